@@ -141,6 +141,9 @@ uint32_t fz_profile_function(struct fz_profile *p, const struct fz_function *f)
 {
 	const uint32_t key[] = { f->name, f->file, f->module, (uint32_t)f->first_line, f->kind };
 	uint64_t hash = fz_map_hash(key, sizeof(key));
+	fz_assert((f->name < p->string_count && f->file < p->string_count &&
+		   f->module < p->string_count) ||
+		  p->over_limit);
 	uint32_t *slot = FIND_SLOT(&p->function_map, hash, i, same_function(&p->functions[i], f));
 
 	if (*slot != FZ_NONE || is_full(p, p->function_count, p->limits->functions, slot))
@@ -165,6 +168,7 @@ uint32_t fz_profile_frame(struct fz_profile *p, const struct fz_frame *f)
 		(uint32_t)f->column, (uint32_t)f->end_column, (uint32_t)f->opcode
 	};
 	uint64_t hash = fz_map_hash(key, sizeof(key));
+	fz_assert(f->function < p->function_count || p->over_limit);
 	uint32_t *slot = FIND_SLOT(&p->frame_map, hash, i, same_frame(&p->frames[i], f));
 
 	if (*slot != FZ_NONE || is_full(p, p->frame_count, p->limits->frames, slot))
@@ -230,6 +234,7 @@ void fz_profile_keep_used(struct fz_profile *p)
 
 		if (!now[i])
 			continue;
+		fz_assert(s.parent == FZ_NONE || s.parent < i);
 		if (s.parent != FZ_NONE)
 			s.parent = now[s.parent] - 1;
 		fz_map_put(&p->stack_map, FZ_KEY(s.parent, s.frame), n);

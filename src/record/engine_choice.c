@@ -166,6 +166,7 @@ int fz_engine_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz
 	bool settled = s->open_n > 1; /* all processes of a tree have the first one's */
 	int rc = 0;
 
+	fz_assert(fz_target_is_open(&p->target) && s->open_n > 0);
 	if (settled && s->engine == &fz_engine_read)
 		return s->engine->begin(s, p, err);
 	if (s->options->sampled_by != FZ_ENGINE_READ) {
@@ -204,4 +205,6 @@ void fz_engine_free(struct fz_sampler *s)
 	fz_engine_bpf.free(s);
 	fz_engine_machine.free(s);
 #endif
+	for (size_t i = 0; i < FZ_ENGINE_SLOTS; i++)
+		fz_assert(!s->states[i]);
 }

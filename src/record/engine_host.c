@@ -168,6 +168,8 @@ void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *e)
 			      e->oncpu == FZ_ONCPU_DISK ? e->weight : 0 };
 	uint8_t wanted = fz_target_process_status(s->options->mode);
 
+	fz_assert(sample.thread < s->profile->thread_count);
+	fz_assert(sample.stack == FZ_NONE || sample.stack < s->profile->stack_count);
 	if ((sample.status & wanted) != wanted)
 		return;
 

@@ -132,6 +132,7 @@ static void set_waits_for_gil(struct fz_python_stack *stack)
 /* The stack under what its thread waited for. */
 static void add_wait(struct fz_sampler *s, struct fz_python_stack *stack, enum fz_wait kind)
 {
+	fz_assert(kind < FZ_WAIT_KINDS);
 	uint32_t *frame = &reader_of(s)->wait_frames[kind];
 
 	if (!*frame)

@@ -101,6 +101,7 @@ uint64_t fz_rate_slot(struct fz_rate rate, int64_t ns)
  * two instants are never closer than that. */
 int64_t fz_rate_shift(int64_t shift, int64_t interval, uint64_t dice)
 {
+	fz_assert(shift >= 0 && shift < interval);
 	int64_t at = shift + (int64_t)(dice % (uint64_t)interval) - interval / 2;
 
 	if (at < 0)

@@ -67,6 +67,7 @@ void fz_sampler_init(struct fz_sampler *s, const struct fz_record_options *optio
 {
 	int64_t now = fz_clock_now();
 
+	fz_assert(profile->metric_count > 0);
 	*s = (struct fz_sampler){ .options = options,
 				  .sampling = sampling,
 				  .engine = &fz_engine_read,
@@ -97,6 +98,7 @@ void fz_sampler_let_go(struct fz_sampler *s)
 		fz_target_process_free_stopper(s, s->processes[i]);
 		fz_target_process_drop(s, s->processes[i]);
 	}
+	fz_assert(s->stopper_n == 0 && (s->options->machine || s->open_n == 0));
 	fz_engine_free(s);
 	fz_process_tree_free(s->tree);
 	s->tree = NULL;
@@ -202,6 +204,7 @@ static bool replace_native(struct fz_sampler *s, struct fz_target_process *p)
 
 	if (!fz_target_seek_python(&p->target))
 		return false;
+	fz_assert(s->open_n > 0);
 	s->engine->drop(s, p, before);
 	s->open_n--;
 	if (!s->tree)

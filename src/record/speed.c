@@ -179,6 +179,7 @@ void fz_speed_watch_stop(struct fz_speed_watch *w)
 
 double fz_speed_watch_cost(const struct fz_speed_watch *w, int64_t from, int64_t to)
 {
+	fz_assert(!w || w->ending);
 	return w ? fz_speed_mean(w->profile, from, to) : 0;
 }
 

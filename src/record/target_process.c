@@ -63,6 +63,7 @@ static struct fz_target_process *find_process(struct fz_sampler *s, pid_t pid)
 
 void fz_target_process_free_stopper(struct fz_sampler *s, struct fz_target_process *p)
 {
+	fz_assert(!p->stopper || s->stopper_n > 0);
 	s->stopper_n -= p->stopper != NULL;
 	fz_stop_free(p->stopper);
 	p->stopper = NULL;
@@ -83,6 +84,7 @@ void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
 		s->figures.stacks += f.stacks;
 		s->figures.incomplete += f.incomplete;
 	}
+	fz_assert(s->open_n > 0);
 	fz_target_process_look_at_threads(s, p);
 	s->engine->drop(s, p, p->target.pid);
 	fz_target_drop(&p->target);

@@ -150,10 +150,12 @@ static unsigned find_calls(struct fz_images *images, struct fz_images_entry *e, 
 uint32_t fz_images_name(struct fz_images *images, uint32_t entry, uint64_t address,
 			struct fz_profile *p, uint32_t *ret)
 {
+	fz_assert(entry < images->n);
 	struct fz_images_entry *e = &images->list[entry];
 	struct fz_symbols_call calls[FZ_SYMBOLS_CALLS_MAX];
 	struct fz_str made;
 	unsigned n = find_calls(images, e, address, calls);
+	fz_assert(n <= FZ_SYMBOLS_CALLS_MAX);
 
 	for (unsigned i = 0; i < n; i++)
 		ret[i] = call_frame(p, &calls[i], fz_str_of(e->module));
@@ -177,6 +179,7 @@ uint32_t fz_images_raw_frame(struct fz_images *images, uint32_t entry, uint64_t 
 		struct fz_frame f = native_frame(p, UNKNOWN, FZ_STR(""));
 		return fz_profile_frame(p, &f);
 	}
+	fz_assert(entry < images->n);
 	struct fz_images_entry *e = &images->list[entry];
 	/* The map of run-time code is still being written. */
 	if (images->eager && e->image) {

@@ -39,6 +39,8 @@ static void test_identity(void **state)
 	struct fz_frame a = { 0, 1, 2, 3, 4, 5 }, b;
 
 	(void)state;
+	for (char c = 'a'; c <= 'd'; c++)
+		assert_int_equal(fz_profile_string(p, (struct fz_str){ &c, 1 }), c - 'a' + 1);
 	assert_int_equal(fz_profile_function(p, &f), 0);
 	g = f, g.name++;
 	assert_int_equal(fz_profile_function(p, &g), 1);

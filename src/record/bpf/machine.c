@@ -38,8 +38,9 @@ static void set_facts(struct fz_profile *p)
 
 static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
-	(void)p;
 	struct fz_bpf *program;
+
+	fz_assert(!p && !machine_of(s));
 	int rc = fz_bpf_take(s, FZ_ENGINE_FOR_MACHINE, &program, err);
 
 	if (rc)
