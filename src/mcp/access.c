@@ -33,6 +33,13 @@ static bool is_readable(const char *path)
 	return realpath(folder, store) && strcmp(store, folder) == 0 && is_below(path, store);
 }
 
+bool fz_mcp_may_read(const char *path)
+{
+	char real[PATH_MAX];
+
+	return realpath(path, real) && is_readable(real);
+}
+
 int fz_mcp_resolve(const char *name, char **ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *path = NULL;
@@ -40,7 +47,7 @@ int fz_mcp_resolve(const char *name, char **ret, struct fz_error *err)
 	struct stat st;
 	int r = 0;
 
-	if (strchr(name, '/') && !(realpath(name, real) && is_readable(real)))
+	if (strchr(name, '/') && !fz_mcp_may_read(name))
 		return fz_fail(err, FZ_EINPUT, "%s: not a file below the server's --root", name);
 	if (!*name || strcmp(name, "-") == 0)
 		return fz_fail(err, FZ_EUSAGE,

@@ -2,6 +2,7 @@
 /* The recordings of the root's store, newest first. */
 #include "base/clock.h"
 #include "base/text.h"
+#include "mcp/access.h"
 #include "mcp/answer.h"
 #include "report/recording.h"
 #include "store/store.h"
@@ -41,16 +42,20 @@ static int list(struct fz_mcp_call *c, struct fz_error *err)
 	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
 	json_t *rows = json_array();
 	char text[FZ_NUMBER_SIZE];
+	int64_t n = 0;
 	int r = fz_store_list_here(&l, NULL, err);
 
-	for (size_t i = 0; !r && i < l.n && i < ROWS_MAX; i++) {
+	for (size_t i = 0; !r && i < l.n; i++) {
 		fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 		struct fz_error broken;
-		if (!fz_store_facts(l.paths[i], &p, &broken))
+
+		if (!fz_mcp_may_read(l.paths[i]))
+			continue;
+		n++;
+		if (i < ROWS_MAX && !fz_store_facts(l.paths[i], &p, &broken))
 			add_row(rows, i + 1, p);
 	}
-	json_object_set_new(c->answer, "says",
-			    json_string(fz_format_plural((int64_t)l.n, "recording", text)));
+	json_object_set_new(c->answer, "says", json_string(fz_format_plural(n, "recording", text)));
 	if (json_array_size(rows))
 		json_object_set(c->answer, "recordings", rows);
 	else

@@ -238,11 +238,13 @@ def check_linked_store():
         elsewhere = folder.parent / "elsewhere"
         elsewhere.mkdir()
         (elsewhere / "private.folded").write_text("secret;f 800\n")
+        subprocess.run([FIZEAU, "replay", "private.folded", "-o", "private.fz"], cwd=elsewhere, check=True, timeout=60)
         (folder / ".fizeau").symlink_to(elsewhere)
         client = Client(folder)
         for name in (str(folder / ".fizeau/private.folded"), str(elsewhere / "private.folded")):
             text = client.refused("summary", of=name)
             assert "not a file below the server" in text, text
+        assert client.text("list_recordings").startswith("0 recordings"), client.text("list_recordings")
         client.close()
 
 
