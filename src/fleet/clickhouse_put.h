@@ -5,7 +5,9 @@
 #include "fleet/clickhouse_calls.h"
 
 void fz_clickhouse_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n);
-int64_t fz_clickhouse_forget(struct fz_fleet *f, int64_t before, struct fz_error *err);
+int64_t fz_clickhouse_forget(struct fz_fleet *f, int64_t before,
+			     bool (*between)(void *arg, int64_t rows), void *arg,
+			     struct fz_error *err);
 int fz_clickhouse_raise(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,
 			bool *ret, struct fz_error *err);
 

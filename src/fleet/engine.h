@@ -50,7 +50,10 @@ struct fz_fleet_engine {
 	const char *(*missing)(struct fz_fleet *f); /* NULL: all of a store is there or nothing */
 
 	void (*put_all)(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n);
-	int64_t (*forget)(struct fz_fleet *f, int64_t before, struct fz_error *err);
+	int64_t (*forget)(struct fz_fleet *f, int64_t before,
+			  bool (*between)(void *arg, int64_t rows), void *arg,
+			  struct fz_error *err);
+	bool forgets_beside;
 	int (*raise)(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,
 		     bool *ret, struct fz_error *err);
 

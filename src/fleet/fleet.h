@@ -28,6 +28,7 @@ enum {
 	FZ_FLEET_HOSTS = 100000,     /* of a project */
 	FZ_FLEET_SERVICES = 10000,   /* of a project */
 	FZ_FLEET_MINUTES = 7 * 1440, /* of a push */
+	FZ_FLEET_SLICE = 10000,      /* rows that are deleted at once */
 };
 
 /* What is the same for all samples of a push that may be added up. */
@@ -137,6 +138,14 @@ void fz_fleet_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, si
 /* Forget cells of minutes before that one (ClickHouse: of whole days), of all projects, and what
  * nothing refers to any more. Returns how many cells went, or an error. */
 int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err);
+/* The same beside others that write to the store. Between transactions of at most FZ_FLEET_SLICE
+ * rows, or one cell more, `between` is told how many rows one deleted, and returns whether to go
+ * on; all that is left is forgotten the next time that something is old. SQLite only. */
+int64_t fz_fleet_forget_between(struct fz_fleet *f, int64_t before,
+				bool (*between)(void *arg, int64_t rows), void *arg,
+				struct fz_error *err);
+/* Whether a handle of its own may forget while this one is used. */
+bool fz_fleet_forgets_beside(const struct fz_fleet *f);
 
 /* ---- alarms ---- */
 

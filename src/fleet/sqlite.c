@@ -5,6 +5,8 @@
  *
  * Each push is its own savepoint: if it fails, nothing of it is stored, and the others are.
  *
+ * While what nothing uses is being deleted, each push notes what it uses (sqlite_forget.c).
+ *
  * Maps cache the ids of functions and nodes by content, because most of each push was pushed
  * before. They are cleared after a rollback, after retention, and when another connection has
  * written since: it may have deleted rows, whose ids SQLite uses again for other names.
@@ -13,7 +15,7 @@
 
 enum { KNOWN_MAX = 1 << 20 };
 
-static void forget_known(struct fz_sqlite_store *f)
+void fz_sqlite_forget_known(struct fz_sqlite_store *f)
 {
 	fz_map_clear(&f->function_map);
 	fz_map_clear(&f->node_map);
@@ -26,8 +28,10 @@ static int check_known(struct fz_sqlite_store *f, struct fz_error *err)
 	int64_t version;
 	int r = fz_sql_take_id(&f->sql, fz_sql(&f->sql, FZ_SQL_DATA_VERSION), &version, err);
 
+	if (!r)
+		r = fz_sql_take_id(&f->sql, fz_sql(&f->sql, FZ_SQL_SWEEPING), &f->sweeping, err);
 	if (!r && (version != f->data_version || f->id_n > KNOWN_MAX))
-		forget_known(f);
+		fz_sqlite_forget_known(f);
 	f->data_version = r ? 0 : version;
 	return r;
 }
@@ -184,6 +188,18 @@ static int put_series(struct fz_sqlite_store *f, int64_t project, const struct f
 	return r;
 }
 
+/* What pushes use is not deleted meanwhile. */
+static int note_use(struct fz_sqlite_store *f, enum fz_sql_used what, int64_t id,
+		    struct fz_error *err)
+{
+	if (!f->sweeping)
+		return 0;
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_USE);
+	fz_sqlite.bind_int(s, 1, what);
+	fz_sqlite.bind_int(s, 2, id);
+	return fz_sql_step(&f->sql, s, err);
+}
+
 static void know(struct fz_sqlite_store *f, uint32_t *slot, int64_t id)
 {
 	fz_grow(f->ids, f->id_n, f->id_cap);
@@ -229,6 +245,8 @@ static int put_function(struct fz_sqlite_store *f, int64_t project, const struct
 		r = adding ? insert(f, s, ret, err) : fz_sql_take_id(&f->sql, s, ret, err);
 	}
 	if (!r)
+		r = note_use(f, FZ_SQL_USED_FUNCTION, *ret, err);
+	if (!r)
 		know(f, fz_map_slot(&f->function_map, key), *ret);
 	return r;
 }
@@ -253,6 +271,8 @@ static int put_node(struct fz_sqlite_store *f, int64_t parent, int64_t function,
 		fz_sqlite.bind_int(s, 2, function);
 		r = adding ? insert(f, s, ret, err) : fz_sql_take_id(&f->sql, s, ret, err);
 	}
+	if (!r)
+		r = note_use(f, FZ_SQL_USED_NODE, *ret, err);
 	if (!r && small)
 		know(f, fz_map_slot(&f->node_map, FZ_KEY(parent, function)), *ret);
 	return r;
@@ -398,7 +418,7 @@ static int put_inside(struct fz_sqlite_store *f, struct fz_fleet_item *item, str
 		r = fz_sql_run(&f->sql, FZ_SQL_PUT_UNDO, NULL);
 		if (r)
 			*err = item->err;
-		forget_known(f);
+		fz_sqlite_forget_known(f);
 	}
 	return r ? item->result : fz_sql_run(&f->sql, FZ_SQL_PUT_END, err);
 }
@@ -418,7 +438,7 @@ static void put_all(struct fz_fleet *fleet, struct fz_fleet_item *const *items, 
 		r = fz_sql_end(&f->sql, r, &err);
 	if (!r)
 		return;
-	forget_known(f);
+	fz_sqlite_forget_known(f);
 	for (size_t i = 0; i < n; i++) {
 		items[i]->result = r;
 		items[i]->err = err;
@@ -449,40 +469,12 @@ static int raise_alarm(struct fz_fleet *fleet, const char *project, const struct
 	return r;
 }
 
-static int64_t forget(struct fz_fleet *fleet, int64_t before, struct fz_error *err)
-{
-	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
-	static const enum fz_sql_name steps[] = { FZ_SQL_FORGET_VALUES, FZ_SQL_FORGET_CELLS,
-						  FZ_SQL_FORGET_PUSHES, FZ_SQL_FORGET_ALARMS,
-						  FZ_SQL_FORGET_SERIES, FZ_SQL_FORGET_HOSTS,
-						  FZ_SQL_FORGET_NODES,  FZ_SQL_FORGET_FUNCTIONS };
-	int64_t cells = 0;
-	int r = fz_sql_run(&f->sql, FZ_SQL_BEGIN, err);
-
-	if (r)
-		return r;
-	for (size_t i = 0; !r && i < FZ_ARRAY_LEN(steps); i++) {
-		sqlite3_stmt *s = fz_sql(&f->sql, steps[i]);
-
-		if (steps[i] <= FZ_SQL_FORGET_ALARMS)
-			fz_sqlite.bind_int(s, 1, before);
-		r = fz_sql_step(&f->sql, s, err);
-		if (!r && steps[i] == FZ_SQL_FORGET_CELLS)
-			cells = fz_sqlite.changes(f->sql.db);
-		/* Most often nothing is that old. */
-		if (!r && steps[i] == FZ_SQL_FORGET_CELLS && cells == 0)
-			break;
-	}
-	r = fz_sql_end(&f->sql, r, err);
-	forget_known(f);
-	return r ? r : cells;
-}
-
 const struct fz_fleet_engine fz_fleet_sqlite = {
 	.open = open_store,
 	.close = close_store,
 	.put_all = put_all,
-	.forget = forget,
+	.forget = fz_sqlite_forget,
+	.forgets_beside = true,
 	.raise = raise_alarm,
 	.alarms = fz_sqlite_alarms,
 	.previous = fz_sqlite_previous,

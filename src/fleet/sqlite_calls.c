@@ -57,6 +57,14 @@ enum { LAYOUT = 3, BUSY_MS = 30000 };
 	" DELETE FROM push_count WHERE project = old.project AND service = old.service"           \
 	" AND version = old.version AND n = 0; END;"
 
+/* Whether what nothing uses is being deleted, and what pushes use meanwhile (sqlite_forget.c). */
+#define SWEEPS                                                                                   \
+	"CREATE TABLE IF NOT EXISTS sweep (id INTEGER PRIMARY KEY, generation INTEGER NOT NULL," \
+	" active INTEGER NOT NULL) STRICT;"                                                      \
+	"INSERT INTO sweep VALUES (1, 0, 0) ON CONFLICT DO NOTHING;"                             \
+	"CREATE TABLE IF NOT EXISTS in_use (what INTEGER NOT NULL, id INTEGER NOT NULL,"         \
+	" PRIMARY KEY (what, id)) STRICT, WITHOUT ROWID;"
+
 static const char tables[] =
 	"BEGIN IMMEDIATE;"
 	"CREATE TABLE IF NOT EXISTS project (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"
@@ -87,7 +95,7 @@ static const char tables[] =
 	"CREATE TABLE IF NOT EXISTS alarm (project INTEGER NOT NULL, service TEXT NOT NULL,"
 	" base TEXT NOT NULL, head TEXT NOT NULL, function TEXT NOT NULL, text TEXT NOT NULL,"
 	" change REAL, low REAL, high REAL, first INTEGER NOT NULL, raised INTEGER NOT NULL,"
-	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;" SUMS
+	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;" SUMS SWEEPS
 	"PRAGMA user_version = 3;"
 	"COMMIT;";
 
@@ -105,7 +113,6 @@ static const char *const upgrades[LAYOUT] = {
 
 /* of a series of FZ_SQL_FIND_SERIES */
 #define IN_TIME " FROM cell WHERE series = series.id AND minute >= ?4 AND minute < ?5"
-#define OLD "(SELECT id FROM cell WHERE minute < ?1)"
 
 static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -212,17 +219,40 @@ static const char *const statements[FZ_SQL_NAMES] = {
 		" SELECT version FROM release WHERE version <> ?3"
 		" AND first < (SELECT first FROM release WHERE version = ?3)"
 		" ORDER BY last DESC, version DESC LIMIT 1",
-	[FZ_SQL_FORGET_VALUES] = "DELETE FROM value WHERE cell IN " OLD,
-	[FZ_SQL_FORGET_CELLS] = "DELETE FROM cell WHERE minute < ?1",
-	[FZ_SQL_FORGET_PUSHES] = "DELETE FROM push WHERE last < ?1",
-	[FZ_SQL_FORGET_ALARMS] = "DELETE FROM alarm WHERE raised < ?1",
-	[FZ_SQL_FORGET_SERIES] = "DELETE FROM series WHERE id NOT IN (SELECT series FROM cell)",
-	[FZ_SQL_FORGET_HOSTS] = "DELETE FROM host WHERE id NOT IN (SELECT host FROM cell)",
-	[FZ_SQL_FORGET_NODES] = "DELETE FROM node WHERE id NOT IN (WITH RECURSIVE used (id) AS"
-				" (SELECT DISTINCT node FROM value UNION SELECT parent FROM node"
-				" JOIN used USING (id)) SELECT id FROM used)",
-	[FZ_SQL_FORGET_FUNCTIONS] = "DELETE FROM function WHERE id NOT IN"
-				    " (SELECT function FROM node)",
+	/* ?1: what is older; ?2: the series at which to begin */
+	[FZ_SQL_OLD_CELL] = "SELECT cell.id, series.id FROM series CROSS JOIN cell"
+			    " ON cell.series = series.id WHERE series.id >= ?2 AND minute < ?1"
+			    " ORDER BY series.id LIMIT 1",
+	[FZ_SQL_FORGET_VALUES] = "DELETE FROM value WHERE cell = ?",
+	[FZ_SQL_FORGET_CELL] = "DELETE FROM cell WHERE id = ?",
+	[FZ_SQL_PART_OF_PUSHES] = "SELECT project, id FROM push WHERE (project, id) > (?, ?)"
+				  " ORDER BY project, id LIMIT 1 OFFSET ?",
+	[FZ_SQL_FORGET_PUSHES] = "DELETE FROM push WHERE (project, id) > (?, ?)"
+				 " AND (project, id) <= (?, ?) AND last < ?",
+	/* ?1: how many at most */
+	[FZ_SQL_FORGET_ALARMS] = "DELETE FROM alarm WHERE (project, service, head, function) IN"
+				 " (SELECT project, service, head, function FROM alarm"
+				 " WHERE raised < ?2 LIMIT ?1)",
+	[FZ_SQL_FORGET_SERIES] = "DELETE FROM series WHERE id IN (SELECT id FROM series"
+				 " WHERE NOT EXISTS (SELECT 1 FROM cell WHERE series = series.id)"
+				 " LIMIT ?1)",
+	[FZ_SQL_FORGET_HOSTS] = "DELETE FROM host WHERE id IN (SELECT id FROM host"
+				" WHERE id NOT IN (SELECT host FROM host_sum) LIMIT ?1)",
+	[FZ_SQL_SWEEP] = "UPDATE sweep SET generation = generation + 1, active = 1",
+	[FZ_SQL_SWEEPING] = "SELECT generation FROM sweep WHERE active",
+	[FZ_SQL_SWEPT] = "UPDATE sweep SET active = 0",
+	[FZ_SQL_USE] = "INSERT INTO in_use VALUES (?, ?) ON CONFLICT DO NOTHING",
+	[FZ_SQL_USE_NONE] = "DELETE FROM in_use",
+	[FZ_SQL_LAST_CELL] = "SELECT max(id) FROM cell",
+	[FZ_SQL_USED_NODES] = "SELECT node FROM value WHERE cell >= ? AND cell < ?",
+	/* a node's number is larger than its parent's */
+	[FZ_SQL_NODES] = "SELECT id, parent FROM node ORDER BY id DESC",
+	[FZ_SQL_FORGET_NODE] = "DELETE FROM node WHERE id = ?1 AND"
+			       " NOT EXISTS (SELECT 1 FROM in_use WHERE what = 1 AND id = ?1)",
+	[FZ_SQL_USED_FUNCTIONS] = "SELECT function FROM node",
+	[FZ_SQL_FUNCTIONS] = "SELECT id, 0 FROM function",
+	[FZ_SQL_FORGET_FUNCTION] = "DELETE FROM function WHERE id = ?1 AND"
+				   " NOT EXISTS (SELECT 1 FROM in_use WHERE what = 2 AND id = ?1)",
 };
 
 int fz_sqlite_load(struct fz_error *err)

@@ -74,14 +74,26 @@ enum fz_sql_name {
 	FZ_SQL_ADD_ALARM,
 	FZ_SQL_ALARMS,
 	FZ_SQL_PREVIOUS,
+	FZ_SQL_OLD_CELL,
 	FZ_SQL_FORGET_VALUES,
-	FZ_SQL_FORGET_CELLS,
+	FZ_SQL_FORGET_CELL,
+	FZ_SQL_PART_OF_PUSHES,
 	FZ_SQL_FORGET_PUSHES,
 	FZ_SQL_FORGET_ALARMS,
 	FZ_SQL_FORGET_SERIES,
 	FZ_SQL_FORGET_HOSTS,
-	FZ_SQL_FORGET_NODES,
-	FZ_SQL_FORGET_FUNCTIONS,
+	FZ_SQL_SWEEP,
+	FZ_SQL_SWEEPING,
+	FZ_SQL_SWEPT,
+	FZ_SQL_USE,
+	FZ_SQL_USE_NONE,
+	FZ_SQL_LAST_CELL,
+	FZ_SQL_USED_NODES,
+	FZ_SQL_NODES,
+	FZ_SQL_FORGET_NODE,
+	FZ_SQL_USED_FUNCTIONS,
+	FZ_SQL_FUNCTIONS,
+	FZ_SQL_FORGET_FUNCTION,
 	FZ_SQL_NAMES
 };
 
@@ -124,6 +136,7 @@ struct fz_sqlite_store {
 	int64_t *ids;
 	uint32_t id_n, id_cap;
 	int64_t data_version; /* of SQLite: moves when another connection writes */
+	int64_t sweeping;     /* what is used is noted for this deletion; 0: there is none */
 	bool reading;         /* in a transaction that looking for series began */
 };
 
@@ -131,6 +144,14 @@ static inline struct fz_sqlite_store *fz_sqlite_store(struct fz_fleet *f)
 {
 	return (struct fz_sqlite_store *)(void *)f;
 }
+
+/* In the table in_use. */
+enum fz_sql_used { FZ_SQL_USED_NODE = 1, FZ_SQL_USED_FUNCTION = 2 };
+
+/* Ids are looked up again. */
+void fz_sqlite_forget_known(struct fz_sqlite_store *f);
+int64_t fz_sqlite_forget(struct fz_fleet *fleet, int64_t before,
+			 bool (*between)(void *arg, int64_t rows), void *arg, struct fz_error *err);
 
 /* The first column of the row that a statement with its parameters has, which is reset; 0: none. */
 int fz_sql_take_id(struct fz_sql *s, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err);

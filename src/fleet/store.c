@@ -64,7 +64,19 @@ int fz_fleet_fail_id(const char *id, struct fz_error *err)
 
 int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err)
 {
-	return f->engine->forget(f, before, err);
+	return fz_fleet_forget_between(f, before, NULL, NULL, err);
+}
+
+int64_t fz_fleet_forget_between(struct fz_fleet *f, int64_t before,
+				bool (*between)(void *arg, int64_t rows), void *arg,
+				struct fz_error *err)
+{
+	return f->engine->forget(f, before, between, arg, err);
+}
+
+bool fz_fleet_forgets_beside(const struct fz_fleet *f)
+{
+	return f->engine->forgets_beside;
 }
 
 int fz_fleet_raise(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,

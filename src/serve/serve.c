@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/io.h"
@@ -250,16 +251,56 @@ int fz_server_store(struct fz_server *s, const struct fz_server_push *push,
 
 /* ---- the server ---- */
 
-static void forget(struct fz_server *s)
+/* Retention beside pushes: each of its transactions is followed by as much time for them, in which
+ * slow connections are closed, too. A signal ends it; it stays for whoever waits for it. */
+struct retention {
+	struct fz_http *http;
+	const sigset_t *signals;
+	int64_t since; /* when the transaction began */
+};
+
+static bool let_others(void *arg, int64_t rows)
+{
+	struct retention *k = arg;
+	int64_t took = fz_clock_now() - k->since;
+	sigset_t pending, both;
+
+	(void)rows;
+	fz_http_tick(k->http);
+	nanosleep(&(struct timespec){ took / FZ_SECOND, took % FZ_SECOND }, NULL);
+	k->since = fz_clock_now();
+	sigpending(&pending);
+	sigandset(&both, &pending, k->signals);
+	return sigisemptyset(&both);
+}
+
+static int forget_profiles(struct fz_server *s, struct retention *k, int64_t before,
+			   struct fz_error *err)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *own = NULL;
+	int64_t n;
+
+	if (fz_fleet_forgets_beside(s->writer)) {
+		int r = fz_fleet_open(s->options.store, FZ_FLEET_WRITE, &own, err);
+
+		k->since = fz_clock_now();
+		n = r ? r : fz_fleet_forget_between(own, before, let_others, k, err);
+	} else {
+		pthread_mutex_lock(&s->writing);
+		n = fz_fleet_forget(s->writer, before, err);
+		pthread_mutex_unlock(&s->writing);
+	}
+	return n < 0 ? (int)n : 0;
+}
+
+static void forget(struct fz_server *s, struct retention *k)
 {
 	int64_t before =
 		fz_clock_unix() / FZ_MINUTE - (int64_t)s->options.retain_days * MINUTES_A_DAY;
 	struct fz_error err;
 
-	pthread_mutex_lock(&s->writing);
-	if (fz_fleet_forget(s->writer, before, &err) < 0)
+	if (forget_profiles(s, k, before, &err))
 		s->say(err.message);
-	pthread_mutex_unlock(&s->writing);
 	if (s->files && fz_files_forget(s->files, before * FZ_MINUTE, &err))
 		s->say(err.message);
 	if (!s->results)
@@ -270,12 +311,12 @@ static void forget(struct fz_server *s)
 	pthread_mutex_unlock(&s->results_writing);
 }
 
-static void clean_up(struct fz_server *s)
+static void clean_up(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
 {
 	struct fz_error err;
 
 	if (s->options.retain_days)
-		forget(s);
+		forget(s, &(struct retention){ .http = h, .signals = signals });
 	if (s->files && fz_files_tidy(s->files, &err))
 		s->say(err.message);
 }
@@ -370,7 +411,7 @@ static int wait_for_signal(struct fz_server *s, struct fz_http *h, const sigset_
 			return signal;
 		fz_http_tick(h);
 		if (second % HOUR == 0)
-			clean_up(s);
+			clean_up(s, h, signals);
 	}
 }
 

@@ -758,6 +758,139 @@ static void test_sums(void **state)
 	remove_file(path);
 }
 
+/* ---- forgetting beside others ---- */
+
+enum { WIDE = 3000 };
+
+/* One sample in each of so many functions. */
+static struct fz_profile *wide_recording(void)
+{
+	struct fz_profile *p = fz_profile_new();
+	uint32_t cpu = fz_profile_add_metric(p, FZ_STR("cpu"), FZ_STR("ns"), 0, true);
+
+	p->default_metric = cpu;
+	p->samples.ordered = p->samples.timed = true;
+	fz_profile_add_run(p, &(struct fz_run){ .start_unix_ns = START, .duration_ns = SECOND });
+	uint32_t thread = fz_profile_thread(p, &(struct fz_thread){ .tid = 7 });
+	for (int i = 0; i < WIDE; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%d", i);
+		uint32_t frame = fz_profile_frame_named(p, fz_str_of(name), FZ_STR("a.py"), i + 1,
+							FZ_KIND_PYTHON);
+		struct fz_sample s = { .thread = thread,
+				       .stack = fz_profile_stack(p, FZ_NONE, frame) };
+		fz_profile_add_sample(p, &s, &(int64_t){ SECOND / 1000 });
+	}
+	return p;
+}
+
+/* Its sample at that minute. */
+static void put_at(struct fz_fleet *f, struct fz_profile *p, int minute, const char *version)
+{
+	fz_auto(fz_free_ptr) char *id = fz_asprintf("%d", minute);
+
+	p->runs[0].start_unix_ns = START + minute * MINUTE;
+	put(f, p, version, "", id);
+}
+
+struct beside {
+	struct fz_fleet *f;
+	struct fz_profile *p;
+	int transactions; /* that deleted something */
+	int64_t most;     /* rows of one */
+	int sweeping;     /* calls since unused nodes are looked for */
+	bool pushed;
+};
+
+/* A push arrives after all values were read: of functions that none of them was of. */
+static bool push_beside(void *arg, int64_t rows)
+{
+	struct beside *k = arg;
+
+	k->transactions += rows > 0;
+	k->most = FZ_MAX(k->most, rows);
+	struct fz_sql *sql = &fz_sqlite_store(k->f)->sql;
+	int64_t sweeping;
+	struct fz_error err;
+	assert_int_equal(fz_sql_take_id(sql, fz_sql(sql, FZ_SQL_SWEEPING), &sweeping, &err), 0);
+	k->sweeping += sweeping != 0;
+	/* once that is announced, and once the values are read */
+	if (k->sweeping == 2 && !k->pushed) {
+		put_at(k->f, k->p, 30, "2");
+		k->pushed = true;
+	}
+	return true;
+}
+
+static void test_forget_beside_pushes(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = make_file();
+	fz_auto(fz_profile_freep) struct fz_profile *p = wide_recording();
+	struct beside beside = { .p = p };
+	struct fz_error err;
+
+	(void)state;
+	beside.f = open_store(path);
+	struct fz_fleet *forgetter = open_store(path);
+	for (int minute = 0; minute < 6; minute++)
+		put_at(beside.f, p, minute, "1");
+	assert_int_equal(
+		fz_fleet_forget_between(forgetter, START / MINUTE + 20, push_beside, &beside, &err),
+		6);
+	assert_true(beside.pushed);
+	assert_true(beside.transactions > 2);
+	assert_true(beside.most <= FZ_FLEET_SLICE + WIDE + 1);
+	check_list(beside.f, path, 1);
+	struct fz_profile *got = get_from(path, "2");
+	assert_int_equal(cost_of(got, "f0"), SECOND / 1000);
+	assert_int_equal(cost_of(got, "f2999"), SECOND / 1000);
+	fz_profile_free(got);
+	/* Without a push in between nothing of it is left. */
+	assert_int_equal(fz_fleet_forget(forgetter, START / MINUTE + 60, &err), 1);
+	sqlite3_stmt *s =
+		fz_sql_once(&fz_sqlite_store(forgetter)->sql,
+			    "SELECT (SELECT count(*) FROM node) + (SELECT count(*) FROM"
+			    " function) + (SELECT count(*) FROM in_use) + (SELECT count(*)"
+			    " FROM push) + (SELECT count(*) FROM host)");
+	int64_t left;
+	assert_int_equal(fz_sql_take_id(&fz_sqlite_store(forgetter)->sql, s, &left, &err), 0);
+	assert_int_equal(left, 0);
+	fz_sql_drop(&s);
+	fz_fleet_close(forgetter);
+	fz_fleet_close(beside.f);
+	remove_file(path);
+}
+
+static bool stop_there(void *arg, int64_t rows)
+{
+	*(int64_t *)arg += rows;
+	return false;
+}
+
+/* What one process leaves undone, the next one does. */
+static void test_forget_ended(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = make_file();
+	fz_auto(fz_profile_freep) struct fz_profile *p = wide_recording();
+	int64_t rows = 0;
+	struct fz_error err;
+
+	(void)state;
+	struct fz_fleet *f = open_store(path);
+	for (int minute = 0; minute < 6; minute++)
+		put_at(f, p, minute, "1");
+	assert_int_equal(fz_fleet_forget_between(f, START / MINUTE + 20, stop_there, &rows, &err),
+			 4);
+	assert_int_equal(rows, 4 * (WIDE + 1));
+	check_list(f, path, 1);
+	put_at(f, p, 30, "1");
+	assert_int_equal(fz_fleet_forget(f, START / MINUTE + 20, &err), 2);
+	check_list(f, path, 1);
+	fz_fleet_close(f);
+	remove_file(path);
+}
+
 static void test_names(void **state)
 {
 	struct fz_error err;
@@ -791,6 +924,8 @@ int main(void)
 		cmocka_unit_test(test_id_of_another),
 		cmocka_unit_test(test_first_layout),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_forget_beside_pushes),
+		cmocka_unit_test(test_forget_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

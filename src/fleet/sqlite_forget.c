@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* Deletes what is too old from a SQLite store, while others write to it.
+ *
+ *   old cells with their values, pushes, alarms   |  transactions of a bounded number of rows; what
+ *   series and hosts without cells                |  pushes wait for is one of them
+ *   nodes without values, functions without nodes |
+ *
+ * Whether a node has values is not indexed: all values are read, in parts and outside of
+ * transactions. What pushes use meanwhile they note in in_use, which is active from before the
+ * first part is read, and of what looked unused only the rest is deleted. A push that has begun
+ * before sees that another connection wrote, and looks all names up again (sqlite.c).
+ *
+ * A process that dies meanwhile leaves in_use active; pushes note more than is necessary until the
+ * next one begins. Of two that run at once, the first one stops: its generation is over.
+ */
+#include "fleet/sqlite_calls.h"
+
+enum { SCANNED_CELLS = 2000 };
+
+struct forgetting {
+	struct fz_sqlite_store *f;
+	struct fz_sql *sql;
+	int64_t before;
+	bool (*between)(void *arg, int64_t rows);
+	void *arg;
+	bool open;           /* a transaction */
+	int64_t rows;        /* that it deleted */
+	bool ended;          /* by `between`, or another one deletes now */
+	int64_t generation;  /* of in_use; 0: it is not ours */
+	int64_t cells;       /* deleted in all */
+	struct fz_map nodes; /* then functions: what is used */
+	int64_t *unused;
+	size_t unused_n, unused_cap;
+};
+
+static void release(struct forgetting *k)
+{
+	fz_map_release(&k->nodes);
+	free(k->unused);
+}
+
+/* ---- transactions ---- */
+
+static int begin(struct forgetting *k, struct fz_error *err)
+{
+	int64_t generation = 0;
+	int r = k->open ? 0 : fz_sql_run(k->sql, FZ_SQL_BEGIN, err);
+
+	if (r || k->open)
+		return r;
+	k->open = true;
+	k->rows = 0;
+	if (k->generation)
+		r = fz_sql_take_id(k->sql, fz_sql(k->sql, FZ_SQL_SWEEPING), &generation, err);
+	k->ended |= !r && generation != k->generation;
+	return r;
+}
+
+static void hear(struct forgetting *k, int64_t rows)
+{
+	if (k->between && !k->between(k->arg, rows))
+		k->ended = true;
+}
+
+static int end(struct forgetting *k, struct fz_error *err)
+{
+	if (!k->open)
+		return 0;
+	k->open = false;
+	int r = fz_sql_end(k->sql, 0, err);
+	if (!r)
+		hear(k, k->rows);
+	return r;
+}
+
+static int end_if_full(struct forgetting *k, struct fz_error *err)
+{
+	return k->rows < FZ_FLEET_SLICE ? 0 : end(k, err);
+}
+
+/* A statement that deletes; *ret is how many rows. */
+static int delete (struct forgetting *k, sqlite3_stmt *s, int64_t *ret, struct fz_error *err)
+{
+	int r = fz_sql_step(k->sql, s, err);
+
+	*ret = r ? 0 : fz_sqlite.changes(k->sql->db);
+	k->rows += *ret;
+	return r;
+}
+
+static int delete_by_id(struct forgetting *k, enum fz_sql_name name, int64_t id,
+			struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(k->sql, name);
+	int64_t n;
+
+	fz_sqlite.bind_int(s, 1, id);
+	return delete (k, s, &n, err);
+}
+
+/* ---- what is old ---- */
+
+/* Cells by series; *series is where to go on. */
+static int next_old_cell(struct forgetting *k, int64_t *series, int64_t *ret, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(k->sql, FZ_SQL_OLD_CELL);
+
+	fz_sqlite.bind_int(s, 1, k->before);
+	fz_sqlite.bind_int(s, 2, *series);
+	*ret = 0;
+	int r = fz_sql_step(k->sql, s, err);
+	if (r != 1)
+		return r;
+	*ret = fz_sqlite.column_int(s, 0);
+	*series = fz_sqlite.column_int(s, 1);
+	fz_sql_reset(s);
+	return 0;
+}
+
+/* A cell is there with all of its values or not at all. */
+static int forget_cells(struct forgetting *k, struct fz_error *err)
+{
+	int64_t series = 0, cell;
+	int r = next_old_cell(k, &series, &cell, err);
+
+	/* Most often nothing is that old. */
+	while (!r && cell && !k->ended) {
+		r = begin(k, err);
+		if (!r)
+			r = next_old_cell(k, &series, &cell, err);
+		if (r || !cell)
+			break;
+		r = delete_by_id(k, FZ_SQL_FORGET_VALUES, cell, err);
+		if (!r)
+			r = delete_by_id(k, FZ_SQL_FORGET_CELL, cell, err);
+		k->cells += !r;
+		if (!r)
+			r = end_if_full(k, err);
+	}
+	return r ? r : end(k, err);
+}
+
+/* The id of the push that ends a part of them. */
+static int end_of_part(struct forgetting *k, int64_t *project, struct fz_buf *id,
+		       struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(k->sql, FZ_SQL_PART_OF_PUSHES);
+
+	fz_sqlite.bind_int(s, 1, *project);
+	fz_sql_text(s, 2, fz_buf_view(id));
+	fz_sqlite.bind_int(s, 3, FZ_FLEET_SLICE - 1);
+	int r = fz_sql_step(k->sql, s, err);
+	if (r < 0)
+		return r;
+	struct fz_str found = r == 1 ? fz_sql_column(s, 1) : fz_str_of("");
+	*project = r == 1 ? fz_sqlite.column_int(s, 0) : INT64_MAX;
+	fz_buf_reset(id);
+	fz_buf_add(id, found.p, found.n);
+	if (r == 1)
+		fz_sql_reset(s);
+	return 0;
+}
+
+/* In order of ids, because their time is not indexed. */
+static int forget_pushes(struct forgetting *k, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf id = { 0 };
+	int64_t project = 0, n;
+	int r = 0;
+
+	while (!r && project != INT64_MAX && !k->ended) {
+		sqlite3_stmt *s = fz_sql(k->sql, FZ_SQL_FORGET_PUSHES);
+
+		fz_sqlite.bind_int(s, 1, project);
+		fz_sql_text(s, 2, fz_buf_view(&id));
+		r = end_of_part(k, &project, &id, err);
+		fz_sqlite.bind_int(s, 3, project);
+		fz_sql_text(s, 4, fz_buf_view(&id));
+		fz_sqlite.bind_int(s, 5, k->before);
+		if (!r)
+			r = begin(k, err);
+		if (!r)
+			r = delete (k, s, &n, err);
+		if (!r)
+			r = end(k, err);
+	}
+	return r;
+}
+
+/* What a statement finds by itself, as much of it as one transaction may delete. */
+static int forget_found(struct forgetting *k, enum fz_sql_name name, struct fz_error *err)
+{
+	int64_t n = FZ_FLEET_SLICE;
+	int r = 0;
+
+	while (!r && n == FZ_FLEET_SLICE && !k->ended) {
+		sqlite3_stmt *s = fz_sql(k->sql, name);
+
+		fz_sqlite.bind_int(s, 1, FZ_FLEET_SLICE);
+		if (name == FZ_SQL_FORGET_ALARMS)
+			fz_sqlite.bind_int(s, 2, k->before);
+		r = begin(k, err);
+		if (!r)
+			r = delete (k, s, &n, err);
+		if (!r)
+			r = end(k, err);
+	}
+	return r;
+}
+
+/* ---- what nothing uses ---- */
+
+static int begin_sweep(struct forgetting *k, struct fz_error *err)
+{
+	int r = begin(k, err);
+
+	if (!r)
+		r = fz_sql_run(k->sql, FZ_SQL_SWEEP, err);
+	if (!r)
+		r = fz_sql_run(k->sql, FZ_SQL_USE_NONE, err);
+	if (!r)
+		r = fz_sql_take_id(k->sql, fz_sql(k->sql, FZ_SQL_SWEEPING), &k->generation, err);
+	fz_sqlite_forget_known(k->f);
+	return r ? r : end(k, err);
+}
+
+static int end_sweep(struct forgetting *k, struct fz_error *err)
+{
+	int r = begin(k, err);
+
+	if (!r && !k->ended) {
+		r = fz_sql_run(k->sql, FZ_SQL_SWEPT, err);
+		if (!r)
+			r = fz_sql_run(k->sql, FZ_SQL_USE_NONE, err);
+	}
+	fz_sqlite_forget_known(k->f);
+	return r ? r : end(k, err);
+}
+
+/* The nodes of all values, a number of cells at a time. */
+static int read_used_nodes(struct forgetting *k, struct fz_error *err)
+{
+	int64_t last;
+	int r = fz_sql_take_id(k->sql, fz_sql(k->sql, FZ_SQL_LAST_CELL), &last, err);
+
+	for (int64_t cell = 0; !r && cell <= last && !k->ended; cell += SCANNED_CELLS) {
+		sqlite3_stmt *s = fz_sql(k->sql, FZ_SQL_USED_NODES);
+
+		fz_sqlite.bind_int(s, 1, cell);
+		fz_sqlite.bind_int(s, 2, cell + SCANNED_CELLS);
+		while ((r = fz_sql_step(k->sql, s, err)) == 1)
+			fz_map_put(&k->nodes, (uint64_t)fz_sqlite.column_int(s, 0), 1);
+		hear(k, 0);
+	}
+	return r;
+}
+
+/* Rows of {id, what the row uses in turn or NULL}, those that use others first. */
+static int read_unused(struct forgetting *k, enum fz_sql_name name, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(k->sql, name);
+	int r;
+
+	k->unused_n = 0;
+	while ((r = fz_sql_step(k->sql, s, err)) == 1) {
+		int64_t id = fz_sqlite.column_int(s, 0);
+
+		if (fz_map_get(&k->nodes, (uint64_t)id) != FZ_NONE) {
+			fz_map_put(&k->nodes, (uint64_t)fz_sqlite.column_int(s, 1), 1);
+			continue;
+		}
+		fz_grow(k->unused, k->unused_n, k->unused_cap);
+		k->unused[k->unused_n++] = id;
+	}
+	return r;
+}
+
+static int forget_unused(struct forgetting *k, enum fz_sql_name name, struct fz_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < k->unused_n; i++) {
+		r = begin(k, err);
+		if (k->ended)
+			break;
+		if (!r)
+			r = delete_by_id(k, name, k->unused[i], err);
+		if (!r)
+			r = end_if_full(k, err);
+	}
+	return r ? r : end(k, err);
+}
+
+static int read_used_functions(struct forgetting *k, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(k->sql, FZ_SQL_USED_FUNCTIONS);
+	int r;
+
+	fz_map_clear(&k->nodes);
+	while ((r = fz_sql_step(k->sql, s, err)) == 1)
+		fz_map_put(&k->nodes, (uint64_t)fz_sqlite.column_int(s, 0), 1);
+	return r;
+}
+
+static int sweep(struct forgetting *k, struct fz_error *err)
+{
+	int r = begin_sweep(k, err);
+
+	if (!r)
+		r = read_used_nodes(k, err);
+	if (!r && !k->ended)
+		r = read_unused(k, FZ_SQL_NODES, err);
+	if (!r && !k->ended)
+		r = forget_unused(k, FZ_SQL_FORGET_NODE, err);
+	if (!r && !k->ended)
+		r = read_used_functions(k, err);
+	if (!r && !k->ended)
+		r = read_unused(k, FZ_SQL_FUNCTIONS, err);
+	if (!r && !k->ended)
+		r = forget_unused(k, FZ_SQL_FORGET_FUNCTION, err);
+	return r || k->ended ? r : end_sweep(k, err);
+}
+
+int64_t fz_sqlite_forget(struct fz_fleet *fleet, int64_t before,
+			 bool (*between)(void *arg, int64_t rows), void *arg, struct fz_error *err)
+{
+	static const enum fz_sql_name found[] = { FZ_SQL_FORGET_ALARMS, FZ_SQL_FORGET_SERIES,
+						  FZ_SQL_FORGET_HOSTS };
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
+	fz_auto(release) struct forgetting k = {
+		.f = f, .sql = &f->sql, .before = before, .between = between, .arg = arg
+	};
+	int r = forget_cells(&k, err);
+
+	if (!r && k.cells)
+		r = forget_pushes(&k, err);
+	for (size_t i = 0; !r && k.cells && i < FZ_ARRAY_LEN(found); i++)
+		r = forget_found(&k, found[i], err);
+	if (!r && k.cells && !k.ended)
+		r = sweep(&k, err);
+	if (k.open)
+		fz_sql_end(k.sql, r ? r : FZ_EINTERRUPTED, NULL);
+	fz_sqlite_forget_known(f);
+	return r ? r : k.cells;
+}
