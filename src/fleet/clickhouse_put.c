@@ -310,7 +310,7 @@ static int64_t forget_in(struct fz_clickhouse *c, struct fz_shard *s, int64_t da
 	return r ? r : cells;
 }
 
-/* Whole partitions go at once, so nothing is asked between. */
+/* Drops whole partitions at once, so `between` is never called. */
 int64_t fz_clickhouse_forget(struct fz_fleet *f, int64_t before,
 			     bool (*between)(void *arg, int64_t rows), void *arg,
 			     struct fz_error *err)

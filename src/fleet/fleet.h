@@ -138,9 +138,9 @@ void fz_fleet_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, si
 /* Forget cells of minutes before that one (ClickHouse: of whole days), of all projects, and what
  * nothing refers to any more. Returns how many cells went, or an error. */
 int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err);
-/* The same beside others that write to the store. Between transactions of at most FZ_FLEET_SLICE
- * rows, or one cell more, `between` is told how many rows one deleted, and returns whether to go
- * on; all that is left is forgotten the next time that something is old. SQLite only. */
+/* The same beside others that write to the store. After each transaction, of at most
+ * FZ_FLEET_SLICE rows or one cell more, `between` gets the number of deleted rows and returns
+ * whether to continue; what is left is deleted the next time that something is old. SQLite only. */
 int64_t fz_fleet_forget_between(struct fz_fleet *f, int64_t before,
 				bool (*between)(void *arg, int64_t rows), void *arg,
 				struct fz_error *err);

@@ -56,7 +56,7 @@ static int begin(struct forgetting *k, struct fz_error *err)
 	return r;
 }
 
-static void hear(struct forgetting *k, int64_t rows)
+static void report_rows(struct forgetting *k, int64_t rows)
 {
 	if (k->between && !k->between(k->arg, rows))
 		k->ended = true;
@@ -69,7 +69,7 @@ static int end(struct forgetting *k, struct fz_error *err)
 	k->open = false;
 	int r = fz_sql_end(k->sql, 0, err);
 	if (!r)
-		hear(k, k->rows);
+		report_rows(k, k->rows);
 	return r;
 }
 
@@ -250,7 +250,7 @@ static int read_used_nodes(struct forgetting *k, struct fz_error *err)
 		fz_sqlite.bind_int(s, 2, cell + SCANNED_CELLS);
 		while ((r = fz_sql_step(k->sql, s, err)) == 1)
 			fz_map_put(&k->nodes, (uint64_t)fz_sqlite.column_int(s, 0), 1);
-		hear(k, 0);
+		report_rows(k, 0);
 	}
 	return r;
 }

@@ -104,7 +104,7 @@ bool fz_jsonread_has_key(const uint8_t *p, size_t n, unsigned depth, const char 
 	size_t length = strlen(key);
 	unsigned level = 0;
 
-	/* Most readers ask for keys of what is no JSON at all. */
+	/* Most readers look for keys in files that are not JSON. */
 	if (!memchr(p, '"', n))
 		return false;
 	for (size_t i = 0; i < n;) {

@@ -7,7 +7,7 @@
 
 /* Can the kernel do it here, for any program? 0, or the reason. */
 int fz_engine_check_bpf(enum fz_engine_use use, struct fz_error *err);
-/* The same for what is asked for, where no other engine will do. */
+/* The same for options that only one engine supports. */
 int fz_engine_check(const struct fz_record_options *o, struct fz_error *err);
 
 /* Load what the kernel runs, as asked for: that takes a tenth of a second, in which what is sampled

@@ -9,7 +9,7 @@
 enum fz_clock { FZ_CLOCK_WALL, FZ_CLOCK_CPU };
 extern const char *const fz_clock_names[]; /* NULL-terminated, by enum fz_clock */
 
-/* Who reads the stacks: the kernel or we. */
+/* What reads the stacks: the kernel, or this process. */
 enum fz_engine_choice { FZ_ENGINE_AUTO, FZ_ENGINE_BPF, FZ_ENGINE_READ };
 extern const char *const fz_engine_choices[]; /* NULL-terminated, by enum fz_engine_choice */
 
@@ -30,10 +30,10 @@ struct fz_record_options {
 	bool growth; /* of the resident set, instead of time; needs FZ_ENGINE_BPF */
 	bool no_source;
 	bool subprocesses;
-	bool machine;              /* all processes; needs FZ_ENGINE_BPF and FZ_MODE_CPU */
-	const char *control;       /* "unix:PATH" where commands come from; NULL: none */
-	bool paused;               /* until one of them says otherwise */
-	bool watched;              /* by somebody who has the terminal: nothing is said meanwhile */
+	bool machine;        /* all processes; needs FZ_ENGINE_BPF and FZ_MODE_CPU */
+	const char *control; /* "unix:PATH" where commands come from; NULL: none */
+	bool paused;         /* until one of them says otherwise */
+	bool watched;        /* a full-screen view has the terminal: print nothing meanwhile */
 	bool count, cache, memory; /* under Valgrind, instead of sampling */
 	bool coarse;               /* with machine: native code by its function alone */
 	bool apart;                /* struct fz_bench_options */

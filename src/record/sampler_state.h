@@ -43,7 +43,7 @@ enum fz_end {
 
 struct fz_sampler;
 
-/* One recording: what is sampled, and who is told. */
+/* One recording: what is sampled, and its callbacks. */
 struct fz_sampling {
 	pid_t pid;              /* what was started or attached to; of the whole machine 0 */
 	int pidfd;              /* likewise; -1 */
@@ -78,7 +78,7 @@ struct fz_target_process {
 struct fz_sampler {
 	const struct fz_record_options *options;
 	const struct fz_sampling *sampling;
-	const struct fz_engine *engine; /* who takes the samples */
+	const struct fz_engine *engine; /* takes the samples */
 	void *states[FZ_ENGINE_SLOTS];  /* of engines, their own; NULL: it has not begun */
 	struct fz_profile *profile;     /* tables; samples go to the writer */
 	struct fz_file_writer *writer;  /* both borrowed; NULL: on_sample has them all */

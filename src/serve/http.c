@@ -478,8 +478,8 @@ static void on_end(void *arg, struct MHD_Connection *connection, void **state,
 
 /* ---- connections ---- */
 
-/* Clients that connect and ask nothing, with or without a token, keep nobody out: the one that has
- * done so for longest goes, but never the one that has just come. */
+/* Clients that connect without sending a request must not keep others out: ends the oldest such
+ * connection, never the newest one. */
 static void make_room(struct fz_http *h)
 {
 	struct connection *oldest = NULL;
