@@ -163,14 +163,22 @@ test("a heat map of random stacks has the costs that the samples have", async ()
 test("the link of a line highlights it every time", async () => {
 	await withPage(profilePage(samples, ["heatmap", source()]), { motion: true }, async (page) => {
 		const n = await openFile(page, file);
+		// An animation may be over before we look.
+		await page.evaluate(() => {
+			const element = window.Element.prototype, animate = element.animate;
+			window.animated = 0;
+			element.animate = function(...how) {
+				window.animated += this.matches(".line.target");
+				return animate.apply(this, how);
+			};
+		});
 		const state = () => page.evaluate(() => ({
 			hash: location.hash, n: fizeau.files.highlights ?? 0, target: document.querySelector(".line.target .at")?.textContent,
-			moving: document.querySelector(".line.target")?.getAnimations().length ?? 0,
+			animated: window.animated,
 		}));
 		for (let time = 1; time <= 3; time++) {
 			await page.click('.at a:text-is("8")');
-			assert.deepEqual(await state(), { hash: `#f${n}L8`, n: time, target: "8", moving: 1 });
-			await page.waitForTimeout(400);
+			assert.deepEqual(await state(), { hash: `#f${n}L8`, n: time, target: "8", animated: time });
 		}
 		await page.click('.at a:text-is("4")');
 		assert.equal((await state()).target, "4");
