@@ -18,12 +18,15 @@ enum { TEXT_MAX = 2048 };
 enum {
 	STATE = 3,
 	PARENT = 4,
+	FLAGS = 9,
 	USER = 14, /* and three more: of the kernel, and both of children */
 	START_TIME = 22,
 	START_STACK = 28,
 	CPU = 39,
 	FIELDS = 40
 };
+
+enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD of include/linux/sched.h */
 
 /* Fields from the state on, by their numbers. */
 static bool split(char *text, const char *field[FIELDS])
@@ -58,6 +61,7 @@ bool fz_procstat_read_fd(int fd, struct fz_procstat *ret)
 		used += strtoull(field[i], NULL, 10);
 	*ret = (struct fz_procstat){ .state = field[STATE][0],
 				     .parent = (pid_t)strtol(field[PARENT], NULL, 10),
+				     .is_kernel = strtoul(field[FLAGS], NULL, 10) & KERNEL_THREAD,
 				     .start_time = strtoull(field[START_TIME], NULL, 10),
 				     .start_stack = strtoull(field[START_STACK], NULL, 10),
 				     .cpu = (uint32_t)strtoul(field[CPU], NULL, 10),

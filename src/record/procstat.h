@@ -9,6 +9,7 @@
 struct fz_procstat {
 	char state; /* 'R': runs or could run at once, 'S': sleeps, ... */
 	pid_t parent;
+	bool is_kernel;       /* a thread of the kernel, which has no program */
 	uint64_t start_time;  /* clock ticks since the machine started */
 	uint64_t start_stack; /* 0 where we may not know it */
 	uint32_t cpu;         /* on which it ran last */

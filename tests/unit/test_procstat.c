@@ -10,6 +10,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,6 +24,7 @@ static void test_own(void **state)
 	assert_true(fz_procstat_read(getpid(), 0, &now));
 	assert_int_equal(now.state, 'R');
 	assert_int_equal(now.parent, getppid());
+	assert_false(now.is_kernel);
 	assert_true(now.start_time > 0 && now.start_stack > 0);
 	assert_true(now.cpu < CPU_SETSIZE);
 	prctl(PR_SET_NAME, ") S 1 (x 9 ) ");
@@ -33,6 +35,30 @@ static void test_own(void **state)
 	while (again.used == now.used && clock() < CLOCKS_PER_SEC)
 		assert_true(fz_procstat_read(getpid(), 0, &again));
 	assert_true(again.used > now.used);
+}
+
+/* Only its flags tell a thread of the kernel from a process that has given up its memory. */
+static void test_kernel(void **state)
+{
+	static const char *const lines[] = {
+		"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0"
+		" 0 0 0 0 0 0 0 1 0 0\n",
+		"9 (sh) R 1 9 9 0 -1 4194316 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0"
+		" 0 0 0 0 0 0 0 1 0 0\n",
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct fz_procstat now;
+		FILE *f = tmpfile();
+
+		assert_non_null(f);
+		fputs(lines[i], f);
+		fflush(f);
+		assert_true(fz_procstat_read_fd(fileno(f), &now));
+		assert_int_equal(now.is_kernel, i == 0);
+		fclose(f);
+	}
 }
 
 static void test_children(void **state)
@@ -61,6 +87,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_children),
 	};
 

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/procstat.h"
 #include "runtime.h"
 #include "symbol/elf.h"
 
@@ -448,8 +449,11 @@ int fz_py_runtime_find(struct fz_process *process, bool best_effort,
 	if (rc < 0)
 		return rc;
 	if (s.maps.n == 0) {
+		struct fz_procstat now;
+
 		fz_mappings_release(&s.maps);
-		if (fz_process_alive(process))
+		/* A process has no memory any more some time before it is gone. */
+		if (fz_procstat_read(process->pid, 0, &now) && now.is_kernel)
 			return fz_fail(err, FZ_EUNSUPPORTED, "process %d is a kernel thread",
 				       (int)process->pid);
 		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)process->pid);
