@@ -431,8 +431,7 @@ static double known_on_cpu(const struct fz_walk *w, size_t row)
 {
 	uint8_t status = w->profile->samples.status[row];
 
-	if (is_pause(w, row) || !fz_walk_by_wall(w) || (status & FZ_STATUS_UNKNOWN) ||
-	    !(status & FZ_STATUS_ON_CPU))
+	if (is_pause(w, row) || (status & FZ_STATUS_UNKNOWN) || !(status & FZ_STATUS_ON_CPU))
 		return 0;
 	return (double)own_cost(w, row) / (double)cost_of(w, row);
 }
@@ -572,7 +571,8 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 	if (w->doubt)
 		sum_run(w, side, run, (struct part){ .doubted = true }, e, doubt[SELF],
 			doubt[TOTAL]);
-	sum_run(w, side, run, (struct part){ .on = true }, e, on[SELF], on[TOTAL]);
+	if (fz_walk_by_wall(w))
+		sum_run(w, side, run, (struct part){ .on = true }, e, on[SELF], on[TOTAL]);
 	if (w->length)
 		vary_run(w, side, run, e, variance);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
