@@ -79,13 +79,23 @@ static int end_if_full(struct forgetting *k, struct fz_error *err)
 }
 
 /* A statement that deletes; *ret is how many rows. */
-static int delete (struct forgetting *k, sqlite3_stmt *s, int64_t *ret, struct fz_error *err)
+static int delete_rows(struct forgetting *k, sqlite3_stmt *s, int64_t *ret, struct fz_error *err)
 {
 	int r = fz_sql_step(k->sql, s, err);
 
 	*ret = r ? 0 : fz_sqlite.changes(k->sql->db);
 	k->rows += *ret;
 	return r;
+}
+
+/* The same in a transaction of its own. */
+static int delete_alone(struct forgetting *k, sqlite3_stmt *s, int64_t *ret, struct fz_error *err)
+{
+	int r = begin(k, err);
+
+	if (!r)
+		r = delete_rows(k, s, ret, err);
+	return r ? r : end(k, err);
 }
 
 static int delete_by_id(struct forgetting *k, enum fz_sql_name name, int64_t id,
@@ -95,7 +105,7 @@ static int delete_by_id(struct forgetting *k, enum fz_sql_name name, int64_t id,
 	int64_t n;
 
 	fz_sqlite.bind_int(s, 1, id);
-	return delete (k, s, &n, err);
+	return delete_rows(k, s, &n, err);
 }
 
 /* ---- what is old ---- */
@@ -178,11 +188,7 @@ static int forget_pushes(struct forgetting *k, struct fz_error *err)
 		fz_sql_text(s, 4, fz_buf_view(&id));
 		fz_sqlite.bind_int(s, 5, k->before);
 		if (!r)
-			r = begin(k, err);
-		if (!r)
-			r = delete (k, s, &n, err);
-		if (!r)
-			r = end(k, err);
+			r = delete_alone(k, s, &n, err);
 	}
 	return r;
 }
@@ -199,11 +205,7 @@ static int forget_found(struct forgetting *k, enum fz_sql_name name, struct fz_e
 		fz_sqlite.bind_int(s, 1, FZ_FLEET_SLICE);
 		if (name == FZ_SQL_FORGET_ALARMS)
 			fz_sqlite.bind_int(s, 2, k->before);
-		r = begin(k, err);
-		if (!r)
-			r = delete (k, s, &n, err);
-		if (!r)
-			r = end(k, err);
+		r = delete_alone(k, s, &n, err);
 	}
 	return r;
 }
