@@ -5,9 +5,9 @@
  *           <- push (ids, for doing nothing twice)
  *           <- series {service, version, labels, kind} <- cell {host, minute} <- value {node}
  *
- * Triggers keep sums for lists, which are then read without counting cells or pushes: of the cells
- * of a host in a series (host_sum), and of the pushes of a release (push_count). There is no row
- * where there is nothing to sum.
+ * Triggers keep sums, so that lists are read without counting cells or pushes: host_sum has the
+ * sums of a host's cells in a series, push_count the number of pushes of a release. A row is
+ * deleted with the last cell or push that it counts.
  *
  * Tables are strict, so a sum above 63 bits is an error and not a rounded number. Acknowledged data
  * is synchronised to disk. A store with a newer layout is refused, one with an older layout is

@@ -253,9 +253,9 @@ struct fz_limits {
 };
 extern const struct fz_limits fz_limits_default;
 
-/* Which thread of a program let which go on, and when: by releasing a lock, sending what it waited
- * for, or starting it. Not by letting go of the GIL: whose turn that is is no order of the
- * program's. What the longest chain of a run is made of (critical.h).
+/* A thread let another one continue: by releasing a lock, sending what it waited for, or starting
+ * it. Releasing the GIL does not count, because the program does not choose which thread gets it
+ * next. The longest chain of a run consists of wakes (critical.h).
  *
  *   worker   ======refresh======>|
  *   main     ....<lock wait>.....|===== ...        a wake of main, by worker, at the bar

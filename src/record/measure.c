@@ -89,7 +89,7 @@ static void keep_worst(struct fz_runs *runs, const struct fz_series_run *run)
 	runs->timed_out |= run->timed_out;
 }
 
-/* A run that was cut short did less work; it counts only if there is no other. */
+/* A run that was cut short did less work, so it is used only if there is no complete one. */
 static int add_run(struct fz_runs *runs, struct fz_series *s, const struct fz_series_run *run,
 		   struct fz_error *err)
 {
