@@ -286,7 +286,8 @@ def stopped():
         for extra in ([], ["--blocking"]):
             done = attach(t.pid, *extra, "-o", t.out)
             assert done.returncode == 0 and "samples" in done.stderr, done
-            assert state(t.pid) == "T", state(t.pid)
+            # When a stopped thread is released, it runs in the kernel for a moment before it stops again.
+            wait_until(lambda: state(t.pid) == "T", "the process to be stopped")
         t.process.send_signal(signal.SIGCONT)
 
 
