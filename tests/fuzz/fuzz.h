@@ -4,6 +4,7 @@
 #pragma once
 
 #include "format/format.h"
+#include "format/tachyon_plan.h"
 #include "profile/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -72,18 +73,12 @@ static inline struct fz_profile *fuzz_read(const struct fz_format *f, const void
 /* Tachyon's files have an entry for each sample, however many a row stands for. */
 static inline bool fuzz_is_small(const struct fz_profile *p)
 {
-	int64_t interval = p->recording.interval_ns;
-	bool is_time = strcmp(p->metrics[p->default_metric].unit, "ns") == 0;
-	int64_t unit = !is_time ? 1 : interval > 1000 ? interval : 1000;
-	uint64_t total = 0;
+	struct fz_tachyon_plan plan = { 0 };
+	struct fz_error err;
+	bool small = !fz_tachyon_plan_init(&plan, p, &err) && plan.samples < 1 << 16;
 
-	for (size_t row = 0; row < p->samples.n; row++) {
-		int64_t weight = fz_sample_weight(p, p->default_metric, row) / unit;
-		if (weight < 0 || weight > 1 << 16)
-			return false;
-		total += (uint64_t)weight + fz_sample_count(p, row);
-	}
-	return total < 1 << 16;
+	fz_tachyon_plan_release(&plan);
+	return small;
 }
 
 static inline struct fz_output *fuzz_write(const struct fz_profile *p, const struct fz_format *f)

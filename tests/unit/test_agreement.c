@@ -17,6 +17,7 @@
 #include "agree.h"
 #include "format/format.h"
 #include "judged.h"
+#include "repeats.h"
 
 static const enum fz_scale_mode scales[] = { FZ_SCALE_AUTO, FZ_SCALE_SHARE, FZ_SCALE_REFERENCE };
 
@@ -26,7 +27,7 @@ static void check_made(const struct machine *m, unsigned runs, double planted)
 {
 	struct chance c = { .seed = 11 + runs };
 
-	for (int k = 0; k < 4; k++) {
+	for (int k = 0; k < repeats(4); k++) {
 		for (size_t s = 0; s < FZ_ARRAY_LEN(scales); s++) {
 			struct fz_profile *base = made_side(&c, m, runs, 0, 1);
 			struct fz_profile *head = made_side(&c, m, runs, m->between, planted);
@@ -150,7 +151,7 @@ static void check_files(const struct fz_profile *base, const struct fz_profile *
 
 static void check_folder(const char *path, unsigned *compared)
 {
-	enum { BESIDE = 4 };
+	const size_t beside = (size_t)repeats(4);
 	struct fz_profile *profile[FILES_MAX] = { 0 };
 	struct folder in;
 
@@ -160,7 +161,7 @@ static void check_folder(const char *path, unsigned *compared)
 		if (fz_format_load(in.file[i], &profile[i], NULL) < 0)
 			profile[i] = NULL;
 	for (size_t a = 0; a < in.files; a++)
-		for (size_t b = a > BESIDE ? a - BESIDE : 0; b < FZ_MIN(a + BESIDE, in.files); b++)
+		for (size_t b = a > beside ? a - beside : 0; b < FZ_MIN(a + beside, in.files); b++)
 			if (profile[a] && profile[b])
 				check_files(profile[a], profile[b], compared);
 	for (size_t i = 0; i < in.files; i++) {

@@ -13,6 +13,7 @@
 #include "compare/judge.h"
 #include "format/format.h"
 #include "profile/range.h"
+#include "repeats.h"
 
 #define MS 1000000LL
 
@@ -282,13 +283,14 @@ static void ranges_of_a_steady_program_are_the_same(void **state)
 	int wrong = 0;
 
 	(void)state;
-	for (int i = 0; i < RECORDINGS * SPLITS; i++) {
+	for (int i = 0; i < repeats(RECORDINGS) * SPLITS; i++) {
 		struct fz_range first, second;
 
 		split(&c, &first, &second);
 		wrong += changed_mood((uint64_t)(i / SPLITS), INT64_MAX, &first, &second) != 0;
 	}
-	print_message("%d of %d pairs of ranges have a false change\n", wrong, RECORDINGS * SPLITS);
+	print_message("%d of %d pairs of ranges have a false change\n", wrong,
+		      repeats(RECORDINGS) * SPLITS);
 	assert_true(wrong <= RECORDINGS * SPLITS / 20);
 }
 
@@ -298,7 +300,7 @@ static void what_changed_is_found(void **state)
 	struct fz_range first = { 0, half }, second = { half, INT64_MAX };
 
 	(void)state;
-	for (uint64_t seed = 0; seed < RECORDINGS; seed++)
+	for (uint64_t seed = 0; seed < (uint64_t)repeats(RECORDINGS); seed++)
 		assert_true(changed_mood(seed, half, &first, &second) & 1u << FUNCTIONS);
 }
 
@@ -336,7 +338,7 @@ static void a_starved_range_is_no_faster_program(void **state)
 	struct fz_range first = { 0, 2000 * MS }, second = { 2000 * MS, INT64_MAX };
 
 	(void)state;
-	for (uint64_t seed = 0; seed < RECORDINGS; seed++)
+	for (uint64_t seed = 0; seed < (uint64_t)repeats(RECORDINGS); seed++)
 		assert_int_equal(changed(starved(&(struct chance){ seed }),
 					 starved(&(struct chance){ seed }), &first, &second),
 				 0);

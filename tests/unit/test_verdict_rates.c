@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "../stats/verdict_rates.h"
+#include "repeats.h"
 
 enum { COMPARISONS = 60 };
 
@@ -25,7 +26,7 @@ static struct verdict_rates rates_of(const char *machine, unsigned runs, enum fz
 
 		if (strcmp(machines[m].name, machine) != 0)
 			continue;
-		struct verdict_rates rates = verdict_rates(&q, COMPARISONS);
+		struct verdict_rates rates = verdict_rates(&q, repeats(COMPARISONS));
 		print_message(
 			"%s, %u a side, %s, x %.1f: false function %.0f %%, run %.0f %%, holds "
 			"%.0f %%, ± %.1f %%, found %.0f %%\n",
@@ -48,6 +49,8 @@ static void test_nothing_changed(void **state)
 			struct verdict_rates r =
 				rates_of(machines[m].name, sizes[n], FZ_SCALE_TIME, 1);
 
+			if (!rates_count())
+				continue;
 			assert_true(r.false_function < most_false);
 			assert_true(r.false_run < most_false);
 			assert_true(r.holds > fewest_held);
@@ -59,10 +62,12 @@ static void test_by_share(void **state)
 {
 	(void)state;
 	for (size_t m = 0; m < MACHINES; m++) {
-		assert_true(rates_of(machines[m].name, 1, FZ_SCALE_SHARE, 1).false_function <
-			    most_false);
-		assert_true(rates_of(machines[m].name, 3, FZ_SCALE_REFERENCE, 1).false_function <
-			    most_false);
+		struct verdict_rates share = rates_of(machines[m].name, 1, FZ_SCALE_SHARE, 1);
+		struct verdict_rates reference =
+			rates_of(machines[m].name, 3, FZ_SCALE_REFERENCE, 1);
+
+		assert_true(share.false_function < most_false || !rates_count());
+		assert_true(reference.false_function < most_false || !rates_count());
 	}
 }
 
@@ -87,6 +92,8 @@ static void test_planted(void **state)
 		struct verdict_rates r =
 			rates_of(cases[i].machine, cases[i].runs, cases[i].scale, 1.4);
 
+		if (!rates_count())
+			continue;
 		assert_true(r.found > cases[i].found);
 		assert_true(r.false_function < most_false);
 		assert_true(cases[i].scale != FZ_SCALE_TIME || r.holds > fewest_held);
