@@ -174,6 +174,9 @@ def main():
         if not shutil.which(program):
             print(f"ok {number} - completion: {name} # SKIP {program} is not installed")
             continue
+        if program == "zsh" and "FZ_SANITIZED" in os.environ:
+            print(f"ok {number} - completion: {name} # SKIP it runs the commands that bash runs")
+            continue
         with tempfile.TemporaryDirectory(prefix="fz-") as folder:
             try:
                 if name != "every option of every command":

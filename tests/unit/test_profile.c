@@ -161,7 +161,7 @@ static void test_limits(void **state)
 	fz_auto(fz_profile_freep) struct fz_profile *q = fz_profile_new();
 	q->limits = &tight;
 	for (int i = 0; i < 20; i++) {
-		char name[8];
+		char name[12];
 		snprintf(name, sizeof(name), "%d", i);
 		uint32_t frame = frame_of(q, name);
 		assert_true(fz_profile_stack(q, FZ_NONE, frame) < 4);
