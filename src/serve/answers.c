@@ -49,9 +49,9 @@ static int take_minute(const struct fz_http_request *q, const char *name, int64_
 int fz_server_take_query(const struct fz_http_request *q, struct fz_buf *labels,
 			 struct fz_fleet_query *ret, struct fz_error *err)
 {
-	const char *list[FZ_FLEET_LABELS_MAX];
-	size_t n = fz_http_parameters(q, "label", list, FZ_FLEET_LABELS_MAX);
-	int r = fz_fleet_labels(list, FZ_MIN(n, FZ_FLEET_LABELS_MAX), labels, err);
+	const char *list[FZ_HTTP_PARAMETERS_MAX];
+	size_t n = fz_http_parameters(q, "label", list, FZ_ARRAY_LEN(list));
+	int r = fz_fleet_labels(list, n, labels, err);
 
 	*ret = (struct fz_fleet_query){ .project = q->project,
 					.labels = labels->p,

@@ -75,8 +75,8 @@ static int take_keep(const struct fz_http_request *q, bool *ret, struct fz_error
 static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_server_pushed *ret,
 		bool *ret_asked, bool *ret_kept, struct fz_error *err)
 {
-	const char *list[FZ_FLEET_LABELS_MAX];
-	size_t n = fz_http_parameters(q, "label", list, FZ_FLEET_LABELS_MAX);
+	const char *list[FZ_HTTP_PARAMETERS_MAX];
+	size_t n = fz_http_parameters(q, "label", list, FZ_ARRAY_LEN(list));
 	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
 	struct fz_server_push p = { .to = { .project = q->project,
 					    .service = fz_inputs_text(q, "service"),
@@ -86,8 +86,6 @@ static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_
 				    .body = q->body };
 	int r = fz_inputs_check(&p.to, err);
 
-	if (!r && n > FZ_FLEET_LABELS_MAX)
-		r = fz_fail(err, FZ_EUSAGE, "more than %d labels", FZ_FLEET_LABELS_MAX);
 	if (!r)
 		r = fz_fleet_labels(list, n, &labels, err);
 	if (!r)

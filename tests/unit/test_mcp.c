@@ -90,15 +90,15 @@ static json_int_t error_of(struct client *c, const char *line)
 	return code;
 }
 
-#define CALL(id)                                                                               \
-	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":"     \
+#define CALL(id)                                                                             \
+	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":" \
 	"\"list_recordings\",\"arguments\":{}}}"
-#define INITIALIZE(version)                                                                    \
-	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"                   \
+#define INITIALIZE(version)                                                    \
+	"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{" \
 	"\"protocolVersion\":\"" version "\"}}"
 #define MODERN(id, method)                                                                     \
-	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\",\"params\":{\"_meta\":{"   \
-	"\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                            \
+	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\",\"params\":{\"_meta\":{" \
+	"\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                          \
 	"\"io.modelcontextprotocol/clientCapabilities\":{}}}}"
 
 static void test_versions(void **state)
@@ -191,8 +191,7 @@ static void test_calls(void **state)
 	assert_int_equal(error_of(c, CALL("9")), -32600); /* too many */
 	fz_buf_reset(&c->received);
 	fz_mcp_finish(&c->p, c->begun[0], json_pack("{s:i}", "x", 7));
-	assert_string_equal(c->received.p,
-			    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"x\":7}}\n");
+	assert_string_equal(c->received.p, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"x\":7}}\n");
 	assert_null(ask(c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
 			   "\"params\":{\"requestId\":101}}"));
 	assert_int_equal(c->cancelled, 1);
@@ -209,8 +208,9 @@ static void test_batches(void **state)
 
 	(void)state;
 	json_decref(ask(c, INITIALIZE("2025-03-26")));
-	assert_null(ask(c, "[" CALL("1") ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"},"
-			   CALL("3") "]"));
+	assert_null(
+		ask(c, "[" CALL("1") ",{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}," CALL(
+			       "3") "]"));
 	fz_mcp_finish(&c->p, c->begun[1], json_object());
 	assert_int_equal(c->received.n, 0);
 	fz_mcp_finish(&c->p, c->begun[0], json_object());
@@ -242,8 +242,8 @@ static void test_files(void **state)
 	make_folder(root, "in/below");
 	make_folder(root, "out");
 	assert_int_equal(chdir(root), 0);
-	for (const char *const *name = (const char *const[]){ "in/a.fz", "in/below/b.fz", "out/c.fz",
-							       NULL };
+	for (const char *const *name =
+		     (const char *const[]){ "in/a.fz", "in/below/b.fz", "out/c.fz", NULL };
 	     *name; name++) {
 		FILE *f = fopen(*name, "w");
 
@@ -333,8 +333,7 @@ static void test_budget(void **state)
 			assert_null(strstr(text, "rank"));
 			/* Rows of the highest rank go first, and the answer has their number. */
 			size_t shown = json_array_size(json_object_get(c.answer, "functions"));
-			json_int_t gone =
-				json_integer_value(json_object_get(c.answer, "left_out"));
+			json_int_t gone = json_integer_value(json_object_get(c.answer, "left_out"));
 			assert_int_equal(shown + (size_t)gone, 100);
 			assert_true(gone == 0 || strstr(text, "left_out"));
 			assert_true(gone < 10 || !strstr(text, "parse_record | 9\n"));
