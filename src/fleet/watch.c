@@ -38,8 +38,14 @@ bool fz_fleet_check_due(const struct fz_fleet_watch *w)
 	return w->last >= next_end(w);
 }
 
+/* Minutes of both sides: base_from <= minute of the base < base_until, and the head's from
+ * head_from until the end of the check. base_until 0: the end of the check. */
+struct minutes {
+	int64_t base_from, base_until, head_from;
+};
+
 static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
-		   int64_t head_from, int64_t base_until, struct check *ret, struct fz_error *err)
+		   const struct minutes *m, struct check *ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *before = fz_asprintf("%s@%s", w->service, base);
 	fz_auto(fz_free_ptr) char *after = fz_asprintf("%s@%s", w->service, w->version);
@@ -47,10 +53,10 @@ static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const cha
 	struct fz_fleet_query q = { .project = w->project,
 				    .labels = "",
 				    .metric = w->metric,
-				    .from = w->first - FZ_FLEET_BASE_MINUTES,
+				    .from = m->base_from,
 				    .until = next_end(w),
-				    .head_from = head_from,
-				    .base_until = base_until };
+				    .head_from = m->head_from,
+				    .base_until = m->base_until };
 	int r = fz_fleet_pair(f, &q, names, ret->profile, err);
 
 	if (!r)
@@ -81,29 +87,6 @@ static bool is_in(const uint64_t *keys, uint32_t n, uint64_t key)
 	return false;
 }
 
-/* Whether it is dearer in a comparison of other minutes, too. */
-static bool is_confirmed(const struct check *later, uint64_t key)
-{
-	for (uint32_t i = 0; i < later->d->function_count; i++)
-		if (key_of(&later->d->functions[i]) == key)
-			return later->j->self[i].low > 0;
-	return false;
-}
-
-/* The day before, at the same hours. That the version before hardly ran then, or not at all, is no
- * error. */
-static int compare_hours(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
-			 struct check *ret, struct fz_error *err)
-{
-	int r = compare(f, w, base, w->first, next_end(w) - FZ_FLEET_BASE_MINUTES, ret, err);
-
-	if (r == FZ_EINPUT || r == FZ_EUSAGE)
-		return 0;
-	if (!r && 2 * ret->profile[FZ_BASE]->quality.taken < ret->profile[FZ_HEAD]->quality.taken)
-		ret->j = NULL;
-	return r;
-}
-
 static double relative(const struct check *c, uint32_t function, double change)
 {
 	double base = c->d->factor * (double)c->d->functions[function].cost.self[FZ_BASE];
@@ -117,6 +100,68 @@ static double delta(const struct check *c, uint32_t function)
 
 	return fz_diff_delta(c->d, self[FZ_BASE], self[FZ_HEAD]);
 }
+
+/* The same function in a comparison of other minutes; NULL: neither side has it. */
+static const struct fz_judged *find_key(const struct check *c, uint64_t key, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < c->d->function_count; i++) {
+		if (key_of(&c->d->functions[i]) != key)
+			continue;
+		*ret = i;
+		return &c->j->self[i];
+	}
+	return NULL;
+}
+
+static bool is_confirmed(const struct check *c, uint64_t key)
+{
+	uint32_t function;
+	const struct fz_judged *judged = find_key(c, key, &function);
+
+	return judged && judged->low > 0;
+}
+
+/* ---- controls: comparisons that show what a time of day or week does ---- */
+
+/* The base in the release's own minutes, and in the same minutes a day and a week earlier. */
+enum { BESIDE, DAY, WEEK, CONTROLS };
+
+/* Compares with a control. ret->j stays NULL if the base did less than half as much then. */
+static int compare_control(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
+			   int control, struct check *ret, struct fz_error *err)
+{
+	static const int64_t days[CONTROLS] = { [DAY] = 1, [WEEK] = 7 };
+	int64_t earlier = days[control] * FZ_FLEET_DAY;
+	const struct minutes m = { w->first - earlier, next_end(w) - earlier, w->first };
+	int r = compare(f, w, base, &m, ret, err);
+
+	if (r == FZ_EINPUT || r == FZ_EUSAGE)
+		return 0; /* the base did not run then */
+	if (!r && 2 * ret->profile[FZ_BASE]->quality.taken < ret->profile[FZ_HEAD]->quality.taken)
+		ret->j = NULL;
+	return r;
+}
+
+/* Whether a control shows that a function is no dearer than the base. Earlier minutes are those of
+ * the same hosts, so each must show an increase of its own. Hosts that run the base meanwhile are
+ * others, which differ more: without an increase they refute one that is beyond their interval, so
+ * that few hosts hide no change. */
+static bool is_refuted(const struct check *controls, const struct check *c, uint32_t function)
+{
+	uint64_t key = key_of(&c->d->functions[function]);
+	const struct check *beside = &controls[BESIDE];
+	uint32_t same;
+
+	for (int control = DAY; control <= WEEK; control++)
+		if (controls[control].j && !is_confirmed(&controls[control], key))
+			return true;
+	const struct fz_judged *judged = beside->j ? find_key(beside, key, &same) : NULL;
+	return judged && judged->low <= 0 &&
+	       relative(beside, same, judged->high) <
+		       relative(c, function, c->j->self[function].low);
+}
+
+/* ---- alarms ---- */
 
 static void add_function(const struct check *c, uint32_t function, struct fz_json *j)
 {
@@ -221,9 +266,9 @@ static void raise_alarm(struct fz_fleet_watch *w, const char *base, const struct
 }
 
 /* Those that were suspects and still are, the one that costs most more first; `later` is a
- * comparison of what came since, `hours` one with the same hours of the day before, if any. */
+ * comparison of what came since. */
 static uint32_t confirm(const struct fz_fleet_watch *w, const struct check *c,
-			const struct check *later, const struct check *hours, uint32_t *ret)
+			const struct check *later, const struct check *controls, uint32_t *ret)
 {
 	uint32_t n = 0;
 
@@ -232,7 +277,7 @@ static uint32_t confirm(const struct fz_fleet_watch *w, const struct check *c,
 
 		if (!is_dearer(c, i) || !is_in(w->suspects, w->suspect_n, key) ||
 		    is_in(w->told, w->told_n, key) || !is_confirmed(later, key) ||
-		    (hours->j && !is_confirmed(hours, key)))
+		    is_refuted(controls, c, i))
 			continue;
 		ret[n++] = i;
 		if (delta(c, i) > delta(c, ret[0])) {
@@ -260,27 +305,31 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	fz_auto(fz_buf_release) struct fz_buf base = { 0 };
 	fz_auto(release) struct check all = { 0 };
 	fz_auto(release) struct check later = { 0 };
-	fz_auto(release) struct check hours = { 0 };
+	struct check controls[CONTROLS] = { 0 };
 	fz_auto(fz_free_ptr) uint32_t *found = NULL;
+	struct minutes minutes = { .base_from = w->first - FZ_FLEET_DAY };
 	uint32_t n = 0;
 	int r = fz_fleet_previous(f, w->project, w->service, w->version, &base, err);
 
 	if (r)
 		return r;
 	if (base.n)
-		r = compare(f, w, base.p, 0, 0, &all, err);
+		r = compare(f, w, base.p, &minutes, &all, err);
+	minutes.head_from = w->checked;
 	if (!r && base.n && w->suspect_n)
-		r = compare(f, w, base.p, w->checked, 0, &later, err);
-	if (!r && later.j)
-		r = compare_hours(f, w, base.p, &hours, err);
+		r = compare(f, w, base.p, &minutes, &later, err);
+	for (int control = 0; !r && later.j && control < CONTROLS; control++)
+		r = compare_control(f, w, base.p, control, &controls[control], err);
 	/* Of a part of the hosts another version may seem to have been the one before. */
 	if (!r && fz_fleet_missing(f))
 		r = fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",
 			    fz_fleet_missing(f), w->service, w->version);
 	if (!r && later.j) {
 		found = fz_calloc(FZ_MAX(all.d->function_count, 1), sizeof(*found));
-		n = confirm(w, &all, &later, &hours, found);
+		n = confirm(w, &all, &later, controls, found);
 	}
+	for (int control = 0; control < CONTROLS; control++)
+		release(&controls[control]);
 	if (n)
 		raise_alarm(w, base.p, &all, found, n, ret, ret_text);
 	if (!r && all.j)

@@ -8,17 +8,18 @@
  *
  * A release is compared with the version that ran before it, by the judge of all comparisons
  * (fold.h). What went away again is not in what came since; what chance alone did, is hardly ever
- * there a second time. What a time of day does was there the day before at the same hours, if that
- * version ran then. Checks are few, so chance alarms stay unlikely. Only own costs are compared,
- * so that a function's callers raise no alarm; one alarm lists all functions of a release that
- * became more expensive. Checks depend on the minutes alone, not on when they came in: a release
- * that is pushed at once is checked as often as one that runs.
+ * there a second time. What a time of day or week does was there at the same hours a day or a week
+ * earlier, and on hosts that run the version before meanwhile, if that version ran then. Checks are
+ * few, so chance alarms stay unlikely. Only own costs are compared, so that a function's callers
+ * raise no alarm; one alarm lists all functions of a release that became more expensive. Checks
+ * depend on the minutes alone, not on when they came in: a release that is pushed at once is
+ * checked as often as one that runs.
  */
 #pragma once
 
 #include "fleet/fleet.h"
 
-enum { FZ_FLEET_CHECK_FIRST = 5 /* minutes */, FZ_FLEET_BASE_MINUTES = 1440 };
+enum { FZ_FLEET_CHECK_FIRST = 5 /* minutes */, FZ_FLEET_DAY = 1440 /* minutes */ };
 
 /* A release that is checked. Zeroed but for its names and `first` to begin with. */
 struct fz_fleet_watch {

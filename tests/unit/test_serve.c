@@ -131,10 +131,9 @@ static unsigned request(void (*route)(void *, const struct fz_http_request *,
 			const char *project, const char *parameters, const char *body, char **text)
 {
 	fz_auto(fz_free_ptr) char *words = fz_strdup(parameters);
-	struct fz_http_request q = { .project = project,
-				     .rest = "",
-				     .peer = "127.0.0.1",
-				     .body = fz_str_of(body) };
+	struct fz_http_request q = {
+		.project = project, .rest = "", .peer = "127.0.0.1", .body = fz_str_of(body)
+	};
 	struct fz_http_answer a = { .status = 200, .type = "text/plain", .file = -1 };
 	char *rest;
 
@@ -175,8 +174,8 @@ static void test_push(void **state)
 	/* The same push again, and its id with other content. */
 	expect(200, "\"status\":\"known\"", fz_answer_push, "p",
 	       "service=api version=1 host=h id=1" FROM, body);
-	expect(422, "used for another push", fz_answer_push, "p", "service=api version=1 host=h id=1" FROM,
-	       "main;work 31\n");
+	expect(422, "used for another push", fz_answer_push, "p",
+	       "service=api version=1 host=h id=1" FROM, "main;work 31\n");
 	/* Another project has ids of its own. */
 	expect(200, "\"status\":\"stored\"", fz_answer_push, "other",
 	       "service=api version=1 host=h id=1" FROM, body);
