@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The scale that functions agree on.
  *
- * With x = ln(head/base) of a function and s the logarithm of the scale, a function either stands
- * still, x ~ N(s, v), or it changed, x ~ N(s, v + CHANGE^2): a mixture, so the influence of each is
- * bounded. v is the noise of its counts and what one run differs from another by. The scale itself
- * is either the usual one, up to the drift of a machine, or anything. The posterior of s is put on
- * a grid; there is agreement when its highest peak, down to the valleys on both sides, holds nearly
- * all of it. Two functions that changed against each other, of which either may be the one that
- * stands still, are no agreement.
+ * With x = ln(head/base) of a function and s the logarithm of the scale, a function is either
+ * unchanged, x ~ N(s, v), or changed, x ~ N(s, v + CHANGE^2): a mixture, so the influence of each
+ * is bounded. v is the noise of its counts and from run to run. The scale is either the usual one,
+ * up to the drift of the machine, or any. The posterior of s is computed on a grid; the functions
+ * agree if its highest peak, down to the valleys on both sides, has nearly all of the mass. Two
+ * functions that changed relative to each other do not agree, because either may be the unchanged
+ * one.
  *
- * That votes are independent is what makes them count, so only functions with a hundredth of a side
- * have one of their own.
+ * Votes must be independent, so only functions with at least 1 % of a side have one of their own.
  */
 #include "agreement.h"
 
@@ -20,17 +19,17 @@
 
 enum {
 	MIN_SAMPLES = 20,         /* of both sides together */
-	VOTERS_MAX = 2 * 100 + 1, /* as many can be large on one side or the other, and the rest */
+	VOTERS_MAX = 2 * 100 + 1, /* 100 large functions per side, and the rest */
 	POINTS = 4096,
 };
 
-static const double dispersion = 2;   /* of samples that come in clumps */
-static const double run_noise = 0.08; /* of one function's ratio, from run to run */
-static const double drift = 0.12;     /* of the whole machine's, from run to run */
-static const double change = 1;       /* usual size of a change: e to the one or the other side */
-static const double reach = 1.5;      /* of a scale that may be anything */
-static const double still = 0.7;      /* of the functions stand still */
-static const double usually = 0.85;   /* that the scale is the usual one, where there is one */
+static const double dispersion = 2;   /* variance of counts over Poisson's */
+static const double run_noise = 0.08; /* of a function's ratio, from run to run */
+static const double drift = 0.12;     /* of the whole machine, from run to run */
+static const double change = 1;       /* usual size of a change: a factor of e */
+static const double reach = 1.5;      /* deviation of a scale that is not the usual one */
+static const double still = 0.7;      /* fraction of functions that are unchanged */
+static const double usually = 0.85;   /* probability of the usual scale, if there is one */
 static const double small = 0.01;     /* of a run */
 static const double certain = 0.95;
 
@@ -53,7 +52,7 @@ static double normal(double distance, double variance)
 	return exp(-distance * distance / (2 * variance)) / sqrt(2 * M_PI * variance);
 }
 
-/* Of the variance between one run and one other: of this many runs' sums. */
+/* Variance between the means of the runs, relative to that between two single runs. */
 static double runs_part(const struct fz_agreement_setup *setup)
 {
 	return (1 / setup->runs[0] + 1 / setup->runs[1]) / 2;
@@ -80,8 +79,8 @@ static double sum(const double *values, size_t n)
 	return all;
 }
 
-/* What is small is often of one moment, a program's start, and what the machine did then befell all
- * of it: together that is one vote. */
+/* Small functions often run at one moment, such as startup, and then share the state of the
+ * machine, so together they have one vote. */
 static size_t collect(const struct fz_agreement_setup *setup, const double *base,
 		      const double *head, size_t n, struct vote *votes)
 {
@@ -112,8 +111,8 @@ static void lay_grid(const struct vote *votes, size_t n, double usual, struct gr
 	g->step = (high - low + 2) / (POINTS - 1);
 }
 
-/* Where there is no usual scale, one that may be anything lies around the middle of what the
- * functions say. */
+/* Prior density of s. Without a usual scale it is centered on the middle of the functions'
+ * ratios. */
 static double prior(const struct fz_agreement_setup *setup, double s, double middle)
 {
 	double anything = normal(s - middle, reach * reach);
@@ -124,7 +123,7 @@ static double prior(const struct fz_agreement_setup *setup, double s, double mid
 	       (1 - usually) * anything;
 }
 
-/* How well a function that stands still, and one that changed, fit a scale. */
+/* Likelihood of an unchanged and of a changed function, given a scale. */
 static double still_density(const struct vote *v, double s)
 {
 	return still * normal(v->ratio - s, v->variance);
@@ -159,7 +158,7 @@ static void fill(const struct fz_agreement_setup *setup, const struct vote *vote
 		g->density[i] /= all;
 }
 
-/* Mean and standard deviation over a part of the grid; returns how much of it lies there. */
+/* Mean and standard deviation over a part of the grid; returns the mass of that part. */
 static double moments(const struct grid *g, size_t from, size_t to, double *ret_mean,
 		      double *ret_deviation)
 {
@@ -177,7 +176,7 @@ static double moments(const struct grid *g, size_t from, size_t to, double *ret_
 	return mass;
 }
 
-/* Of the highest peak, down to the valleys on both sides. */
+/* Moments of the highest peak, down to the valleys on both sides. */
 static double peak_moments(const struct grid *g, double *ret_mean, double *ret_deviation)
 {
 	const double *density = g->density;
@@ -193,8 +192,8 @@ static double peak_moments(const struct grid *g, double *ret_mean, double *ret_d
 	return moments(g, from, to, ret_mean, ret_deviation);
 }
 
-/* The mean of those that stand still at s, the usual scale among them: what changed does not draw
- * it to its side. */
+/* Mean of the functions that are unchanged at s, and of the usual scale; changed functions do not
+ * bias it. */
 static double mean_of_still(const struct fz_agreement_setup *setup, const struct vote *votes,
 			    size_t n, double s)
 {

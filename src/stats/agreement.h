@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The scale that functions agree on: where only shares are known, how many samples of the head
- * stand against one of the base in a function that did not change.
+/* The scale that functions agree on: if only shares are known, the number of head samples per base
+ * sample in a function that did not change.
  *
- * To make both totals equal would charge one function's change to all others. Here each function of
- * some size has one vote, and those that changed are outvoted, whatever their weight:
+ * Scaling both totals to be equal would charge one function's change to all others. Instead each
+ * sizable function has one vote, and functions that changed are outvoted whatever their weight:
  *
  *     parse  1000 -> 3000        ln 3.00
  *     load   1000 -> 1020        ln 1.02  \
@@ -16,16 +16,15 @@
 #include <stddef.h>
 
 struct fz_agreement {
-	double scale; /* head samples for a sample of the base; 0: nothing to tell it from */
+	double scale; /* head samples per base sample; 0: unknown */
 	double error; /* standard deviation of its logarithm */
 	bool agreed;  /* one scale explains the functions much better than any other; otherwise
-			 `error` reaches over all that are possible */
+			 `error` covers all possible scales */
 };
 
 struct fz_agreement_setup {
-	double usual; /* the scale of equal rates and whole runs, which is likely; 0: there is none
-		       */
-	double runs[2]; /* of base and head: by so much less their sums differ */
+	double usual;   /* the likely scale, from equal rates and whole runs; 0: none */
+	double runs[2]; /* number of runs of base and head; sums of more runs vary less */
 };
 
 /* base[i] and head[i] are self samples of the same function. Swapping the sides (and inverting

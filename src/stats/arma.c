@@ -7,8 +7,8 @@
  *     r_t = x_t - phi x_{t-1} + theta/v_{t-1} r_{t-1}       v_t = 1 + theta^2 - theta^2/v_{t-1}
  *
  * A step that begins at t has the error h_t = 1 there, and then h_{u+1} = (1 - phi) + gain_u h_u.
- * Sums over its future are therefore linear or quadratic in h, and their coefficients can be had
- * for all t by one walk backwards.
+ * Sums over its future are therefore linear or quadratic in h, and one pass backwards computes
+ * their coefficients for all t.
  */
 #include "arma.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Benjamini-Hochberg: with the m tested p-values sorted, find the largest i with
- * p(i) <= q * i / m and reject all up to it. Gating from the root of the call tree downwards was
- * considered and dropped: changes of children can cancel (+x, -x), and a quiet parent must not
- * hide them. */
+/* Benjamini-Hochberg: with the m tested p-values sorted, find the largest i with p(i) <= q * i / m
+ * and reject all up to it. Gating from the root of the call tree downwards would not work: changes
+ * of children can cancel (+x, -x), and an unchanged parent must not hide them. */
 #include "bh.h"
 
 #include <math.h>

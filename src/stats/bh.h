@@ -19,9 +19,9 @@
  * many were rejected and sets ret_rejected[0..n). */
 size_t fz_bh(const double *p, size_t n, double q, bool *ret_rejected);
 
-/* Tests inside selected families, Benjamini and Bogomolov (2014): family i (the paths of
- * function i) is p[start[i]] .. p[start[i + 1]); only families with selected[i] are looked at,
- * each at level q * (selected families) / (tested families). Sets ret_rejected for all
- * start[families] entries and returns how many were rejected. */
+/* Tests inside selected families, Benjamini and Bogomolov (2014): family i (the paths of function
+ * i) is p[start[i]] .. p[start[i + 1]); only families with selected[i] are tested, each at level q
+ * * (selected families) / (tested families). Sets ret_rejected for all start[families] entries and
+ * returns how many were rejected. */
 size_t fz_bh_inside(const double *p, const size_t *start, const bool *selected, size_t families,
 		    size_t tested_families, double q, bool *ret_rejected);

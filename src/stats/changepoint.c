@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Change points by description length: a series is explained by steps, by noise that remembers
- * (regress.h) and, if need be, by two modes (modes.h), as cheaply as possible:
+/* Change points by description length: the cheapest explanation of the series by steps,
+ * autocorrelated noise (regress.h) and, if necessary, two modes (modes.h):
  *
  *     -2 log likelihood  +  a penalty for each step  +  the code of the modes
  *
- * Noise is fitted with and without a step: where the noise alone explains the series nearly as
- * well, as a slow wander does at its best, or one value of five per cent more among many such,
- * there is no step. The search begins without any, and adds that step, that pair of steps (there
- * and back again) or those modes which make the cost least, until nothing does.
+ * Noise is fitted with and without a step: there is no step if noise alone explains the series
+ * nearly as well, for example slow drift, or one of many outliers. The search begins without steps,
+ * and adds the step, the pair of steps (there and back) or the modes that reduce the cost most,
+ * until nothing does.
  *
- * Outliers are cut back to a fence around the levels before each look. The penalty grows with the
- * correlation of neighbours that the steps leave, from `penalty` to `penalty_most`: noise that
- * remembers makes good steps by chance. These numbers were chosen by simulation, so that in the
- * kinds of noise of docs/statistics.md less than 5 % of series have a false point.
+ * Outliers are clipped to a fence around the levels before each pass. The penalty grows with the
+ * correlation of neighbours in the residuals, from `penalty` to `penalty_most`, because
+ * autocorrelated noise often resembles steps. The numbers were chosen by simulation, so that less
+ * than 5 % of series have a false point in all kinds of noise of docs/statistics.md.
  *
- * Long series are looked at in reaches that overlap, each of which decides about its middle.
+ * Long series are searched in overlapping reaches, each of which decides about its middle.
  */
 #include "changepoint.h"
 
@@ -27,28 +27,28 @@
 
 enum {
 	REACH = FZ_REGRESS_MAX,
-	MARGIN = 40, /* of a reach: what its neighbour decides about */
+	MARGIN = 40, /* ends of a reach that its neighbours decide about */
 	SERIES_MIN = 8,
-	WINDOW = 40, /* values that tell a level */
+	WINDOW = 40, /* values that define a level */
 	LAGS = 3,
 };
 
 static const double penalty = 10, penalty_most = 17;
 static const double correlation_low = 0.1, correlation_high = 0.25;
-static const double return_penalty = 8; /* more, of a pair of steps */
-static const double return_bonus = 8;   /* of modes, against steps that go back and forth */
+static const double return_penalty = 8; /* added for a pair of steps */
+static const double return_bonus = 8;   /* for modes, against steps back and forth */
 static const double floor_part = 0.05;  /* of the magnitude: smaller noise does not matter */
 
 const struct fz_changepoint_setup fz_changepoint_defaults = { .magnitude = 0.02 };
 
-/* A reach of a series, and how it is explained. */
+/* A reach of a series, and its explanation. */
 struct account {
 	size_t n;
 	double floor;    /* least variance of noise */
-	double x[REACH]; /* the series, its modes taken out */
-	double y[REACH]; /* the same, outliers cut back */
+	double x[REACH]; /* the series without its modes */
+	double y[REACH]; /* the same with clipped outliers */
 	struct fz_breaks steps;
-	double modes; /* what those cost; 0: there are none */
+	double modes; /* cost of the modes; 0: none */
 };
 
 /* ---- levels ---- */
@@ -58,7 +58,7 @@ static size_t level_end(const struct fz_breaks *steps, size_t n, size_t level)
 	return level < steps->n ? steps->at[level] : n;
 }
 
-/* x less the mean of its level, or less the median. */
+/* Sets out to x less the mean or the median of its level. */
 static void subtract_levels(const double *x, size_t n, const struct fz_breaks *steps, bool median,
 			    double *out)
 {
@@ -93,7 +93,7 @@ static void cut_outliers(struct account *s)
 
 /* ---- cost ---- */
 
-/* Mean of the first correlations of what the steps leave, and one standard error more. */
+/* Mean of the first autocorrelations of the residuals, plus one standard error. */
 static double correlation_at_most(const struct account *s)
 {
 	double rest[REACH], squares = 0, products = 0;
@@ -118,7 +118,7 @@ static double penalty_of(const struct account *s)
 
 /* ---- the search ---- */
 
-/* The account with those steps as well; its cost. */
+/* Sets *ret to the account with those steps added; returns its cost. */
 static double add_steps(const struct account *s, const struct fz_extension *more, size_t count,
 			struct account *ret)
 {
@@ -130,7 +130,7 @@ static double add_steps(const struct account *s, const struct fz_extension *more
 	return more->cost + penalty_of(ret) + (count == 2 ? return_penalty : 0);
 }
 
-/* One more step, or a pair of them; false when neither makes the whole cheaper. */
+/* Adds a step, or a pair of them; false if neither reduces the cost. */
 static bool advance(struct account *s)
 {
 	struct fz_extension more[2];
@@ -147,8 +147,8 @@ static bool advance(struct account *s)
 	return true;
 }
 
-/* Values move to the middle between the modes, so that the negated series has the negated account.
- * False when there are no modes. */
+/* Moves the values of both modes to the middle between them, so that the negated series has the
+ * negated account. False if there are no modes. */
 static bool take_out_modes(struct account *s)
 {
 	double rest[REACH];
@@ -163,7 +163,8 @@ static bool take_out_modes(struct account *s)
 	return true;
 }
 
-/* What the account is compared with others by: outliers cut back around its own levels. */
+/* Adds steps until the cost is minimal; returns the cost, with outliers clipped around the
+ * account's own levels. */
 static double settle(struct account *s)
 {
 	while (advance(s))
@@ -171,8 +172,8 @@ static double settle(struct account *s)
 	return fz_regress(s->y, s->n, &s->steps, s->floor, NULL) + penalty_of(s);
 }
 
-/* The series in s, explained: by steps alone, by modes and steps, or by modes around the first
- * step. */
+/* Finds the cheapest explanation of the series in s: by steps, by modes and steps, or by modes
+ * around the first step. */
 static void explain(struct account *s)
 {
 	struct account other[2] = { *s, *s };
@@ -195,7 +196,7 @@ static void explain(struct account *s)
 
 /* ---- sizes ---- */
 
-/* Mean of n values, outliers cut back. */
+/* Mean of n values with clipped outliers. */
 static double mean_of(const double *x, size_t n)
 {
 	double work[WINDOW], median, fence = fz_fence(x, n, work, &median), mean = 0;
@@ -214,7 +215,7 @@ static struct fz_changepoint weigh(const double *x, size_t from, size_t at, size
 					.after = mean_of(x + at, right) };
 }
 
-/* Drop the smallest step until all are large enough; a drop only changes its two neighbours. */
+/* Drop the smallest step until all are large enough; this changes only its two neighbours. */
 static size_t drop_small(const double *x, size_t n, double magnitude, struct fz_changepoint *points,
 			 size_t count)
 {
@@ -241,10 +242,10 @@ static size_t drop_small(const double *x, size_t n, double magnitude, struct fz_
 
 /* ---- the whole ---- */
 
-/* Explain the n values, and append the points in [from, to); without_modes takes the values there.
+/* Explain the n values; append the points in [from, to), and copy the values there without modes.
  */
-static size_t look(struct account *s, const double *series, size_t n, size_t from, size_t to,
-		   struct fz_changepoint *points, double *without_modes)
+static size_t search_reach(struct account *s, const double *series, size_t n, size_t from,
+			   size_t to, struct fz_changepoint *points, double *without_modes)
 {
 	size_t count = 0;
 
@@ -275,8 +276,8 @@ size_t fz_changepoint_find(const double *series, size_t n, const struct fz_chang
 	for (size_t at = 0, decided = 0; decided < n; at += REACH - 2 * MARGIN) {
 		size_t low = n > REACH ? FZ_MIN(at, n - REACH) : 0, length = FZ_MIN(n - low, REACH);
 		size_t end = low + length == n ? n : low + length - MARGIN;
-		size_t more = look(s, series + low, length, decided - low, end - low,
-				   points + count, x + low);
+		size_t more = search_reach(s, series + low, length, decided - low, end - low,
+					   points + count, x + low);
 		for (size_t i = count; i < count + more; i++)
 			points[i].at += low;
 		count += more;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Circular binary segmentation with a permutation test. Of a stretch of blocks, each a vector of
- * shares, the arc is looked for whose sum is farthest from what its length would have of the whole:
+/* Circular binary segmentation with a permutation test. A stretch consists of blocks, each a vector
+ * of shares; the search finds the arc whose sum is farthest from its expected part of the whole:
  *
  *     sums of (block - mean)   0 ../\..            there and back again: one arc, two changes
  *                                 /  \____/ 0
  *
- * Blocks in another order have no arc that is as far, unless chance made the one that was seen.
- * That only holds for blocks that know nothing of their neighbours: while what a few cuts leave is
- * correlated from block to block, blocks are made twice as long. The parts are searched in turn; at
- * the end each change must still tell its two neighbours apart, and move a share of the time that
- * matters.
+ * The arc is significant if hardly any permutation of the blocks has one as far. This requires
+ * independent blocks: while the residuals after a few cuts are correlated from block to block, the
+ * length of blocks is doubled. Then each part is searched in turn. Finally, changes that move too
+ * small a share of the time between their neighbours are dropped.
  */
 #include "stats/composition.h"
 
@@ -23,21 +22,21 @@ enum {
 	KINDS = FZ_COMPOSITION_KINDS,
 	BLOCK = 4, /* slots in the shortest block */
 	BLOCKS = SLOTS / BLOCK,
-	LEAST = 12,    /* blocks: fewer have too few orders */
-	MARGIN = 3,    /* blocks before the first change of a stretch, and behind the last */
+	LEAST = 12,    /* blocks: fewer have too few permutations */
+	MARGIN = 3,    /* blocks before the first change of a stretch, and after the last */
 	ROUNDS = 1000, /* permutations */
-	CUTS = 3,      /* to tell what is left between them */
-	CHANCES = 1,   /* of them, may be as far */
-	FOUND = 32,    /* changes before they are thinned out */
+	CUTS = 3,      /* before the correlation is measured */
+	CHANCES = 1,   /* permutations that may have an arc as far */
+	FOUND = 32,    /* changes before thinning out */
 };
 
 static const double correlation_most = 0.05;
 static const double distance_least = 0.15; /* of the time */
-static const double noise_least = 0.03;    /* of a block: less makes no change, however alike */
-static const double empty = 0.1;           /* of a block's average cost: it says nothing */
+static const double noise_least = 0.03;    /* of a block: less does not count as correlated */
+static const double empty = 0.1;           /* of a block's average cost: such a block is ignored */
 
 struct costs {
-	double before[SLOTS + 1][KINDS]; /* sums of the slots before */
+	double before[SLOTS + 1][KINDS]; /* cumulative sums */
 	size_t kinds;
 	uint64_t seed;
 	size_t found[FOUND];
@@ -64,7 +63,7 @@ static size_t below(struct costs *c, size_t n)
 	return (size_t)((z ^ z >> 31) % n);
 }
 
-/* Shares of [from, to); their sum, which may be 0. */
+/* Sets ret to the shares of kinds in [from, to); returns their total cost, which may be 0. */
 static double shares_of(const struct costs *c, size_t from, size_t to, double *ret)
 {
 	double sum = 0;
@@ -98,7 +97,7 @@ static void make_blocks(const struct costs *c, size_t from, size_t to, size_t wi
 
 /* ---- arcs ---- */
 
-/* Of the blocks in that order. */
+/* Farthest arc of the blocks in the given order. */
 static struct arc find_arc(const struct blocks *b, size_t kinds, const uint8_t *order)
 {
 	double sums[BLOCKS + 1][KINDS] = { { 0 } };
@@ -144,7 +143,7 @@ static bool is_chance(struct costs *c, const struct blocks *b, double size)
 	return as_far > CHANCES;
 }
 
-/* How much less the squares are from the means of [from, at) and [at, to) than from one of both. */
+/* Reduction of the sum of squares if [from, to) is split at `at`. */
 static double gain(const struct blocks *b, size_t kinds, size_t from, size_t at, size_t to)
 {
 	double left[KINDS] = { 0 }, right[KINDS] = { 0 }, sum = 0;
@@ -158,7 +157,8 @@ static double gain(const struct blocks *b, size_t kinds, size_t from, size_t at,
 	return sum * n * m / (n + m);
 }
 
-/* One more cut, where it gains most; starts are the first blocks of the parts, and the end. */
+/* Adds the cut that gains most and returns the number of parts. starts: first block of each part,
+ * and the end. */
 static size_t cut(const struct blocks *b, size_t kinds, size_t *starts, size_t parts)
 {
 	size_t best = 0, part = 0;
@@ -181,7 +181,7 @@ static size_t cut(const struct blocks *b, size_t kinds, size_t *starts, size_t p
 	return parts + 1;
 }
 
-/* x less the means of its parts. */
+/* Subtracts from x the means of its parts. */
 static void subtract_parts(struct blocks *b, size_t kinds, const size_t *starts, size_t parts)
 {
 	for (size_t p = 0; p < parts; p++)
@@ -195,8 +195,8 @@ static void subtract_parts(struct blocks *b, size_t kinds, const size_t *starts,
 		}
 }
 
-/* How alike neighbours are, once a few changes are out of them: those that are looked for make
- * neighbours alike, too. Where hardly anything is left, neighbours count as different. */
+/* Correlation of neighbouring blocks after a few cuts, because real changes correlate neighbours,
+ * too. Tiny residuals count as uncorrelated. */
 static double correlation(const struct blocks *b, size_t kinds)
 {
 	struct blocks rest = *b;
@@ -216,7 +216,7 @@ static double correlation(const struct blocks *b, size_t kinds)
 
 /* ---- the search ---- */
 
-/* Where the two sides are told apart best, at most `reach` slots from `at`. */
+/* Returns the slot, at most `reach` from `at`, where the two sides differ most. */
 static size_t sharpen(const struct costs *c, size_t from, size_t at, size_t to, size_t reach)
 {
 	size_t low = FZ_MAX(from + 1, at > reach ? at - reach : 0),
@@ -291,7 +291,7 @@ static int compare(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* The change that says least goes first. */
+/* Drops the smallest changes first. */
 static void thin_out(struct costs *c)
 {
 	for (;;) {

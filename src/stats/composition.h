@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a program began to do other things: what its time goes to, slot by slot.
+/* Finds the points where a program starts to spend its time differently.
  *
  *   parse  |########..........|        costs by kind and slot of time
  *   emit   |........####......|
  *   wait   |##......####......|
- *           0       8   ^ a change: the shares before it are not those behind it
+ *           0       8   ^ a change: shares differ before and after it
  *
- * Only shares count, not how much there is in a slot. A program that does the same things over and
- * over, in phases however long against a slot, has no change: blocks of slots are permuted, long
- * enough that neighbours know nothing of each other. Chosen by simulation, so that at most 5 % of
- * stationary programs have a false change (tests/unit/test_composition.c).
+ * Only shares count, not the cost of a slot. A program that repeats the same phases has no change,
+ * even if a phase spans many slots: the test permutes blocks of slots that are long enough for
+ * neighbours to be independent. In simulations at most 5 % of stationary programs have a false
+ * change (tests/unit/test_composition.c).
  */
 #pragma once
 
@@ -18,13 +18,14 @@
 enum {
 	FZ_COMPOSITION_SLOTS = 256,
 	FZ_COMPOSITION_KINDS = 24,  /* at most */
-	FZ_COMPOSITION_CHANGES = 8, /* as many are told at most */
+	FZ_COMPOSITION_CHANGES = 8, /* reported, at most */
 };
 
-/* Changes of costs[slot * kinds + kind], all at least 0, in FZ_COMPOSITION_SLOTS slots: the first
- * slots of what is new, in order. Returns how many. The same input has the same changes. */
+/* Finds the changes in costs[slot * kinds + kind], all >= 0, with FZ_COMPOSITION_SLOTS slots. Sets
+ * ret_at to the first slot after each change, in order, and returns their number. Deterministic. */
 size_t fz_composition_find(const double *costs, size_t kinds,
 			   size_t ret_at[FZ_COMPOSITION_CHANGES]);
-/* How much of the time goes elsewhere in [middle, to) than in [from, middle): from 0 to 1. */
+/* Returns the share of the time, 0 to 1, that is spent differently in [from, middle) and [middle,
+ * to). */
 double fz_composition_distance(const double *costs, size_t kinds, size_t from, size_t middle,
 			       size_t to);

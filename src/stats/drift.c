@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The drift's prior and posterior on a grid of its logarithm.
  *
- *     said_i(x)     = log((1 - c) f((L_i - x)/s_i)/s_i + c/w)
- *     posterior(x) ~ exp(prior(x) + sum of weight_i said_i(x))
+ *     evidence_i(x) = log((1 - c) f((L_i - x)/s_i)/s_i + c/w)
+ *     posterior(x) ~ exp(prior(x) + sum of weight_i evidence_i(x))
  *
- * L_i is the log ratio of function i, s_i its own deviation, f Student's t with FREEDOM degrees, c
- * how often functions change, w how far changes range. Beyond a few s_i the second term rules and
- * the function says nothing. With m the posterior's mean and s the prior's deviation the range is
- * from -min(m, s) to m, for m > 0.
+ * L_i is the log ratio of function i, s_i its own deviation, f the density of Student's t with
+ * FREEDOM degrees, c the probability of a change, w the range of changes. Beyond a few s_i the
+ * second term dominates and the function has no influence. With m the posterior's mean and s the
+ * prior's deviation, the range of the drift is -min(m, s) .. m, for m > 0.
  */
 #include "drift.h"
 
@@ -19,8 +19,8 @@
 
 enum { FREEDOM = 6 };
 
-/* The grid reaches to so many halves of the prior's 95 % interval: no drift is larger, however many
- * functions agree. */
+/* Half the width of the grid, in half widths of the prior's 95 % interval; a larger drift is not
+ * considered, however many functions agree. */
 static const double prior_reach = 1.1;
 
 static const double changed_share = 0.3;
@@ -36,15 +36,15 @@ static int by_cost(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of Student's t, at 0 about that of a normal curve. */
+/* Density of Student's t, scaled to be about that of the normal distribution at 0. */
 static double density(double z)
 {
 	return 0.383 * pow(1 + z * z / FREEDOM, -(FREEDOM + 1) / 2.0);
 }
 
-/* Adds `times` what a witness says of each value. */
-static void hear(const struct fz_drift *d, const struct fz_drift_witness *w, double times,
-		 double sum[FZ_DRIFT_GRID])
+/* Adds `times` the log likelihood of a witness at each value of the grid. */
+static void add_evidence(const struct fz_drift *d, const struct fz_drift_witness *w, double times,
+			 double sum[FZ_DRIFT_GRID])
 {
 	double deviation = sqrt(w->variance);
 
@@ -82,10 +82,10 @@ void fz_drift_init(struct fz_drift *d, const struct fz_drift_prior *prior,
 	qsort(order, n, sizeof(*order), by_cost);
 	d->n = FZ_MIN(n, (size_t)FZ_DRIFT_LARGEST);
 	for (size_t i = 0; i < n; i++)
-		hear(d, order[i], 1, d->sum);
+		add_evidence(d, order[i], 1, d->sum);
 	for (size_t i = 0; i < d->n; i++) {
-		memset(d->said[i], 0, sizeof(d->said[i]));
-		hear(d, order[i], 1, d->said[i]);
+		memset(d->evidence[i], 0, sizeof(d->evidence[i]));
+		add_evidence(d, order[i], 1, d->evidence[i]);
 		d->cost[i] = order[i]->cost;
 		d->index[i] = (size_t)(order[i] - witnesses);
 	}
@@ -126,9 +126,9 @@ struct fz_drift_belief fz_drift_seen_by_others(const struct fz_drift *d, double 
 		if (!(inside >> i & 1))
 			continue;
 		for (int k = 0; k < FZ_DRIFT_GRID; k++)
-			log_density[k] -= part * d->said[i][k];
+			log_density[k] -= part * d->evidence[i][k];
 	}
 	if (own)
-		hear(d, own, -1, log_density);
+		add_evidence(d, own, -1, log_density);
 	return summarize(d, log_density);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Two modes, by description length (changepoint.c): each boundary between neighbours of the sorted
- * values makes two, whose levels are their medians. What remains costs n log(variance); and a
- * sequence of n modes with k changes from one to the other takes, in the same unit of -2 log
- * likelihood,
+ * values defines two modes, whose levels are their medians. Residuals cost n log(variance). A
+ * sequence of n modes with k changes costs, in the same unit of -2 log likelihood,
  *
  *     2 log(n (n-1 over k))
  *
- * to say: how many changes there are, and where. Unlike a step, a change of mode has no new level
- * to tell: so levels that come back are cheaper as modes than as steps.
+ * for the number of changes and their positions. Unlike a step, a change of mode needs no new
+ * level, so levels that come back are cheaper as modes than as steps.
  */
 #include "modes.h"
 
@@ -40,7 +39,7 @@ static size_t count_changes(const double *x, size_t n, double boundary)
 	return changes;
 }
 
-/* Variance around the levels, outliers cut back. work: 2 n numbers. */
+/* Variance around the levels, with clipped outliers. work: 2 n numbers. */
 static double variance_within(const double *x, size_t n, const struct fz_modes *m, double lower,
 			      double *work)
 {

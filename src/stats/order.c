@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Medians: quickselect for plain values, one sort for weighted ones. Both are symmetric: the
- * median of the negated values is the negated median, which the tests rely on to give mirrored
- * answers when the sides of a comparison are swapped. */
+/* Medians: quickselect for plain values, one sort for weighted ones. Both are symmetric: the median
+ * of the negated values is the negated median. The tests need this to give mirrored results if the
+ * sides of a comparison are swapped. */
 #include "order.h"
 
 #include <math.h>
@@ -104,8 +104,8 @@ static int compare_values(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* How many values may be left out at each end: the largest k for which fewer than k heads in n
- * throws of a coin have a probability of at most alpha / 2. */
+/* How many values may be omitted at each end: the largest k for which fewer than k heads in n
+ * tosses of a coin have a probability of at most alpha / 2. */
 static size_t values_to_leave(size_t n, double alpha)
 {
 	double log_probability = -(double)n * log(2), sum = 0;

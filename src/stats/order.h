@@ -8,14 +8,14 @@
  * linear time on average. */
 double fz_median(double *values, size_t n);
 
-/* The median with the interval of the sign test, which misses the true one with a probability of at
- * most alpha, whatever the distribution: two of the values. Too few can't promise that (fewer than
- * 6 for 0.05), and have none: NaN. Sorts the values. */
+/* Returns the median and sets the interval of the sign test, which misses the true median with a
+ * probability of at most alpha, whatever the distribution. Its ends are two of the values, or NaN
+ * if there are too few (fewer than 6 for 0.05). Sorts the values. */
 double fz_median_interval(double *values, size_t n, double alpha, double *ret_low,
 			  double *ret_high);
 
-/* How far from the median of x[0..n) a value may lie before it is an outlier: 4 robust standard
- * deviations (1.4826 times the median of the distances). work: n numbers. *ret_median is set. */
+/* Returns the distance from the median of x[0..n) beyond which a value is an outlier: 4 robust
+ * standard deviations (1.4826 times the median distance). Sets *ret_median. work: n numbers. */
 double fz_fence(const double *x, size_t n, double *work, double *ret_median);
 
 struct fz_weighted {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Two programs timed in turn: by which factor the second is slower than the first.
+/* Estimates by which factor the second of two programs, timed in turn, is slower than the first.
  *
- * Each pair gives a ratio that neither a slow machine nor a busy one changes much, for it meets
- * both alike. The interval is that of the median ratio by the sign test: it needs no assumption
- * about how times scatter. Who looks after each few pairs whether they decide looks several times,
- * so each look must be surer than 95 %.
+ * A slow or busy machine affects both programs of a pair alike and hardly changes their ratio. The
+ * interval of the median ratio is that of the sign test, which assumes nothing about the
+ * distribution of times. A caller that tests repeatedly as pairs arrive needs more than 95 %
+ * confidence each time.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct fz_pairs {
 
 enum { FZ_PAIRS_MIN = 8 };
 
-/* first[i], second[i] > 0. looks: how often the caller may ask in all. margin: what counts as no
- * change, 0.02 is 2 %. */
+/* first[i], second[i] > 0. looks: how often the caller may test in all. margin: largest ratio less
+ * 1 that counts as no change; 0.02 is 2 %. */
 struct fz_pairs fz_pairs_test(const double *first, const double *second, unsigned n, unsigned looks,
 			      double margin);

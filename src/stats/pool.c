@@ -3,12 +3,12 @@
  *
  *     freedom_i / (2 mean_i^2)        mean_i = dispersion sampling_i + own^2 freedom_i
  *
- * of a scaled chi-square, from the values of the step before. The prior takes part as one more
- * observation of each of the two. A value beyond its bound is put there, and the other is fitted
- * alone. The result is averaged with the prior by degrees of freedom.
+ * of a scaled chi-square, from the values of the previous step. The prior is one more observation
+ * of both. A value beyond its bound is set to it, and the other is fitted alone. The result is
+ * averaged with the prior by degrees of freedom.
  *
- * How much functions differ beyond chance: squares_i/mean_i has the variance 2/freedom_i by chance;
- * what is more is that of the true variances, 2/(d - 4) for d degrees of freedom.
+ * Degrees of freedom d: squares_i/mean_i has the variance 2/freedom_i by chance; the excess is the
+ * variance of the true variances, 2/(d - 4).
  */
 #include "pool.h"
 
@@ -18,7 +18,7 @@
 
 enum { STEPS = 12, LEAST_FREEDOM = 4, MOST_FREEDOM = 20 };
 
-/* The two that are looked for. */
+/* The fitted values. */
 struct values {
 	double dispersion, variance;
 };
@@ -82,7 +82,7 @@ static double freedom_of(const struct fz_pool_item *items, size_t n, const struc
 		excess += items[i].freedom * away * away - 2;
 		freedom += items[i].freedom;
 	}
-	/* Of a few functions nobody knows how they differ. */
+	/* Too few functions to estimate how they differ. */
 	if (n < LEAST_FREEDOM)
 		return prior->freedom;
 	if (excess <= 0)

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* How much costs vary between runs of one side, by what all functions show together.
+/* Estimates how much costs vary between runs of one side, from all functions together.
  *
- * A few runs say little of one function: three a side have four degrees of freedom. But a program
- * has tens or hundreds of functions, and what makes their costs vary is of two kinds, which all
- * share (the trend of edgeR's quasi-likelihood test, Lund et al. 2012):
+ * A few runs say little about one function: three per side have four degrees of freedom. But a
+ * program has tens or hundreds of functions, and their costs vary for two reasons that all share
+ * (the trend of edgeR's quasi-likelihood test, Lund et al. 2012):
  *
  *     squares_i  ~  dispersion sampling_i + own^2 freedom_i
  *
- *     sampling   what chance makes of a function's samples, by its visits (visit.h) or, without
- * their order, as if each was drawn by itself dispersion by how many times more: samples come in
- * clumps, work is never quite the same own        relative noise, which no number of samples
- * removes
+ *     sampling   variance by sampling, from visits (visit.h) or, without their order, as if
+ *                samples were independent
+ *     dispersion factor of it: samples come in clumps, and work is never quite the same
+ *     own        relative noise, which no number of samples removes
  *
- * Each function is then shrunk towards that, the less the more functions differ in it (`freedom`).
+ * The variance of each function is then shrunk towards that; the more functions differ, the less
+ * (`freedom`).
  */
 #pragma once
 
 #include <stddef.h>
 
-/* One function: squares of its log costs about the mean of their side, of all runs. */
+/* One function: sum of squares of its log costs around the mean of their side, over all runs. */
 struct fz_pool_item {
 	double squares, sampling, freedom;
 };
@@ -26,11 +27,10 @@ struct fz_pool_item {
 struct fz_pool {
 	double dispersion; /* at least 1 */
 	double own;        /* a deviation, at least FZ_POOL_LEAST_OWN */
-	double freedom;    /* that this is worth for each function, in degrees */
+	double freedom;    /* degrees of freedom of this as a prior of each function */
 };
 
 #define FZ_POOL_LEAST_OWN 0.01
 
-/* prior: what is known beforehand and how well; the fewer functions there are, the more it counts.
- */
+/* Fits dispersion and own noise. prior: counts more the fewer functions there are. */
 struct fz_pool fz_pool_fit(const struct fz_pool_item *items, size_t n, const struct fz_pool *prior);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a comparison could have seen: the smallest change of a function of a given size that is
- * found four times out of five, and how many runs it takes to see a smaller one.
+/* The smallest change of a function of a given size that a comparison detects four times out of
+ * five, and the number of runs needed to detect a smaller one.
  *
  * "No change found" means little without it, so every report prints it.
  */
@@ -16,13 +16,14 @@ struct fz_power {
 	double alpha;   /* p below which it is called changed */
 };
 
-/* One test alone, and one among a family after Benjamini-Hochberg, where p must be about this
- * small. */
+/* alpha of a single test, and of a test in a family, where Benjamini-Hochberg requires about this
+ * p. */
 #define FZ_POWER_ALPHA_ONE 0.05
 #define FZ_POWER_ALPHA_FAMILY 0.001
 
-/* Smallest visible relative change: 0.1 is 10 %. */
+/* Smallest detectable relative change: 0.1 is 10 %. */
 double fz_power_smallest_change(const struct fz_power *power, size_t base_runs, size_t head_runs);
 
-/* Runs a side that it takes to see `change` (relative, > 0), at least 1. May be huge: a double. */
+/* Runs per side needed to detect `change` (relative, > 0), at least 1. A double, because it may be
+ * huge. */
 double fz_power_runs_needed(const struct fz_power *power, double change);

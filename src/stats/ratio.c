@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /* The test of a ratio of costs.
  *
- * N runs of the base, M of the head; c_r cost, n_r samples, v_r visits, e_r exposure of run r; w
- * what a typical sample costs; k_run, k_own, d0 the prior noise and its degrees of freedom.
+ * N base runs, M head runs; c_r cost, n_r samples, v_r visits, e_r exposure of run r; w the cost of
+ * a typical sample; k_run, k_own, d0 the prior noise and its degrees of freedom.
  *
  *     A = mean of c_r/e_r over base runs, B over head runs
  *     L = log((B + w/2M)/(A + w/2N))
- *     V = sum v, and where stalls are possible + S + l^2 U   of a side: variance of its samples;
- *         at least what blocks of time tell, where they were asked
- *     q = (V + 1/2)/(sum n + 1/2)^2                        what sampling adds
+ *     V = sum v, and where stalls are possible + S + l^2 U   variance of the samples of a side;
+ *         at least the estimate from blocks of time, if there is one
+ *     q = (V + 1/2)/(sum n + 1/2)^2                        variance by sampling
  *     own^2 = (d0 k_own^2 + sum (l_r - mean)^2)/(d0 + N + M - 2) (1/N + 1/M)
  *           + c/(A v_A) + c/(B v_B)                        c: stretches, v visits of a side
- *     drift: from m1 to m2, each with variance t^2         drift.h
+ *     drift: between m1 and m2, each with variance t^2     drift.h
  *     half = t_crit sqrt(q_A + q_B + own^2 + t^2)
  *     interval of log(B/A):  log(B/(A + w/2N)) - m2 - half - log(1 + u_B/A) ..
  *                            log((B + w/2M)/A) - m1 + half + log(1 + u_A/B)
  *
- * Of pairs, own^2 = (d0 k_own^2 + m^2/(2N^2) sum (x_r - mean)^2)/(d0 + m - 1) 2/m, where x_r = h_r
- * - b_r with the costs of a pair by the mean of all, the head's divided by B/A (within 1/2 .. 2)
- * and by the common noise of the pair, w_r = (b_r + h_r)/2N, m = 1/sum w_r^2: so many pairs of the
- * same weight would tell as much.
+ * For pairs, own^2 = (d0 k_own^2 + m^2/(2N^2) sum (x_r - mean)^2)/(d0 + m - 1) 2/m, where x_r = h_r
+ * - b_r, with the costs of a pair divided by the mean cost, the head's also by B/A (within 1/2 ..
+ * 2) and by the common noise of the pair; w_r = (b_r + h_r)/2N, and m = 1/sum w_r^2 is the
+ * effective number of pairs.
  *
- * with the degrees of freedom of the sum by Satterthwaite, where l_r is the log cost of a run less
- * what sampling alone would make it vary and less the run's common noise. The test itself is a
- * score test, whose variance is that under "nothing changed", so that it holds where a side has no
- * samples at all: x_A, x_B are the costs in what a sample of the function costs, m what of m1 .. m2
- * is next to L, R = exp(m) M/N what the head's should be for one of the base,
+ * The degrees of freedom of the sum are Satterthwaite's; l_r is the log cost of a run less its
+ * common noise, and the variance of sampling is subtracted from the squares. The test is a score
+ * test, with the variance under "nothing changed", so it also works if a side has no samples: x_A,
+ * x_B are the costs in units of the cost of one sample of the function, m is the value in m1 .. m2
+ * nearest to L, R = exp(m) M/N is the expected head cost per base cost,
  *
  *     D = x_B - R x_A,  x = (x_A + x_B)/(1 + R),  z = D/sqrt(g R x (1 + R) + (R x)^2 (own^2 + t^2))
  *
- * with g = (V_A + V_B)/(n_A + n_B). S is how the lengths of visits differ, with few of them the
- * dispersion of other functions' visits; l the mean visit, at most twice the longest stall; U how
- * many visits the other side has no match for; S + l^2 U is at most (o + 1)^2 for o samples that
- * are not known to have been on a CPU; u_A is what of the base's cost the head did not see and what
- * nobody knows the function of, u_B likewise. |D| is lessened by the margin and by u of the larger
+ * with g = (V_A + V_B)/(n_A + n_B). S is the variation of the lengths of visits (with few visits,
+ * the dispersion of other functions' visits); l the mean visit, at most twice the longest stall; U
+ * the number of visits without a match on the other side; S + l^2 U is at most (o + 1)^2 for o
+ * samples not known to be on a CPU; u_A is the base cost at times that the head did not record plus
+ * the cost of unknown functions, u_B likewise. |D| is reduced by the margin and by u of the larger
  * side.
  */
 #include "ratio.h"
@@ -46,17 +46,17 @@
 
 enum { BASE, HEAD };
 enum { FEW_SAMPLES = 10, FEW_VISITS = 5 };
-enum { LARGEST_HALF = 20 }; /* of an interval's logarithm: any factor, and still a number */
+enum { LARGEST_HALF = 20 }; /* of an interval's logarithm: covers any factor and stays finite */
 
-/* One function with everything that the tests need. */
+/* Sums of one function over the runs of each side. */
 struct sums {
-	double cost[2]; /* mean of a run, by exposure */
+	double cost[2]; /* mean per run, divided by exposure */
 	double samples[2], visits[2], square[2];
 	double variance[2]; /* of the samples */
-	double blocks[2];   /* likewise, as blocks of time tell */
+	double blocks[2];   /* likewise, from blocks of time */
 	double unseen[2];   /* of the cost */
 	double doubt[2];    /* likewise */
-	double off[2];      /* of the samples: not known to have been on a CPU */
+	double off[2];      /* samples not known to be on a CPU */
 	size_t runs[2];
 };
 
@@ -70,9 +70,9 @@ static int side_of(const struct fz_ratio_setup *s, size_t run)
 	return run >= s->base_runs;
 }
 
-/* What stalls may have made of the samples of one side, as a variance. A visit that the other side
- * has no match for may be a stall, but none longer than stalls are here; and a thread on a CPU is
- * in none. */
+/* Variance that stalls may add to the samples of one side. A visit without a match on the other
+ * side may be a stall, of at most the length of stalls elsewhere. A thread on a CPU does not
+ * stall. */
 static double stalls_of(const struct fz_ratio_setup *s, const struct sums *k, int side)
 {
 	double n = k->samples[side], m = FZ_MIN(k->visits[side], n), square = k->square[side];
@@ -88,7 +88,7 @@ static double stalls_of(const struct fz_ratio_setup *s, const struct sums *k, in
 		      (k->off[side] + 1) * (k->off[side] + 1));
 }
 
-/* Of the samples of one side, by chance. */
+/* Variance of the samples of one side by chance. */
 static double variance_of(const struct fz_ratio_setup *s, const struct sums *k, int side)
 {
 	double visits = FZ_MIN(k->visits[side], k->samples[side]);
@@ -120,7 +120,7 @@ static struct sums sum_up(const struct fz_ratio_setup *s, const struct fz_ratio_
 	return k;
 }
 
-/* Relative variance of a cost that chance makes. */
+/* Relative variance of a cost by sampling. */
 static double sampling_variance(double samples, double variance, double clumping)
 {
 	return (variance + 0.5 * clumping) / ((samples + 0.5) * (samples + 0.5));
@@ -146,8 +146,8 @@ static double between(const struct fz_ratio_setup *s)
 	return 1 / (double)s->base_runs + 1 / (double)s->head_runs;
 }
 
-/* What differs between runs by itself, of one run: the sum of squares, less what sampling explains,
- * and its degrees of freedom; how much of it is left between the sides. */
+/* How single runs differ: the sum of squares without the part that sampling explains, its degrees
+ * of freedom, and the factor from one run's variance to that between the sides. */
 struct scatter {
 	double squares, freedom, between;
 };
@@ -164,7 +164,7 @@ static double common_of(const struct fz_ratio_setup *s, size_t r)
 	return s->common ? s->common[r] : 0;
 }
 
-/* How the runs of each side differ from their mean in log cost, the common noise apart. */
+/* How the log costs of runs differ from the mean of their side, without the common noise. */
 static struct fz_pool_item scatter_between_runs(const struct fz_ratio_setup *s,
 						const struct fz_ratio_run *runs)
 {
@@ -192,7 +192,7 @@ static struct scatter scatter_of_sides(const struct fz_ratio_setup *s,
 				 k.freedom, between(s) };
 }
 
-/* What sampling makes a run's cost vary by, as the square of a cost: 0 where it saw nothing. */
+/* Variance of a run's cost by sampling, as the square of a cost; 0 without samples. */
 static double sampled_square(const struct fz_ratio_setup *s, const struct fz_ratio_run *run,
 			     double exposure)
 {
@@ -201,15 +201,14 @@ static double sampled_square(const struct fz_ratio_setup *s, const struct fz_rat
 	return FZ_MIN(run->visits, run->samples) * s->noise.clumping * each * each;
 }
 
-/* By how much the head's costs are those of the base, as far as that is known of pairs that may
- * have none. */
+/* Head cost divided by base cost, within 1/2 .. 2 because some pairs may have no cost. */
 static double ratio_of_pairs(const struct sums *k)
 {
 	return k->cost[BASE] > 0 ? FZ_MIN(FZ_MAX(k->cost[HEAD] / k->cost[BASE], 0.5), 2) : 2;
 }
 
-/* How pairs differ, each by its part of the cost: of a function that costs something in one of them
- * only, that one tells, and a single one tells nothing. */
+/* How pairs differ, each weighted by its part of the cost. A function with cost in a single pair
+ * has no degrees of freedom. */
 static struct scatter scatter_of_pairs(const struct fz_ratio_setup *s, const struct sums *k,
 				       const struct fz_ratio_run *runs)
 {
@@ -247,7 +246,7 @@ static struct scatter scatter_of(const struct fz_ratio_setup *s, const struct su
 	return s->paired ? scatter_of_pairs(s, k, runs) : scatter_of_sides(s, runs);
 }
 
-/* Of one run. */
+/* Variance of one run: the prior's and the observed one, weighted by degrees of freedom. */
 static double moderated(double prior, double freedom, const struct scatter *v)
 {
 	if (freedom == 0)
@@ -255,8 +254,8 @@ static double moderated(double prior, double freedom, const struct scatter *v)
 	return (freedom * prior * prior + v->squares) / (freedom + v->freedom);
 }
 
-/* Where runs may vary by far more than is usual, that they do is no chance: what is usual then says
- * nothing of them. */
+/* True if runs vary by more than the prior says and noise is unbounded: then the prior does not
+ * apply. */
 static bool is_unusual(const struct fz_ratio_setup *s, const struct scatter *v)
 {
 	return s->noise.unbounded && v->squares > v->freedom * s->noise.own * s->noise.own;
@@ -264,7 +263,7 @@ static bool is_unusual(const struct fz_ratio_setup *s, const struct scatter *v)
 
 static double own_freedom(const struct fz_ratio_setup *s, const struct scatter *v)
 {
-	const double least = 0.5; /* whose tails are as heavy as any here */
+	const double least = 0.5; /* with the heaviest tails used here */
 
 	return is_unusual(s, v) ? FZ_MAX(v->freedom, least) : s->noise.own_freedom + v->freedom;
 }
@@ -282,7 +281,7 @@ static double stretch_variance(const struct fz_ratio_setup *s, const struct sums
 	return variance;
 }
 
-/* Of the difference between the sides. */
+/* Variance of the difference between the sides. */
 static double own_variance(const struct fz_ratio_setup *s, const struct sums *k,
 			   const struct scatter *v)
 {
@@ -292,7 +291,7 @@ static double own_variance(const struct fz_ratio_setup *s, const struct sums *k,
 	return one * v->between + s->noise.own_sides * s->noise.own_sides + stretch_variance(s, k);
 }
 
-/* What a difference varies by: sampling, which is known, and noise, which is estimated. */
+/* Variance of a difference: sampling, which is known, and noise, which is estimated. */
 struct spread {
 	double sampling, own, drift; /* variances */
 	double own_freedom, drift_freedom;
@@ -324,8 +323,8 @@ static struct spread spread_of(const struct fz_ratio_setup *s, const struct sums
 
 /* ---- the interval ---- */
 
-/* What sampling lets one side's cost be (Wilson's interval for a count of dispersion d): below and
- * above it. */
+/* How far the true cost of a side may be below and above the measured one (Wilson's interval for a
+ * count of dispersion d). */
 struct reach {
 	double below, above;
 };
@@ -344,7 +343,7 @@ static struct reach reach_of(const struct fz_ratio_setup *s, const struct sums *
 			       hypot((half + middle) * each, other) };
 }
 
-/* The factor of an interval; of 95 % by Fisher's expansion, where it is exact to a thousandth. */
+/* Critical value of t. For 95 % Fisher's expansion is used where it is accurate to 0.1 %. */
 static double critical_of(double alpha, double df)
 {
 	const double z = 1.9599639845400545, z2 = z * z;
@@ -355,24 +354,24 @@ static double critical_of(double alpha, double df)
 		    (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / (384 * df * df * df));
 }
 
-/* Of the change of cost, from that of its logarithm; where a side has but a few samples a ratio
- * says little, and each side's own interval tells more (Donner and Zou 2012). */
+/* Sets the interval of the change in cost from that of the log ratio. If a side has few samples,
+ * the intervals of both sides are combined instead (Donner and Zou 2012). */
 static void set_interval(const struct fz_ratio_setup *s, const struct sums *k,
 			 const struct spread *v, const struct fz_drift_belief *drift,
 			 struct fz_change *c)
 {
 	double critical = critical_of(s->alpha, freedom_of(v));
-	/* What each side may have had besides. */
+	/* Cost that each side may have in addition. */
 	double base_more = s->slack + k->unseen[HEAD], head_more = s->slack + k->unseen[BASE];
 
-	/* Never seen: nothing is said of it, and nothing is claimed. */
+	/* Without samples there is no interval. */
 	if (k->samples[BASE] + k->samples[HEAD] == 0)
 		return;
 	if (FZ_MIN(k->samples[BASE], k->samples[HEAD]) >= FEW_SAMPLES) {
 		double half =
 			FZ_MIN(critical * sqrt(v->sampling + v->own + v->drift), LARGEST_HALF);
-		/* The half sample is an end's of its own: so the interval inverts when the sides
-		 * are swapped. */
+		/* The lower end adds half a sample to the base, the upper end to the head, so that
+		 * swapping the sides inverts the interval. */
 		double least = log(k->cost[HEAD]) - log_cost(s, k->cost[BASE], s->base_runs);
 		double most = log_cost(s, k->cost[HEAD], s->head_runs) - log(k->cost[BASE]);
 
@@ -395,14 +394,14 @@ static void set_interval(const struct fz_ratio_setup *s, const struct sums *k,
 
 /* ---- the test ---- */
 
-/* What one of its samples costs, of both sides together. */
+/* Mean cost of a sample, over both sides. */
 static double sample_cost(const struct sums *k)
 {
 	return (k->cost[BASE] * (double)k->runs[BASE] + k->cost[HEAD] * (double)k->runs[HEAD]) /
 	       (k->samples[BASE] + k->samples[HEAD]);
 }
 
-/* The dearer side without what others may have made of it. */
+/* Returns the sums with the costlier side reduced by the cost that other load may have caused. */
 static struct sums lessen(const struct sums *k)
 {
 	struct sums less = *k;
@@ -421,14 +420,14 @@ static void test_score(const struct fz_ratio_setup *s, const struct sums *k, con
 	double each = sample_cost(k);
 	double base = less.cost[BASE] / each * (double)k->runs[BASE];
 	double head = less.cost[HEAD] / each * (double)k->runs[HEAD];
-	/* The drift that explains most. */
+	/* Of the possible drifts, the one that explains most of the difference. */
 	double machine = FZ_MIN(FZ_MAX(log_ratio(s, &less), drift->low), drift->high);
 	double ratio = exp(machine) * (double)k->runs[HEAD] / (double)k->runs[BASE];
 	double expected = ratio * (base + head) / (1 + ratio);
 	double noise = expected * expected * (v->own + v->drift);
 	double variance = dispersion * expected * (1 + ratio) + noise;
 	double difference = head - ratio * base;
-	/* Half of the drift: of neither side more than of the other. */
+	/* Half of the drift, so that the test treats both sides alike. */
 	double apart = s->margin + s->slack + k->unseen[difference > 0 ? HEAD : BASE];
 	double margin = apart / each * (double)k->runs[HEAD] * exp(machine / 2);
 
@@ -451,7 +450,7 @@ struct fz_change fz_ratio_test(const struct fz_ratio_setup *s, const struct fz_d
 	};
 
 	set_interval(s, &k, &v, drift, &c);
-	/* What is shown is in it, also where the drift stands between. */
+	/* The interval contains the reported change even where the drift excludes it. */
 	c.low = FZ_MIN(c.low, c.change);
 	c.high = FZ_MAX(c.high, c.change);
 	if (c.tested)
@@ -517,7 +516,7 @@ bool fz_ratio_scatter(const struct fz_ratio_setup *s, const struct fz_ratio_run 
 	return true;
 }
 
-/* How far a function's log cost in run r is from the mean of its side. */
+/* Distance of a function's log cost in run r from the mean of its side. */
 static double distance_in(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
 {
 	size_t first = side_of(s, r) ? s->base_runs : 0;
@@ -529,7 +528,7 @@ static double distance_in(const struct fz_ratio_setup *s, const struct fz_ratio_
 	return log_of_run(s, &runs[r], r) - mean;
 }
 
-/* Of pairs the head's run has what the pair differs by. */
+/* For pairs, the difference of a pair counts for its head run, and the base run has 0. */
 static double distance(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
 {
 	if (!s->paired)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a function, a path or a run costs more on one side than on the other, and by which
- * factor: one test for one run a side and for many.
+/* Tests whether a function, a path or a run costs more on one side than on the other, and estimates
+ * the factor: the same test for one run per side and for several.
  *
- * Costs are compared as ratios: noise of machines is relative, and no interval of a ratio reaches
- * below 0. What makes two measured costs of the same code differ:
+ * Costs are compared as ratios, because noise of machines is relative and the interval of a ratio
+ * stays above 0. Two measured costs of the same code differ because of:
  *
- *   sampling    every maximal stretch of samples that shows the function (a visit) is known to a
- *               sample; with v visits of n samples a cost has the relative variance v/n^2. For
- *               samples drawn independently that is the binomial variance itself.
- *   own         what of the noise from run to run a function has for itself: from a prior, and
- *               with several runs also from how they differ
- *   drift       what all functions share: drift.h
+ *   sampling    the length of every visit (maximal stretch of samples that show the function) is
+ *               known to one sample; with v visits of n samples a cost has the relative variance
+ *               v/n^2, which is the binomial variance for independent samples
+ *   own         noise from run to run of each function by itself: from a prior, and from the
+ *               differences between runs if there are several
+ *   drift       noise that all functions share: drift.h
  *
- * docs/statistics.md has the formulas and what they were measured to do.
+ * docs/statistics.md has the formulas and measured error rates.
  */
 #pragma once
 
@@ -23,90 +23,91 @@
 #include "pool.h"
 #include "verdict.h"
 
-/* How one measured cost varies from run to run, relative; deviations of the logarithm. */
+/* How a measured cost varies from run to run: standard deviations of its logarithm. */
 struct fz_ratio_noise {
 	double run; /* shared by all functions of a run */
 	double own; /* of each function */
-	/* Between the sides, shared by all functions: runs of one side do not show it. */
+	/* Between the sides, shared by all functions; runs of one side do not show it. */
 	double sides;
-	/* Of each function, between the sides of all that they are told of: as above. */
+	/* Likewise, of each function by itself. */
 	double own_sides;
-	/* What a function that runs in few long stretches has besides, for it meets only some of
-	 * the machine's states: variance times cost and visits of a run. */
+	/* Extra variance, times cost and visits of a run, of a function that runs in few long
+	 * stretches and so sees only some of the machine's states. */
 	double stretch;
-	/* How sure these are: degrees of freedom. With 0 several runs speak for themselves, and are
-	 * believed to vary at least by so much. */
+	/* Degrees of freedom of these. 0: several runs replace the prior, which remains the least
+	 * deviation. */
 	double run_freedom, own_freedom;
-	double clumping; /* samples a visit stands for where their order is not known */
-	/* So few runs: all that they differ by is own noise, also what sampling may explain. */
+	double clumping; /* samples per visit where the order of samples is unknown */
+	/* Few runs: all their differences are own noise, even those that sampling could explain. */
 	bool few;
-	bool unbounded; /* runs may vary by any amount: the prior makes no such function surer */
+	bool unbounded; /* runs may vary by any amount: the prior must not narrow a wide scatter */
 };
 
-/* Cost, samples and visits of one function in one run: struct fz_visit_sum. */
+/* Cost, samples and visits of one function in one run; see struct fz_visit_sum. */
 struct fz_ratio_run {
 	double cost, samples, visits, square, longest;
-	double unseen; /* of its cost: at a time that the other side did not see */
-	double doubt;  /* of its cost: others on the machine may have made it */
-	double on;     /* of its cost: known to have been on a CPU */
-	/* Of its cost, as blocks of time tell, which may hold several visits; 0: not known. */
+	double unseen; /* part of the cost at times that the other side did not record */
+	double doubt;  /* part of the cost that other load on the machine may have caused */
+	double on;     /* part of the cost known to be on a CPU */
+	/* Variance of the cost, estimated from blocks of time, which may contain several visits; 0:
+	 * unknown. */
 	double variance;
 };
 
-/* Stalls of a clock that goes on while threads wait, in samples. */
+/* Stalls, in samples, of a clock that continues while threads wait. */
 struct fz_ratio_stalls {
 	bool possible;
-	double dispersion; /* of functions with several visits: squares a sample */
-	double longest;    /* visit beyond the mean of its function */
+	double dispersion; /* of functions with several visits: sum of squares per sample */
+	double longest;    /* largest excess of a visit over the mean of its function */
 };
 
 struct fz_ratio_setup {
 	size_t base_runs, head_runs; /* each at least 1 */
-	/* As many runs on both sides, the n-th of which go together: what a pair has in common is
-	 * no noise. */
+	/* The n-th runs of both sides are a pair; noise that a pair shares cancels. Requires
+	 * base_runs == head_runs. */
 	bool paired;
-	const double *exposure; /* of each run, base runs first: its cost if nothing changed,
-				   relative */
+	const double *exposure; /* relative cost of each run if nothing changed, base runs first */
 	double weight;          /* cost of a typical sample */
-	double margin;          /* changes up to it are none; in mean cost of a base run */
-	double slack;           /* what nobody knows the function of may be any one's; likewise */
+	double margin;          /* smaller changes do not count; in mean cost of a base run */
+	double slack;           /* cost that could belong to any function; same unit */
 	struct fz_ratio_noise noise;
 	struct fz_ratio_stalls stalls;
-	/* With several runs: how each run's common noise was, of log costs; NULL: not known. */
+	/* With several runs: common noise of the log costs in each run; NULL: unknown. */
 	const double *common;
-	double alpha; /* of the interval: 1 less its confidence; 0: 5 % */
+	double alpha; /* 1 - confidence of the interval; 0 means 0.05 */
 };
 
-enum { FZ_RATIO_MIN_SAMPLES = 10 /* of both sides together: with fewer no p can be small */ };
+enum { FZ_RATIO_MIN_SAMPLES = 10 /* of both sides together; with fewer no p can be small */ };
 
-/* Mean costs of a base run and of a head run (at the exposure of a base run), the change between
- * them with its interval. `drift` is what others saw of it. */
+/* Returns the mean costs of a base run and of a head run (at the exposure of a base run), their
+ * difference and its interval. `drift` is the drift seen by other functions. */
 struct fz_change fz_ratio_test(const struct fz_ratio_setup *setup,
 			       const struct fz_drift_belief *drift,
 			       const struct fz_ratio_run *runs);
 
-/* What a function says of the drift; false: too little. */
+/* Sets *ret to the evidence of a function about the drift; false if it has too few samples. */
 bool fz_ratio_witness(const struct fz_ratio_setup *setup, const struct fz_ratio_run *runs,
 		      struct fz_drift_witness *ret);
 
-/* What functions with several visits say of stalls. runs as below. */
+/* Estimates stalls from functions with several visits. `runs` as in fz_ratio_common. */
 struct fz_ratio_stalls fz_ratio_find_stalls(const struct fz_ratio_setup *setup,
 					    const struct fz_ratio_run *runs, size_t n);
 
-/* With several runs: the common noise of each, as the median over functions of how far their log
- * costs are from their side's mean. runs[i * (base_runs + head_runs) + r] is function i in run r.
+/* With several runs: sets the common noise of each, the median over functions of the distance of
+ * their log costs from the mean of their side. runs[i * (base_runs + head_runs) + r] is function i
+ * in run r.
  */
 void fz_ratio_common(const struct fz_ratio_setup *setup, const struct fz_ratio_run *runs, size_t n,
 		     double *ret_common);
 
-/* With several runs: how a function varies between those of a side, the common noise apart; false:
- * too little of it was seen. For pool.h. */
+/* With several runs: sets *ret (for pool.h) to how a function varies between the runs of a side,
+ * without the common noise; false if it has too few samples. */
 bool fz_ratio_scatter(const struct fz_ratio_setup *setup, const struct fz_ratio_run *runs,
 		      struct fz_pool_item *ret);
 
-/* The deviation of the drift between the sides, and how sure that is: the prior for drift.h. */
+/* Returns the prior for drift.h: the deviation of the drift between the sides and its degrees of
+ * freedom. */
 struct fz_drift_prior fz_ratio_drift_prior(const struct fz_ratio_setup *setup);
 
-/* The deviation from run to run that makes up the own noise of one run and the drift between the
- * sides: what power.h needs. */
+/* Returns kappa for power.h: the deviation from run to run that combines own noise and drift. */
 double fz_ratio_deviation(const struct fz_ratio_setup *setup, double drift_variance);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* For each kind of noise the series is made white, and so are the regressors, 1 for the first level
- * and a step for each break, which are then made orthonormal. Squares are what is left of the
- * series:
+/* For each kind of noise the series and the regressors (1 for the first level, a step for each
+ * break) are whitened, and the regressors are made orthonormal. Squares are those of the residuals:
  *
  *     -2 log L = n log(squares/n) + log det(covariance)
  *
- * A further step at t takes product^2/size off the squares, where product is that of the step with
- * what is left and size is that of what is left of the step. All products come from one walk
- * backwards (arma.h), so that all steps cost O(n), and all pairs O(n^2) with the two by two
- * equations of both.
+ * A further step at t reduces the squares by product^2/size, where product is that of the step and
+ * the residuals, and size is the square of the step less its projection. One pass backwards
+ * computes all products (arma.h), so all steps cost O(n), and all pairs O(n^2) with 2x2 equations.
  */
 #include <math.h>
 
@@ -18,7 +16,7 @@
 
 enum { REGRESSORS = FZ_REGRESS_STEPS + 1 };
 
-/* Of steps less than this part is left when others say the same. */
+/* A step whose remaining part is smaller is collinear with others. */
 static const double collinear = 1e-6;
 
 /* From independent values to drift under measurement noise. */
@@ -37,13 +35,13 @@ struct regression {
 	struct fz_step_products steps;
 	double basis[REGRESSORS][FZ_REGRESS_MAX];  /* white regressors, orthonormal */
 	double shadow[REGRESSORS][FZ_REGRESS_MAX]; /* their products with a step at t */
-	double rest[FZ_REGRESS_MAX];               /* what they leave of the series */
-	double squares;                            /* of that */
-	double product[FZ_REGRESS_MAX];            /* of that with a step at t */
-	double size[FZ_REGRESS_MAX];               /* of what they leave of the step; 0: no room */
+	double rest[FZ_REGRESS_MAX];               /* residuals of the series */
+	double squares;                            /* of the residuals */
+	double product[FZ_REGRESS_MAX];            /* of the residuals and a step at t */
+	double size[FZ_REGRESS_MAX];               /* of the step less its projection; 0: no room */
 };
 
-/* Squares that further steps would leave, for one kind of noise. */
+/* Least squares after adding one or two steps, for one kind of noise. */
 struct best {
 	double squares;
 	size_t at[2];
@@ -82,7 +80,7 @@ static double dot(const double *a, const double *b, size_t n)
 	return sum;
 }
 
-/* Take out of v what the first count of the basis explain. */
+/* Subtract from v its projection on the first `count` regressors. */
 static void project(const struct regression *r, size_t count, double *v)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -141,7 +139,7 @@ static void take(struct best *best, double squares, size_t at, size_t second)
 /* Pairs whose first step is at s. */
 static void try_pairs(const struct regression *r, size_t s, struct best *best)
 {
-	double left = 1; /* of the first step, at the second */
+	double left = 1; /* remaining part of the first step, at the second */
 
 	for (size_t t = s + 1; t < r->n; t++) {
 		left = 1 - r->white.phi + r->white.gain[t - 1] * left;

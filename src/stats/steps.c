@@ -2,12 +2,12 @@
 /* Steps in a series of counts; see steps.h.
  *
  * Walk along the series with the level of the last step. A value that differs from the one before
- * it by more than `least` is a step. One that does not, but by now differs from the level, ends a
- * gradual change, and becomes the level.
+ * it by more than `least` is a step. One that differs by more only from the level ends a gradual
+ * change, and becomes the level.
  *
- * A series scatters when typical neighbours differ by so much that three robust standard
- * deviations of such differences are more than `least`. In fewer than 8 values that cannot be
- * told from real steps; then they are taken for what counts usually are, exact.
+ * A series scatters if three robust standard deviations of the differences between neighbours
+ * exceed `least`. With fewer than 8 values scatter and real steps look alike, so counts are then
+ * assumed to be exact, as they usually are.
  */
 #include "steps.h"
 
@@ -34,7 +34,7 @@ double fz_step_change(const struct fz_step *s)
 	return relative(s->before, s->after);
 }
 
-/* A cost of 0 is less than any other. */
+/* Maps a cost of 0 below any other. */
 static double logarithm(double cost)
 {
 	return log(FZ_MAX(cost, 0.5));

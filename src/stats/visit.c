@@ -20,7 +20,7 @@ void fz_visits_enter(struct fz_visits *v, uint64_t at)
 		return;
 	fz_assert(at >= v->end);
 	if (at == v->end)
-		return; /* goes on */
+		return; /* the visit continues */
 	settle(v);
 	v->start = v->end = at;
 }
