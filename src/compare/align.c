@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /* The union of two call trees, by path of matched functions.
  *
- * A node of the union grows from the nodes of both trees that lie on its path ("origins": usually
- * one a side, several where functions of one side were merged). Its children are found without
- * hashing: the children of all its origins are visited, and `latest[function]` remembers the last
- * union node made for a function; that node is a child of the current one exactly when its index
- * is not below the current one's first child, because the children of a node are made together.
+ * A node of the union is made from the nodes of both trees on its path ("origins": usually one per
+ * side, several if functions of one side were merged). Its children are found without hashing: the
+ * children of all its origins are visited, and `latest[function]` is the last union node made for a
+ * function. That node is a child of the current one exactly if its index is not below that of the
+ * current one's first child, because the children of a node are made together.
  *
  *   tree A   main(1)--f(2)--g(3)        raw nodes:  0 main {A1, B1}
  *   tree B   main(1)--f(2)                          1   f  {A2, B2}
  *                   `-h(3)                          2   h  {B3}
  *                                                   3     g {A3}     breadth first
  *
- * A launcher (runpy, through which CPython's own profiler starts a script) that only one side has
- * would push every path of that side one or two calls down, and nothing would match. Its nodes then
- * become roots with no more than their own self cost, and what they called are roots beside them.
+ * A launcher (runpy, through which CPython's own profiler starts a script) on only one side would
+ * push every path of that side one or two calls down, and nothing would match. So its nodes become
+ * roots with their own self cost only, and their callees become roots next to them.
  *
- * Full matching also looks through wrappers, functions that only one side has:
+ * Full matching also matches through wrappers, functions that only one side has:
  *
  *   inserted, up to 3 deep                      removed, up to 2 deep
  *     A  main--f        main                      A  main--old--f     main
  *     B  main--new--f     `-new (new)             B  main--f            |-old (removed)
  *                            `-f  {A, B}                                `-f  {A, B}
  *
- * A base child that has no place below its parent's node is looked for in the head below inserted
- * wrappers there; where it is found, the tree node of the head gets a `guest`, which becomes an
- * origin when the raw node of its host is made. Below a removed wrapper the base's children are
- * taken from it when the parent's node has room for them. The head's own structure always stands.
- * Each node is looked at from at most three levels above, so this is linear too.
+ * If a base child has no match among the children of its parent's node, inserted wrappers there are
+ * searched for it. A match gets the base child as its `guest`, which becomes an origin when the raw
+ * node of its host is made. The base's children below a removed wrapper join unmatched children of
+ * the parent's node. The structure of the head never changes. Each node is visited from at most
+ * three levels above, so this is linear, too.
  *
- * No call leaves a removed wrapper for an inserted one: two functions that call the same helper are
- * not each other's. And a function that the other side's code has as well is no wrapper, seen there
- * or not.
+ * No call moves from a removed wrapper to an inserted one: two functions that call the same helper
+ * are not the same. A function that the other side's code has, sampled there or not, does not count
+ * as a wrapper.
  *
- * What is new has no cost in the base, and what is removed none in the head. The total of an
- * inserted wrapper leaves out the base's cost of what it wraps; the totals of its callers have it.
+ * New functions have no cost in the base, and removed ones none in the head. The total of an
+ * inserted wrapper excludes the base's cost of the calls inside; the totals of its callers include
+ * it.
  *
- * Raw nodes are then ordered and numbered in preorder. Everything is linear in the nodes but the
+ * Raw nodes are then ordered and numbered in preorder. Everything is linear in the nodes except the
  * sorting of siblings.
  */
 #include "compare/internal.h"
@@ -47,7 +48,7 @@ struct raw_node {
 	uint32_t origin[FZ_SIDES]; /* a tree node; further ones by `next` */
 	struct fz_diff_cost cost;
 	int64_t below[FZ_SIDES]; /* total of the origins in their own trees */
-	bool is_bare;            /* a launcher set aside: what it called is not below it */
+	bool is_bare;            /* a launcher set aside: its callees are not below it */
 };
 
 struct aligner {
@@ -62,10 +63,10 @@ struct aligner {
 	struct through *through;  /* of full matching, else NULL */
 };
 
-/* Base nodes that have no place yet, and what is known about where they could have one. */
+/* Base nodes without a match, and places where they could match. */
 struct through {
-	bool *taken;     /* base nodes that went elsewhere than below their parent */
-	uint32_t *guest; /* of a head node: the base node that comes to it; FZ_NONE */
+	bool *taken;     /* base nodes that matched elsewhere than below their parent */
+	uint32_t *guest; /* of a head node: the base node that joins it; FZ_NONE */
 	uint32_t *homeless;
 	uint32_t homeless_count, homeless_cap;
 	uint32_t *inside; /* of a function: a head node of it below inserted wrappers... */
@@ -125,7 +126,7 @@ static void add_child(struct aligner *a, uint32_t parent, uint32_t first, enum f
 		add_origin(a, at, FZ_BASE, a->through->guest[tree_node]);
 }
 
-/* In full matching a base node waits until all of the head are there. */
+/* Full matching queues a base node until all nodes of the head exist. */
 static void offer_child(struct aligner *a, uint32_t parent, uint32_t first, enum fz_side side,
 			uint32_t tree_node)
 {
@@ -142,7 +143,7 @@ static void offer_child(struct aligner *a, uint32_t parent, uint32_t first, enum
 	add_child(a, parent, first, side, tree_node);
 }
 
-/* Children of the tree nodes in [from, end) that are no descendants of one another. */
+/* Adds the children of the tree nodes in [from, end), skipping descendants of one another. */
 static void add_children(struct aligner *a, uint32_t parent, uint32_t first, enum fz_side side,
 			 uint32_t from, uint32_t end)
 {
@@ -150,8 +151,7 @@ static void add_children(struct aligner *a, uint32_t parent, uint32_t first, enu
 		offer_child(a, parent, first, side, i);
 }
 
-/* A launcher becomes a root of its own, and so does what it called, which comes next in preorder.
- */
+/* A launcher becomes a root, and so do its callees, which follow it in preorder. */
 static void add_roots(struct aligner *a, enum fz_side side)
 {
 	const struct fz_tree *t = a->tree[side];
@@ -177,8 +177,8 @@ static bool is_orphan(const struct aligner *a, enum fz_side side, uint32_t tree_
 	return f->state != FZ_COMMON && f->presence != FZ_PRESENCE_YES && f->kind != FZ_KIND_MARKER;
 }
 
-/* Note what the inserted wrapper `wrapper` calls, the heaviest node of each function. */
-static void look_inside(struct aligner *a, uint32_t wrapper, uint32_t stamp, int levels)
+/* Records the callees of the inserted wrapper `wrapper`: the heaviest node of each function. */
+static void note_callees(struct aligner *a, uint32_t wrapper, uint32_t stamp, int levels)
 {
 	const struct fz_tree *t = a->tree[FZ_HEAD];
 	struct through *th = a->through;
@@ -187,7 +187,7 @@ static void look_inside(struct aligner *a, uint32_t wrapper, uint32_t stamp, int
 		uint32_t function = function_at(a, FZ_HEAD, i);
 		if (is_orphan(a, FZ_HEAD, i)) {
 			if (levels > 1)
-				look_inside(a, i, stamp, levels - 1);
+				note_callees(a, i, stamp, levels - 1);
 		} else if (th->guest[i] == FZ_NONE &&
 			   (th->stamp[function] != stamp ||
 			    t->total[i] > t->total[th->inside[function]])) {
@@ -197,8 +197,9 @@ static void look_inside(struct aligner *a, uint32_t wrapper, uint32_t stamp, int
 	}
 }
 
-/* Find the inserted wrappers among the head's children of a raw node, or roots. */
-static void look_below(struct aligner *a, uint32_t first, uint32_t stamp)
+/* Records the callees of all inserted wrappers among the head's children of a raw node, or
+ * roots. */
+static void note_wrapped(struct aligner *a, uint32_t first, uint32_t stamp)
 {
 	uint32_t end = a->n;
 
@@ -206,11 +207,11 @@ static void look_below(struct aligner *a, uint32_t first, uint32_t stamp)
 		for (uint32_t o = a->raw[child].origin[FZ_HEAD]; o != FZ_NONE;
 		     o = a->next[FZ_HEAD][o])
 			if (is_orphan(a, FZ_HEAD, o))
-				look_inside(a, o, stamp, INSERTED_MAX);
+				note_callees(a, o, stamp, INSERTED_MAX);
 }
 
-/* Join a base node to the head's call of its function at this level, where that has none from the
- * base yet. */
+/* Joins a base node to the head's call of its function at this level, unless the base already has
+ * an origin there. */
 static bool join_sibling(struct aligner *a, uint32_t first, uint32_t base_node)
 {
 	uint32_t at = child_for(a, function_at(a, FZ_BASE, base_node), first);
@@ -222,7 +223,7 @@ static bool join_sibling(struct aligner *a, uint32_t first, uint32_t base_node)
 	return true;
 }
 
-/* Make a base node the guest of the head's call of its function inside an inserted wrapper. */
+/* Makes a base node the guest of the head's call of its function inside an inserted wrapper. */
 static bool enter_wrapper(struct aligner *a, uint32_t first, uint32_t stamp, uint32_t base_node)
 {
 	struct through *t = a->through;
@@ -236,7 +237,7 @@ static bool enter_wrapper(struct aligner *a, uint32_t first, uint32_t stamp, uin
 	return true;
 }
 
-/* Take from a removed wrapper what is called without it now. */
+/* Moves calls out of a removed wrapper that the head makes without it. */
 static void unwrap(struct aligner *a, uint32_t first, uint32_t wrapper, int levels)
 {
 	const struct fz_tree *t = a->tree[FZ_BASE];
@@ -249,8 +250,8 @@ static void unwrap(struct aligner *a, uint32_t first, uint32_t wrapper, int leve
 	}
 }
 
-/* Those that have a place of their own go first: what is called directly is no wrapper's. */
-static void house(struct aligner *a, uint32_t parent, uint32_t first)
+/* Places the queued base children: direct matches first, then through wrappers. */
+static void place_queued(struct aligner *a, uint32_t parent, uint32_t first)
 {
 	struct through *t = a->through;
 	uint32_t stamp = parent + 2; /* roots: 1 */
@@ -258,7 +259,7 @@ static void house(struct aligner *a, uint32_t parent, uint32_t first)
 
 	if (!t || t->homeless_count == 0)
 		return;
-	look_below(a, first, stamp);
+	note_wrapped(a, first, stamp);
 	for (uint32_t i = 0; i < t->homeless_count; i++) {
 		uint32_t node = t->homeless[i];
 		if (is_orphan(a, FZ_BASE, node) || !enter_wrapper(a, first, stamp, node))
@@ -303,14 +304,14 @@ static void find_launchers(struct aligner *a)
 		a->set_aside[FZ_BASE] = a->set_aside[FZ_HEAD] = false;
 }
 
-/* Head first: full matching gives the base's nodes places among the head's. */
+/* Head first, because full matching places the base's nodes among the head's. */
 static void grow_union(struct aligner *a)
 {
 	static const enum fz_side order[FZ_SIDES] = { FZ_HEAD, FZ_BASE };
 
 	for (int k = 0; k < FZ_SIDES; k++)
 		add_roots(a, order[k]);
-	house(a, FZ_NONE, 0);
+	place_queued(a, FZ_NONE, 0);
 	for (uint32_t node = 0; node < a->n; node++) {
 		uint32_t first = a->n;
 		if (a->raw[node].is_bare)
@@ -320,7 +321,7 @@ static void grow_union(struct aligner *a)
 			for (uint32_t o = a->raw[node].origin[s]; o != FZ_NONE; o = a->next[s][o])
 				add_children(a, node, first, s, o + 1, o + a->tree[s]->size[o]);
 		}
-		house(a, node, first);
+		place_queued(a, node, first);
 		a->raw[node].first_child = first;
 		a->raw[node].child_count = a->n - first;
 	}
@@ -386,7 +387,7 @@ static int compare_siblings(const void *pa, const void *pb, void *arg)
 	       (a->rank[x->function] < a->rank[y->function]);
 }
 
-/* All raw nodes so that each range of siblings is in its final order. */
+/* Returns all raw nodes, each range of siblings in its final order. */
 static uint32_t *order_siblings(struct aligner *a, uint32_t root_count)
 {
 	uint32_t *order = fz_calloc(a->n, sizeof(*order));
@@ -422,7 +423,7 @@ static struct fz_diff_node final_node(const struct raw_node *raw, const uint32_t
 	return node;
 }
 
-/* What only one side has costs nothing on the other. */
+/* Checks that functions of one side cost nothing on the other. */
 static void check_costs(const struct fz_union *u)
 {
 	for (uint32_t i = 0; i < u->n; i++) {
@@ -433,7 +434,7 @@ static void check_costs(const struct fz_union *u)
 	}
 }
 
-/* Raw nodes in preorder become nodes; ret_position maps the one to the other. */
+/* Numbers raw nodes in preorder; `position` maps each to its node. */
 static void number_nodes(struct aligner *a, struct fz_union *u, uint32_t *position)
 {
 	uint32_t roots = 0, waiting = 0;

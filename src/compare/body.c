@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bodies as sorted runs of words: what is in common is counted in one pass over both. A body of
- * fewer words than a run has is one run.
+/* Bodies as sorted runs of words, so one pass over both counts the common ones. A body that is
+ * shorter than a run is one run.
  */
 #include "compare/body.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that end by the clock: servers under a load for so many seconds, loops "until".
+/* Programs that run for a fixed time: servers under load, loops with a deadline.
  *
- * On a machine that was slower for the head such a program got less done in the same time. At the
- * base's speed that is less cost, and reads as a faster program; by CPU time, so do waits for a
- * CPU:
+ * If the machine was slower for the head, such a program did less work in the same time. Adjusted
+ * to the base's speed that is less cost, as if the program were faster; by CPU time, waiting for a
+ * CPU has the same effect:
  *
  *                   base     head
- *     took          2.00 s   2.01 s     by the wall clock, or of CPU time: the same
- *     machine       100 %    70 %       of its speed, times the part of a CPU that it was given
- *     work          100      70         faster by 30 %, if that was all that there was to do
+ *     took          2.00 s   2.01 s     wall clock or CPU time: the same
+ *     machine       100 %    70 %       of its speed, times the share of a CPU it received
+ *     work          100      70         30 % faster, if this was all of the work
  *
- * Or the head is slower, and by as much as the machine was: two that agree by chance. Nothing tells
- * which, so where the sides took the same time and the machine did not, all that the machine
- * explains is in doubt: it is added to the range of the drift.
+ * Or the program changed, by chance as much as the machine in the opposite direction. These cannot
+ * be distinguished, so if the sides took the same time on machines of different speed, the
+ * difference in speed is added to the range of the drift.
  */
 #include "compare/internal.h"
 
@@ -20,11 +20,11 @@
 
 #include <math.h>
 
-/* Times that differ by no more are the same: a program looks at the clock now and then, and starts
- * before it does. */
+/* Largest difference of equal times: a program reads the clock only now and then, and not right at
+ * its start. */
 static const double same_part = 0.01, same_ns = 10e6, same_most = 0.015;
 
-/* The machine's doings below this are in the noise in any case. */
+/* Smaller differences of the machine are within the noise. */
 static const double least_shift = 0.03;
 
 /* The times of all runs of both sides, or of each side as a whole. */
@@ -44,7 +44,7 @@ static bool are_same(const struct times *t)
 	       log(t->most / t->least) <= fmin(same_part + same_ns / t->least, same_most);
 }
 
-/* Every run took the same, by the wall clock. */
+/* Whether all runs took the same wall time. */
 static bool took_same_wall(const struct fz_diff *d)
 {
 	struct times t = { 0 };
@@ -63,7 +63,7 @@ static bool took_same_wall(const struct fz_diff *d)
 	return are_same(&t);
 }
 
-/* As measured, of what is compared: CPU time, if that is it. */
+/* Whether both sides have the same cost in the compared metric, as measured. */
 static bool took_same_cost(const struct fz_diff *d)
 {
 	double head =
@@ -75,7 +75,7 @@ static bool took_same_cost(const struct fz_diff *d)
 	return strcmp(d->metric, "cpu") == 0 && are_same(&t);
 }
 
-/* The logarithm of the part of its time in which the program was not kept waiting for a CPU. */
+/* Logarithm of the fraction of its time that the program did not wait for a CPU. */
 static double log_given(const struct fz_diff *d, enum fz_side s)
 {
 	double waited = fz_profile_busy(d->profile[s]).waited;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources by function, by canonical file, and what they define.
+/* Finds sources by function and by canonical file, and their definitions.
  *
  *   function --file--> source --first line and name--> definition --words--> body
  *       `--canonical file--> source of the other side --qualified name--> had it, or not
  *
- * Only what is asked for is parsed. Two files of one canonical name (recordings that know base
- * names only) are told apart by nobody, so neither is taken for the other side's file.
+ * Files are parsed on demand. Two files with the same canonical name (recordings with base names
+ * only) cannot be distinguished, so neither is matched with the other side's file.
  */
 #include "compare/code.h"
 
@@ -130,7 +130,7 @@ uint32_t fz_code_counterpart(const struct fz_code *c, enum fz_side side, uint32_
 
 /* ---- imports ---- */
 
-enum { BY_ANY = 1, BY_COMMON = 2 }; /* who imports: a source, one that the other side has, too */
+enum { BY_ANY = 1, BY_COMMON = 2 }; /* importers: any source, or one that both sides have */
 
 static void read_imports(struct fz_code *c)
 {
@@ -146,7 +146,7 @@ static void read_imports(struct fz_code *c)
 	c->has_imports = true;
 }
 
-/* "pkg" for pkg/core.py, and every folder around it; and the modules, "pkg/core". */
+/* Collects folders ("pkg" for pkg/core.py, and all above it) and modules ("pkg/core"). */
 static void read_folders(struct fz_code *c, enum fz_side side)
 {
 	for (uint32_t f = 0; f < c->profile[side]->function_count; f++) {
@@ -191,7 +191,7 @@ struct fz_str fz_code_other_layout(struct fz_code *c, enum fz_side side, struct 
 	return FZ_STR("");
 }
 
-/* Whether the tree of a side was looked into, and lacks a file. */
+/* Whether the tree of a side was read and lacks a file. */
 static bool is_absent(const struct fz_code *c, enum fz_side side, struct fz_str key)
 {
 	return fz_map_get(&c->absent[side], fz_hash_bytes(key.p, key.n)) != FZ_NONE;
@@ -205,7 +205,7 @@ enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t
 		return FZ_PRESENCE_UNKNOWN;
 	if (is_absent(c, !side, key))
 		return FZ_PRESENCE_NO;
-	/* An import of m is no import of m.py where m is a package. */
+	/* An import of m does not import m.py if m is a package. */
 	if (fz_code_other_layout(c, side, key).n)
 		return FZ_PRESENCE_UNKNOWN;
 	read_imports(c);
@@ -273,7 +273,8 @@ static enum fz_presence presence_in(struct fz_code *c, enum fz_side side, uint32
 		return FZ_PRESENCE_NO;
 	if (!within)
 		return FZ_PRESENCE_YES;
-	/* What it stands in is there; it is for certain where its line is, or nothing was changed.
+	/* The enclosing definition exists; the function does for certain if its line exists or
+	 * nothing changed.
 	 */
 	if (fz_code_spot_is_common(fz_code_spot(c, side, function)))
 		return FZ_PRESENCE_YES;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Where else the other side may have a function: in another file, or in a file of its tree that no
- * sample was in.
+/* Finds functions that the other side has elsewhere: in another file, or in a file of its tree
+ * without samples.
  *
  *   base  main.py:  class Meta: def new()      head  build.py:  class Meta: def new()
- *         main.py defines it no more in the head: it moved, and was not seen in the base
+ *         main.py no longer defines it in the head: it moved, and has no samples in the base
  */
 #include "compare/code.h"
 #include "compare/link_internal.h"
@@ -16,7 +16,7 @@
 
 enum { FILE_BYTES_MAX = 4 << 20, FILES_MAX = 2000 };
 
-/* What a file is called below a tree, in which programs run; "" when it lies elsewhere. */
+/* Name of a file relative to a tree; "" if it is elsewhere. */
 static struct fz_str below(struct fz_str file, const char *tree)
 {
 	size_t n = strlen(tree);
@@ -42,7 +42,7 @@ static uint32_t add_file(struct fz_code *c, enum fz_side side, struct fz_str key
 	return source;
 }
 
-/* The source of a file that a recording lacks; FZ_NONE when the tree lacks it, too. */
+/* Reads a file that a recording lacks; FZ_NONE if the tree lacks it, too. */
 static uint32_t read_file(struct fz_code *c, enum fz_side side, struct fz_str key, const char *path)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
@@ -68,7 +68,7 @@ static bool has_source(struct fz_code *c, enum fz_side side, struct fz_str key, 
 	return read_file(c, side, key, path) != FZ_NONE;
 }
 
-/* One file of a side's tree, and what it is on the other side. */
+/* Reads a file of a side's tree and its counterpart on the other side. */
 static void read_pair(struct fz_code *c, enum fz_side side, uint32_t function, struct fz_str name,
 		      const char *const trees[FZ_SIDES])
 {
@@ -82,7 +82,7 @@ static void read_pair(struct fz_code *c, enum fz_side side, uint32_t function, s
 	has_source(c, !side, key, trees[!side], name);
 }
 
-/* Counts come without sources, so both sides' are read. */
+/* Counts have no sources, so those of both sides are read. */
 void fz_code_read_trees(struct fz_code *c, const char *const trees[FZ_SIDES])
 {
 	uint32_t files = 0;
@@ -118,7 +118,7 @@ static bool is_still_there(struct fz_code *c, enum fz_side side, uint32_t source
 	       fz_outline_find(fz_code_outline(c, !side, other), name) != FZ_NONE;
 }
 
-/* Whether a side defined what a definition of the other side is, in a file that has it no more. */
+/* Whether the other side has this definition in a file whose counterpart on this side lacks it. */
 static enum fz_presence find_lost(struct fz_code *c, enum fz_side side, struct fz_code_place at)
 {
 	struct fz_str name = fz_code_outline(c, side, at.source)->definitions[at.definition].name;
@@ -180,8 +180,8 @@ static bool ran_elsewhere(struct fz_code *c, enum fz_side side, uint32_t functio
 	return false;
 }
 
-/* Of a module that is a package on the other side, or the reverse. Of a package only the files that
- * something was seen in are known. */
+/* Presence of a function whose module is a package on the other side, or the reverse. Only files
+ * with samples are known of a package. */
 static enum fz_presence presence_in_layout(struct fz_code *c, enum fz_side side,
 					   struct fz_code_place at, struct fz_str layout)
 {

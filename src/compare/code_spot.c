@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of several functions of one name is which, by the texts of both sides.
+/* Matches several functions of one name by the texts of both sides.
  *
- * A lambda or a comprehension has no name of its own, and a recording knows only those that were
- * seen. So neither their order nor their number says which is which, but the line on which one
- * begins does, in the text of the definition that it stands in:
+ * A lambda or a comprehension has no name of its own, and a recording has only those with samples.
+ * So neither order nor number identifies them, but the line where one starts does, in the text of
+ * the enclosing definition:
  *
  *   base               head               spots
  *   def f():           def f():           1
@@ -11,9 +11,9 @@
  *       b = [...]          b = [.....]    4      lines of one side alone, between those of both
  *       return             return         5
  *
- * Functions at one spot may be the same, those at different ones are not. A definition that a file
- * has several times (a property and its setter) is known by its place among them, when both files
- * have equally many.
+ * Functions at one spot may be the same; at different spots they are different. Repeated
+ * definitions of a name (a property and its setter) are matched by position, if both files have
+ * equally many.
  */
 #include "compare/code.h"
 
@@ -43,8 +43,8 @@ void fz_code_texts_release(struct fz_code *c)
 	fz_map_release(&c->by_text);
 }
 
-/* Lines that say nothing are in many places. */
-static bool says_something(struct fz_str line)
+/* Lines without letters or digits occur in many places. */
+static bool has_word_character(struct fz_str line)
 {
 	for (size_t i = 0; i < line.n; i++)
 		if (isalnum((unsigned char)line.p[i]) || (unsigned char)line.p[i] >= 0x80)
@@ -64,7 +64,7 @@ static void number_lines(struct fz_code_text *t, const struct fz_line_list lines
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t *at = pairs[i].on_side;
 		bool common = at[FZ_BASE] != FZ_NONE && at[FZ_HEAD] != FZ_NONE &&
-			      says_something(lines[FZ_BASE].list[at[FZ_BASE]]);
+			      has_word_character(lines[FZ_BASE].list[at[FZ_BASE]]);
 		for (enum fz_side s = 0; s < FZ_SIDES; s++)
 			if (at[s] != FZ_NONE)
 				t->spots[s][at[s]] = spot + common;
@@ -114,7 +114,7 @@ static const struct fz_definition *definition_at(struct fz_code *c, enum fz_side
 	return &fz_code_outline(c, side, at.source)->definitions[at.definition];
 }
 
-/* Of the definitions of a name: how many, and which of them one is. */
+/* Returns the number of definitions of a name; *ret_before is the number before `one`. */
 static uint32_t count_definitions(const struct fz_outline *o, struct fz_str name, uint32_t one,
 				  uint32_t *ret_before)
 {
