@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What speaks against comparing two recordings.
+/* Checks whether two recordings can be compared.
  *
- * Any two recordings can be subtracted and the result always looks like a finding. So what was
- * recorded differently is an error where it changes what a figure means (clock, mode, features,
- * program; only when both sides know theirs) and a warning elsewhere. Two versions of Python are a
- * warning: whether a new one is faster is a question that people have.
+ * The difference of any two recordings looks like a finding. So a different setting is an error if
+ * it changes the meaning of figures (clock, mode, features, program; only if both sides have the
+ * setting), and otherwise a warning. Different versions of Python are a warning, because people do
+ * compare them.
  */
 #include "compare/internal.h"
 
@@ -67,11 +67,11 @@ static char *feature_names(unsigned features)
 
 /* ---- what must agree ---- */
 
-/* One line of a recording's configuration; "" where it is not known. */
+/* One line of the configuration of both recordings; "" if unknown. */
 struct setting {
 	const char *title;
 	char *value[FZ_SIDES];
-	bool differs; /* in a way that forbids to compare */
+	bool differs; /* so the recordings cannot be compared */
 };
 enum {
 	SETTING_CLOCK,
@@ -113,7 +113,8 @@ static void read_profile(const struct fz_profile *p, enum fz_side s, struct sett
 	settings[SETTING_PYTHON].value[s] = python_of(&p->recording);
 }
 
-/* Up to where a difference matters: "perf task-clock, woken in user mode only" is the same clock.
+/* Length of the part that must be equal: "perf task-clock, woken in user mode only" is the same
+ * clock.
  */
 static size_t kind_length(int i, const char *value)
 {
@@ -211,7 +212,7 @@ bool fz_diff_same_program(const struct fz_profile *base, const struct fz_profile
 	return !b.n || !h.n || fz_str_eq(b, h);
 }
 
-/* Where values are short, columns are as wide as they need. */
+/* Prints one row; columns are only as wide as the values need. */
 static void print_setting(const char *title, const char *base, const char *head, int width,
 			  bool differs, struct fz_buf *out)
 {
@@ -267,7 +268,7 @@ static void warn_about_setting(struct fz_diff *d, int i, const struct setting *s
 		fz_diff_warn(d, "they differ in %s: base %s; head %s", s->title, base, head);
 }
 
-/* An error, or forced: warnings. */
+/* Fails if settings differ, or with `force` adds warnings. */
 static int check_settings(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err)
 {
 	struct setting settings[SETTINGS] = { 0 };
@@ -301,7 +302,7 @@ static void warn_about_fact(struct fz_diff *d, const char *key, const char *titl
 			     remedy);
 }
 
-/* The next of "attrs 23.1.0, yaml 6.0"; false: there is none. */
+/* Parses the next package of "attrs 23.1.0, yaml 6.0"; false at the end. */
 static bool next_package(struct fz_str *rest, struct fz_str *ret_name, struct fz_str *ret_version)
 {
 	struct fz_str item = fz_str_take_item(rest, ", ");
@@ -324,7 +325,7 @@ static bool find_package(struct fz_str list, struct fz_str name, struct fz_str *
 	return false;
 }
 
-/* Dependencies whose code both sides ran, in different versions. */
+/* Warns about dependencies that both sides ran in different versions. */
 static void warn_about_packages(struct fz_diff *d)
 {
 	struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], "packages");
@@ -342,7 +343,7 @@ static void warn_about_packages(struct fz_diff *d)
 			     text.p);
 }
 
-/* What else the machine had to do: told when one side had twice as much, and more than a little. */
+/* Warns if other load was twice as high on one side, and not just small. */
 static void warn_about_load(struct fz_diff *d)
 {
 	double load[FZ_SIDES];
@@ -374,7 +375,7 @@ static void warn_about_rate(struct fz_diff *d)
 			     fz_format_ns((double)base, b), fz_format_ns((double)head, h));
 }
 
-/* Of folded text. */
+/* Warnings about folded text. */
 static void warn_about_numbers(struct fz_diff *d, enum fz_side s)
 {
 	struct fz_str guess = fz_profile_fact(d->profile[s], "numbers");
@@ -437,7 +438,7 @@ static bool is_part_of_a_run(const struct fz_diff *d, enum fz_side s)
 	       !fz_diff_assumes_whole_run(d, s);
 }
 
-/* In one warning where it is true of both sides. */
+/* One warning if both sides are partial. */
 static void warn_about_parts(struct fz_diff *d)
 {
 	bool base = is_part_of_a_run(d, FZ_BASE), head = is_part_of_a_run(d, FZ_HEAD);
@@ -452,7 +453,7 @@ static void warn_about_parts(struct fz_diff *d)
 			     fz_side_names[head]);
 }
 
-/* Both sides were asked for together. */
+/* Warns about hosts that did not respond; their data is missing on both sides. */
 static void warn_about_missing(struct fz_diff *d)
 {
 	struct fz_str missing = fz_profile_fact(d->profile[FZ_HEAD], FZ_FLEET_MISSING_FACT);
@@ -464,7 +465,7 @@ static void warn_about_missing(struct fz_diff *d)
 	d->urgent++;
 }
 
-/* What is asked of a service depends on the time of day. */
+/* The load of a service depends on the time of day. */
 static void warn_about_hours(struct fz_diff *d)
 {
 	struct fz_str percent = fz_profile_fact(d->profile[FZ_HEAD], FZ_FLEET_HOURS_FACT);
@@ -479,8 +480,8 @@ static void warn_about_hours(struct fz_diff *d)
 	d->urgent++;
 }
 
-/* A machine is updated now and then, and what else it does changes. Releases of a fleet follow one
- * another as they do, and counts do not depend on it. */
+/* Machines get updates, and their other load changes. Not for fleets, whose releases follow one
+ * another anyway, nor for counts, which do not depend on it. */
 static void warn_about_age(struct fz_diff *d)
 {
 	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
@@ -500,7 +501,7 @@ static void warn_about_age(struct fz_diff *d)
 		     (first - last) / FZ_DAY);
 }
 
-/* Of a program that failed nobody knows how much of its work was done. */
+/* A program that failed may have done only a part of its work. */
 static void warn_about_failure(struct fz_diff *d, enum fz_side s)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
@@ -512,7 +513,7 @@ static void warn_about_failure(struct fz_diff *d, enum fz_side s)
 	d->urgent++;
 }
 
-/* Files of other tools do not say where they begin and end. */
+/* Files of other tools lack start and end. */
 static void warn_about_ends(struct fz_diff *d)
 {
 	bool base = fz_diff_assumes_whole_run(d, FZ_BASE);

@@ -7,7 +7,7 @@
 #include "profile/fold.h"
 #include "profile/per_run.h"
 
-/* Whether one of the steps would change this profile. */
+/* Whether any step would change this profile. */
 static bool needs_copy(const struct fz_profile *p, bool restacked)
 {
 	bool several_runs = p->run_count > 1 && !p->per_run && !fz_profile_is_fleet(p);
@@ -19,7 +19,7 @@ static void copy_sides(struct fz_comparison *c, const struct fz_profile *const s
 		       bool fold)
 {
 	bool restacked = fold || fz_diff_cuts(side[FZ_BASE], side[FZ_HEAD]);
-	/* Dividing by runs changes both sides when it changes one. */
+	/* Dividing by runs changes both sides if it changes one. */
 	bool both = needs_copy(side[FZ_BASE], restacked) || needs_copy(side[FZ_HEAD], restacked);
 
 	for (enum fz_side s = 0; both && s < FZ_SIDES; s++)

@@ -5,8 +5,8 @@
  *                                                                     -> costs of one run
  *
  * The command line, pages, the server, MCP, CI, the watcher and the public API all call
- * fz_comparison_new, so that two profiles give the same numbers everywhere. A comparison does not
- * change once it is made, and it changes neither profile.
+ * fz_comparison_new, so two profiles have the same figures everywhere. A comparison is immutable
+ * and changes neither profile.
  */
 #pragma once
 
@@ -22,12 +22,12 @@ struct fz_comparison_options {
 struct fz_comparison {
 	struct fz_diff *diff;
 	struct fz_judgement *judgement; /* of paths too, unless the diff is inverted */
-	/* Copies of profiles that had to be changed; NULL: the caller's was compared. */
+	/* Copies of profiles that had to be changed; NULL if the caller's was compared. */
 	struct fz_profile *copy[FZ_SIDES];
 };
 
-/* options: NULL for the defaults. Both profiles must outlive the comparison. Fails as fz_diff_new
- * does, and with FZ_ELIMIT when a profile has no room for stacks that are cut or folded. */
+/* options: NULL for the defaults. Both profiles must outlive the comparison. Fails like
+ * fz_diff_new, and with FZ_ELIMIT if a profile has no room for cut or folded stacks. */
 int fz_comparison_new(const struct fz_profile *base, const struct fz_profile *head,
 		      const struct fz_comparison_options *options, struct fz_comparison **ret,
 		      struct fz_error *err);

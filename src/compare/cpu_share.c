@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* How much a crowded machine may have stretched wall times, where recordings know what was on a CPU
- * but not what waited for one.
+/* Estimates how much a crowded machine may have stretched wall times, for recordings that know
+ * which samples were on a CPU but not which waited for one.
  *
- * Code that sleeps is hardly ever on a CPU; code that computes is, but for the time that others
- * took. So of the functions that are on a CPU now and then, the part of their time that they are is
- * the part that the machine let them have:
+ * Sleeping code is hardly ever on a CPU; computing code is, except while others use it. So for
+ * functions that are on a CPU at times, the fraction on a CPU is the fraction that the machine gave
+ * them:
  *
  *     f1  on on -- on on          80 %  }  75 % of this side
  *     f2  on -- on on             70 %  }
- *     sleep  -- -- -- --           0 %     no word about the machine
+ *     sleep  -- -- -- --           0 %     not counted
  *
- * Where the sides differ in that, all of the difference may be the machine's; and what is taken
- * away comes in pieces, which hit functions unevenly.
+ * If the sides differ in that, the whole difference may be the machine's. Time is lost in pieces,
+ * which hit functions unevenly.
  *
- * A sampler that has to wait for a CPU itself says the same: the part of a side's time that it made
- * up for with repetitions (evidence.h) is what the machine was too crowded to let it see.
+ * A sampler that waits for a CPU itself is evidence, too: the fraction of a side's time that it
+ * filled with repetitions (evidence.h) shows how crowded the machine was.
  */
 #include "compare/judge_internal.h"
 
 #include <math.h>
 
-/* Of its time on a CPU: below this on either side a function may well sleep. */
+/* Least fraction of its time on a CPU, on both sides, of a function that computes. */
 static const double computes = 0.2;
 
 struct times {
 	double on, all;
 };
 
-/* False: it is not known which samples were on a CPU. */
+/* Sums times per function; false if it is unknown which samples were on a CPU. */
 static bool sum_times(const struct fz_inference *c, enum fz_side side, struct times *of)
 {
 	const struct fz_walk *w = &c->walk[side];
@@ -79,7 +79,7 @@ struct fz_cpu_share fz_inference_crowding(const struct fz_inference *c)
 				      .within = (1 - FZ_MIN(left[FZ_BASE], left[FZ_HEAD])) / 2 };
 }
 
-/* The part of a side's time that the sampler saw in time. */
+/* Fraction of a side's time that was sampled on time. */
 static double seen_in_time(const struct fz_walk *w)
 {
 	double late = 0;

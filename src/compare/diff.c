@@ -29,7 +29,7 @@ const char *const fz_link_names[] = { "none",  "exact", "body",          "scope"
 
 /* ---- metric ---- */
 
-/* What was sampled in time can also be compared by the number of samples. */
+/* Finds a metric by name. Samples of time can also be compared by their number. */
 static uint32_t find_metric(const struct fz_profile *p, struct fz_str name)
 {
 	uint32_t metric = fz_profile_find_metric(p, name);
@@ -39,7 +39,7 @@ static uint32_t find_metric(const struct fz_profile *p, struct fz_str name)
 	return metric;
 }
 
-/* The metric of that name on both sides. */
+/* Finds the metric of that name on both sides. */
 static bool find_on_both(const struct fz_diff *d, struct fz_str name, uint32_t ret[FZ_SIDES])
 {
 	uint32_t base = find_metric(d->profile[FZ_BASE], name);
@@ -57,7 +57,7 @@ static struct fz_str default_metric(const struct fz_profile *p)
 	return fz_str_of(p->metrics[p->default_metric].name);
 }
 
-/* The last resort, for recordings of different tools: two times, whatever their clocks. */
+/* Last resort for recordings of different tools: two times, whatever their clocks. */
 static bool pair_times(const struct fz_diff *d, uint32_t ret[FZ_SIDES])
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
@@ -76,7 +76,7 @@ static bool choose_metric(const struct fz_diff *d, const struct fz_diff_options 
 
 	if (o->metric.n)
 		return find_on_both(d, o->metric, ret);
-	/* Tachyon counts samples; exact figures are its figures. */
+	/* Exact matching prints Tachyon's figures, which are numbers of samples. */
 	if (o->match == FZ_MATCH_EXACT && find_on_both(d, FZ_STR("samples"), ret))
 		return true;
 	if (find_on_both(d, default_metric(head), ret) ||
@@ -175,7 +175,7 @@ static void sum_sides(struct fz_diff *d)
 
 /* ---- costs ---- */
 
-/* Where the profile states what functions cost with all they call, the tree only guesses it. */
+/* Totals of functions in the profile are exact; those of the tree are estimates. */
 static void take_recorded_totals(struct fz_diff *d, enum fz_side s)
 {
 	fz_auto(fz_free_ptr) int64_t *total = fz_calloc(d->function_count + 1ul, sizeof(*total));
@@ -188,8 +188,8 @@ static void take_recorded_totals(struct fz_diff *d, enum fz_side s)
 		d->functions[f].cost.total[s] = total[f];
 }
 
-/* Inside the outermost node of a function every further one is recursion, whose total is already
- * counted. The trees as recorded are summed: in the union a callee may have left its wrapper. */
+/* Below the outermost node of a function, further ones are recursion, already included in its
+ * total. The recorded trees are summed, because in the union a callee may have left its wrapper. */
 static void sum_functions(struct fz_diff *d)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
@@ -240,7 +240,7 @@ static int compare_functions(const void *pa, const void *pb)
 	return c ? c : (a->old > b->old) - (a->old < b->old);
 }
 
-/* Functions in order of cost; nodes and function_of follow. */
+/* Sorts functions by cost and renumbers nodes and function_of. */
 static void order_functions(struct fz_diff *d, struct fz_union *u)
 {
 	uint32_t n = d->function_count;
@@ -297,7 +297,7 @@ static void take_union(struct fz_diff *d, struct fz_union *u)
 }
 
 /* Functions, elided paths and totals always come from the straight trees: in an inverted tree a
- * node's total says nothing about how often its function was on a stack. */
+ * node's total is not the cost with its function on the stack. */
 static int build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
 		 const struct fz_diff_options *o, struct fz_error *err)
 {

@@ -39,9 +39,9 @@ static bool run_closes(enum fz_gate gate, double threshold, const struct fz_diff
 	return true;
 }
 
-/* Whether a function costs more for certain, and by more than the threshold. */
-static bool is_past(const struct fz_diff *d, const struct fz_judged *judged, const int64_t *cost,
-		    double threshold)
+/* Whether a function certainly costs more, by more than the threshold. */
+static bool exceeds_threshold(const struct fz_diff *d, const struct fz_judged *judged,
+			      const int64_t *cost, double threshold)
 {
 	double scaled = d->factor * (double)cost[FZ_BASE];
 	double change = fz_diff_delta(d, cost[FZ_BASE], cost[FZ_HEAD]);
@@ -60,8 +60,8 @@ static bool function_closes(double threshold, const struct fz_diff *d, const str
 
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		const struct fz_diff_cost *cost = &d->functions[i].cost;
-		bool self = is_past(d, &j->self[i], cost->self, threshold);
-		if (!self && !is_past(d, &j->total[i], cost->total, threshold))
+		bool self = exceeds_threshold(d, &j->self[i], cost->self, threshold);
+		if (!self && !exceeds_threshold(d, &j->total[i], cost->total, threshold))
 			continue;
 		const int64_t *by = self ? cost->self : cost->total;
 		double change = fz_diff_delta(d, by[FZ_BASE], by[FZ_HEAD]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What continuous integration asks of a comparison: is it bad enough to stop?
+/* Gates of continuous integration: is a change bad enough to stop?
  *
- * A gate closes only on what is known to have changed, and only past a threshold: noise never
- * stops anybody, and neither does a real change that nobody would mind.
+ * A gate closes only on certain changes above a threshold, so neither noise nor a small real change
+ * stops anybody.
  */
 #pragma once
 
@@ -17,8 +17,8 @@ enum fz_gate {
 };
 extern const char *const fz_gate_names[]; /* "none", "regression", ...; NULL-terminated */
 
-/* True when the gate closes; why is then a sentence without a full stop for people. The threshold
- * is a part of the base, of the run or of the function (0.05 is 5 %); a new function that changed
- * is past every threshold. When the gate cannot judge the run, why says so and it stays open. */
+/* Whether the gate closes; `why` is then a sentence without a full stop. The threshold is relative
+ * to the base cost of the run or of the function (0.05 is 5 %); a new function that changed exceeds
+ * any. If the run cannot be judged, the gate stays open and `why` says so. */
 bool fz_gate_closes(enum fz_gate gate, double threshold, const struct fz_diff *d,
 		    const struct fz_judgement *j, struct fz_buf *why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is judged together: evidence of functions or paths, a test each, and the correction for
- * having made so many of them.
+/* Hypotheses that are judged together: evidence of functions or paths, a test of each, and the
+ * correction for many tests.
  */
 #include "compare/judge_internal.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- evidence ---- */
 
-/* What is gathered from one side's samples. */
+/* State while gathering evidence from the samples of one side. */
 struct search {
 	const struct fz_inference *c;
 	struct fz_hypotheses *k;
@@ -64,7 +64,7 @@ void fz_hypotheses_release(struct fz_hypotheses *k)
 
 /* ---- what could not be read ---- */
 
-/* A marker for samples whose function is not known: no function that could have changed. */
+/* A marker of samples without a known function; it cannot have changed. */
 static bool is_unreadable(const struct fz_diff_function *f)
 {
 	return f->kind == FZ_KIND_MARKER && fz_str_eq(f->name, FZ_STR("[unreadable]"));
@@ -103,7 +103,7 @@ void fz_hypotheses_exclude_unreadable(const struct fz_inference *c, struct fz_hy
 
 /* ---- tests ---- */
 
-/* The larger mean cost of a run of a side. */
+/* The mean cost per run of the costlier side. */
 static double larger_cost(const struct fz_inference *c, const struct fz_ratio_run *runs)
 {
 	double cost[FZ_SIDES] = { 0 };
@@ -117,7 +117,7 @@ static double larger_cost(const struct fz_inference *c, const struct fz_ratio_ru
 	return FZ_MAX(cost[FZ_BASE], cost[FZ_HEAD]);
 }
 
-/* The largest witnesses that are the function itself. */
+/* Bits of the largest witnesses that are the function itself. */
 static uint64_t witness_of(const struct fz_inference *c, uint32_t function)
 {
 	uint64_t bits = 0;
@@ -127,7 +127,7 @@ static uint64_t witness_of(const struct fz_inference *c, uint32_t function)
 	return bits;
 }
 
-/* The drift as others than the entity saw it. */
+/* The drift without the evidence of the entity itself. */
 static struct fz_drift_belief drift_of(const struct fz_inference *c, const struct fz_hypotheses *k,
 				       enum fz_family f, uint32_t i,
 				       const struct fz_ratio_run *runs)
@@ -156,7 +156,7 @@ struct fz_change fz_hypotheses_test_one(const struct fz_inference *c, const stru
 	return fz_ratio_test(&setup, &drift, runs);
 }
 
-/* What makes up the run is tested with the run, and no part of the family. */
+/* Entities that make up the run are tested with it, and are not in the family. */
 static double *p_values(const struct fz_inference *c, const struct fz_hypotheses *k,
 			enum fz_family f)
 {
@@ -176,16 +176,16 @@ void fz_hypotheses_test(const struct fz_inference *c, struct fz_hypotheses *k)
 
 /* ---- correction ---- */
 
-/* Hypotheses first .. first + n that were tested together at q, the p of each; what they rejected
- * is in k->rejected. */
+/* Hypotheses first .. first + n, tested together at q, and the p of each. k->rejected has the
+ * results. */
 struct together {
 	const double *p;
 	size_t first, n;
 	double q;
 };
 
-/* Counts have a bound in place of a test, which needs no correction, and the run has a test of its
- * own. */
+/* Rejections without correction: counts, which have a bound instead of a test, and entities that
+ * make up the run, which has its own test. */
 static void reject_alone(const struct fz_inference *c, struct fz_hypotheses *k, enum fz_family f,
 			 uint32_t i)
 {
@@ -197,8 +197,8 @@ static void reject_alone(const struct fz_inference *c, struct fz_hypotheses *k, 
 		k->rejected[f][i] = fz_hypotheses_changed_with_run(c, k, f, i);
 }
 
-/* The level at which the correction rejects: of Benjamini and Hochberg, and at least as much as it
- * would take to reject one. */
+/* The level at which Benjamini and Hochberg's correction rejects; at least that for one
+ * rejection. */
 static double level_of(const struct fz_hypotheses *k, enum fz_family f, const struct together *t)
 {
 	size_t rejected = 0, tested = 0;

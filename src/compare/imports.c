@@ -12,7 +12,7 @@ static void add_path(struct fz_imports *s, struct fz_str path, uint32_t bits)
 	*slot = *slot == FZ_NONE ? bits : *slot | bits;
 }
 
-/* Every tail of whole components from `least` on. */
+/* Adds every suffix of whole components with at least `least` of them. */
 static void add_tails(struct fz_imports *s, struct fz_str path, size_t least, uint32_t bits)
 {
 	for (size_t i = 0; i <= least && i < path.n; i++)
@@ -31,7 +31,7 @@ static struct fz_str without_library(struct fz_str file)
 	return file;
 }
 
-/* "pkg/sub/" for pkg/sub/a.py, one component less for each level beyond the first. */
+/* Appends "pkg/sub/" for pkg/sub/a.py, minus one component for each level beyond the first. */
 static void add_folder(struct fz_buf *path, struct fz_str file, uint32_t levels)
 {
 	size_t n = file.n;
@@ -68,7 +68,7 @@ static bool is_over(const struct fz_token *t)
 	return t->kind == FZ_TOKEN_NEWLINE || t->kind == FZ_TOKEN_END || is_operator(t, ";");
 }
 
-/* "a.b.c" becomes a/b/c; the token after it is current. */
+/* Appends "a.b.c" as a/b/c; the token after it becomes current. */
 static void read_dotted(struct statement *st, struct fz_buf *path)
 {
 	while (st->token.kind == FZ_TOKEN_NAME) {
@@ -99,7 +99,7 @@ static void read_import(struct statement *st)
 	fz_buf_release(&path);
 }
 
-/* from ..a.b import c as d, e: the module, and what may be modules in it. */
+/* from ..a.b import c as d, e: the module, and names that may be modules in it. */
 static void read_from(struct statement *st)
 {
 	struct fz_buf path = { 0 };
@@ -167,7 +167,7 @@ uint32_t fz_imports_find(const struct fz_imports *s, struct fz_str file)
 		file.n -= strlen("/__init__");
 	uint32_t bits = fz_map_get(&s->paths, fz_hash_bytes(file.p, file.n));
 	const char *slash = memchr(file.p, '/', file.n);
-	if (bits == FZ_NONE && slash) { /* below a folder that imports do not name */
+	if (bits == FZ_NONE && slash) { /* below a folder that imports omit */
 		size_t skip = (size_t)(slash + 1 - file.p);
 		bits = fz_map_get(&s->paths, fz_hash_bytes(file.p + skip, file.n - skip));
 	}
