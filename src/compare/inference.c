@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a comparison is judged: by which test, what is expected if nothing changed, and what all
- * functions together say of noise and drift.
+/* Selects the test of a comparison, the exposures expected if nothing changed, and estimates noise
+ * and drift from all functions together.
  */
 #include "compare/internal.h"
 #include "compare/judge_internal.h"
@@ -27,8 +27,8 @@ static bool is_equal(const struct fz_diff_cost *cost)
 	       cost->total[FZ_BASE] == cost->total[FZ_HEAD];
 }
 
-/* Whether both sides are one recording. Two runs of a program never agree in the times of all
- * samples; where there are no times, not in the cost of every path. */
+/* Whether both sides are one recording. Two runs of a program never have the same times of all
+ * samples or, without times, the same cost of every path. */
 static bool is_identical(const struct fz_inference *c)
 {
 	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
@@ -51,8 +51,8 @@ static bool is_identical(const struct fz_inference *c)
 	return true;
 }
 
-/* Rows of other tools' profiles may be calls that were all timed, or places of a graph: no test
- * here knows how those vary. */
+/* Rows of other tools' profiles may be timings of all calls, or edges of a graph, whose variance no
+ * test here models. */
 static bool was_sampled(const struct fz_profile *p)
 {
 	return !p->recording.reconstructed &&
@@ -60,14 +60,14 @@ static bool was_sampled(const struct fz_profile *p)
 		fz_profile_find_metric(p, FZ_STR("samples")) != FZ_NONE);
 }
 
-/* Instructions that were counted; where samples were, too, they are what samples stand for. */
+/* Whether instructions were counted; with samples, they are only weights of samples. */
 static bool is_counted(const struct fz_profile *p)
 {
 	return fz_profile_find_metric(p, FZ_STR("samples")) == FZ_NONE;
 }
 
-/* What our tool counts beside instructions and without simulating anything: other profilers have
- * metrics of the same names, which are no such counts. */
+/* Whether the metric was counted by us along with instructions. Metrics of other profilers with the
+ * same names are not such counts. */
 static bool is_beside(const struct fz_diff *d)
 {
 	static const char *const metrics[] = { "calls", "syscalls", "allocations",
@@ -116,7 +116,7 @@ static enum fz_judge_method choose_method(const struct fz_inference *c)
 		return FZ_JUDGE_NONE;
 	if (c->runs > 2)
 		return FZ_JUDGE_RUNS;
-	/* One host, then another: nobody knows how much those differ by themselves. */
+	/* Different hosts may differ by any amount. */
 	if (is_fleet(c))
 		return FZ_JUDGE_NONE;
 	if (!was_sampled(base->profile) || !was_sampled(head->profile))
@@ -124,8 +124,8 @@ static enum fz_judge_method choose_method(const struct fz_inference *c)
 	return both_ordered(c) ? FZ_JUDGE_VISITS : FZ_JUDGE_APPROXIMATE;
 }
 
-/* Only a clock that really stands still while a thread waits has the small noise of one: Tachyon's
- * CPU mode and schedstat's steps of a scheduler tick have not. */
+/* Only a clock that stops while a thread waits has the low noise of a CPU clock; not Tachyon's CPU
+ * mode and schedstat's steps of a scheduler tick. */
 static bool is_cpu_clock(const struct fz_diff *d)
 {
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
@@ -134,29 +134,28 @@ static bool is_cpu_clock(const struct fz_diff *d)
 	return strcmp(d->metric, "cpu") == 0;
 }
 
-/* How much costs vary from run to run, measured by A/A (docs/statistics.md has the table). At even
- * speed what is left is that not all code slows down alike, and `process_noise`: what a process has
- * for as long as it lives, whatever the speed; why is not known. */
+/* Noise from run to run, measured by A/A (table in docs/statistics.md). At one speed the rest is
+ * that not all code slows down alike, and `process_noise`, which lasts for the lifetime of a
+ * process whatever the speed; its cause is unknown. */
 static const struct fz_ratio_noise noise_even = { .run = 0.03, .own = 0.03 };
 static const double process_noise = 0.04;
 static const struct fz_ratio_noise noise_cpu = { .run = 0.12, .own = 0.05 };
 static const struct fz_ratio_noise noise_wall = { .run = 0.15, .own = 0.08 };
 
-/* How unevenly what others took of the CPUs may lie on the functions, where nothing tells. */
+/* How unevenly other load may slow down functions, if unknown. */
 static const double within_unknown = 0.12;
 
-/* How sure that is, in degrees of freedom; several runs tell for themselves, and where the
- * machine's speed is not known only they can tell. Processes have heavier tails: one
- * in 200 ran at little more than half the speed of the others. */
+/* Degrees of freedom of the above. Low for several runs, because these show their own noise.
+ * Processes have heavier tails: one in 200 ran at little more than half the speed of the others. */
 enum { FREEDOM_OF_ONE = 30, FREEDOM_OF_PROCESS = 6, FREEDOM_OF_SEVERAL = 3 };
 
-/* Both together as several runs take them: so little is known beforehand that the runs tell whether
- * theirs is an hour in which processes differ by 2 % or by 10 %. */
+/* Both kinds of noise together, for several runs: a prior so weak that the runs decide whether
+ * processes currently differ by 2 % or by 10 %. */
 static const double several_even = 0.04;
 enum { FREEDOM_OF_SEVERAL_EVEN = 2 };
 
-/* The common noise of several runs is what they show, and at least this: two runs a side may have
- * met one mood of the machine each. */
+/* Least common noise of several runs: with two runs per side, each side may have seen just one
+ * state of the machine. */
 static double least_noise(uint32_t runs)
 {
 	const double most = 0.045, least = 0.02;
@@ -166,18 +165,17 @@ static double least_noise(uint32_t runs)
 
 enum { SHOW_STALLS = 6 };
 
-/* Of counts whose samples have no order: a stall is many samples and one event. */
+/* Samples per event if their order is unknown: a stall is one event with many samples. */
 static const double clumping_cpu = 1.5, clumping_wall = 5;
 
-/* Where functions agree on the scale they say how well, and who asks for equal totals gets them;
- * else it may be anything. */
+/* Error of the scale: at least the first if functions agree or equal totals were requested, else
+ * the second. */
 static const double scale_agreed_least = 0.02, scale_scattered = 0.5;
 
-/* By so much a machine may have drifted while it went from runs of one side to those of the other.
- */
+/* Drift of a machine between the runs of one side and those of the other. */
 static const double sides_apart = 0.02;
 
-/* Which part of such a drift lies between the sides: none when they were taken in turn. */
+/* The fraction of such a drift that lies between the sides: 0 if they were recorded in turn. */
 static double imbalance(const struct fz_diff *d)
 {
 	double part = fz_runs_imbalance(d->profile[FZ_BASE], d->profile[FZ_HEAD]);
@@ -185,8 +183,8 @@ static double imbalance(const struct fz_diff *d)
 	return isnan(part) ? 1 : part;
 }
 
-/* What the speed leaves unexplained goes with how much it varies, and lasts for some milliseconds
- * on a CPU; costs at one speed hold what the base waited for one. */
+/* Noise that the speed does not explain grows with the variation of the speed and lasts for some
+ * milliseconds on a CPU. Costs at one speed include the base's waits for a CPU. */
 static double stretch_of(const struct fz_diff *d)
 {
 	const double lasts_ns = 11e6, usual_spread = 0.2;
@@ -199,7 +197,8 @@ static double stretch_of(const struct fz_diff *d)
 	return lasts_ns * d->speed_scale.side[FZ_BASE].stretched * (base * base + head * head) / 2;
 }
 
-/* Not all code slows down by what the piece does: of the difference in speed so much is in doubt.
+/* Not all code slows down like the piece of work: this fraction of the difference in speed is
+ * uncertain.
  */
 static const double slope_error = 0.3;
 
@@ -208,8 +207,8 @@ static double speed_ratio(const struct fz_diff *d)
 	return fabs(log(d->speed_scale.side[FZ_HEAD].piece / d->speed_scale.side[FZ_BASE].piece));
 }
 
-/* Others on the machine also take what the piece does without: caches, memory, predicted branches.
- * Of the part of the processors that they used so much is in doubt. */
+/* Other load also takes resources that the piece does not use: caches, memory, branch predictors.
+ * This fraction of their share of the processors is uncertain. */
 static const double neighbours_error = 0.05;
 
 static double neighbours(const struct fz_diff *d)
@@ -221,8 +220,8 @@ static double neighbours(const struct fz_diff *d)
 	return most;
 }
 
-/* In a time of given length a program that waits for a CPU gets less done, or the same if it was
- * idle besides: nobody knows which. */
+/* In a window, a program that waits for a CPU does less work, or the same if it is idle at times;
+ * which is unknown. */
 static double window_doubt(const struct fz_diff *d)
 {
 	if (d->scale != FZ_SCALE_WINDOW)
@@ -231,19 +230,19 @@ static double window_doubt(const struct fz_diff *d)
 			d->speed_scale.side[FZ_BASE].stretched));
 }
 
-/* Hosts, or blocks of their time, tell by themselves how costs vary, stalls of clocks included; and
- * so many of them, what others took of the CPUs. Fewer may all have met the same mood. */
+/* Hosts, or blocks of their time, show how costs vary, stalls of clocks included. At least this
+ * many also show the effect of other load; fewer may all have seen the same state. */
 enum { UNITS_OF_A_FLEET = 12 };
 
-/* What a program's start does to each function for as long as it runs, whatever its code: where in
- * memory things lie, which of its branches were compiled. Blocks of a host's time do not show it.
+/* Noise of each function that a start of the program fixes until it ends: memory layout, compiled
+ * branches. Blocks of a host's time do not show it.
  */
 static const double restarted = 0.02;
 
-/* How runs of a fleet go together. */
+/* Pairing of the runs of a fleet. */
 struct pairing {
 	bool paired;
-	uint32_t hosts; /* that blocks of time are of; 0: of none */
+	uint32_t hosts; /* hosts whose time is divided into blocks; 0: none */
 };
 
 static struct pairing pairing_of(const struct fz_inference *c)
@@ -259,7 +258,8 @@ static struct pairing pairing_of(const struct fz_inference *c)
 	return (struct pairing){ true, (uint32_t)hosts };
 }
 
-/* Two ranges of one process's time have all in common that it has for as long as it lives. */
+/* Whether both sides are ranges of one process's time, which share all noise that lasts for its
+ * lifetime. */
 static bool is_one_process(const struct fz_diff *d)
 {
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
@@ -269,7 +269,7 @@ static bool is_one_process(const struct fz_diff *d)
 	       fz_diff_same_fact(d, "command");
 }
 
-/* What a process has joins the common noise; how sure both together are is Satterthwaite's. */
+/* Adds process noise to the common noise; degrees of freedom by Satterthwaite. */
 static void add_process(struct fz_ratio_noise *noise)
 {
 	double rest = noise->run * noise->run, process = process_noise * process_noise;
@@ -304,7 +304,7 @@ static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct
 
 	if (by_wall)
 		crowding = fz_inference_crowding(c);
-	/* Apart from what others took of the CPUs a wall clock varies like a CPU clock. */
+	/* Without the effect of other load a wall clock varies like a CPU clock. */
 	if (crowding.known && fz_walk_by_wall(&c->walk[FZ_BASE]) &&
 	    fz_walk_by_wall(&c->walk[FZ_HEAD]))
 		noise.run = noise_cpu.run;
@@ -312,7 +312,7 @@ static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct
 	noise.run_freedom = noise.own_freedom = c->runs > 2 ? FREEDOM_OF_SEVERAL : FREEDOM_OF_ONE;
 	if (c->d->speed_scale.used)
 		at_even_speed(c, &noise);
-	/* Several runs show it by themselves. */
+	/* Several runs show it themselves. */
 	noise.stretch = c->runs > 2 && !c->d->speed_scale.used ? 0 : stretch_of(c->d);
 	noise.clumping = 1;
 	if (c->runs > 2 && !c->d->speed_scale.used) {
@@ -347,8 +347,8 @@ static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct
 	return noise;
 }
 
-/* By time each run of a side stands for the same work; where only shares are known a run's length
- * says nothing. */
+/* By time each run of a side has the same exposure. By share the length of a run does not
+ * matter. */
 static void set_exposures(struct fz_inference *c)
 {
 	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
@@ -395,7 +395,7 @@ static bool is_scale_unknown(const struct fz_diff *d)
 	return d->scale == FZ_SCALE_SHARE || d->scale == FZ_SCALE_REFERENCE;
 }
 
-/* Which witnesses are somewhere below each function, itself included. */
+/* Sets the witnesses below each function, including itself. */
 static void find_inside(struct fz_inference *c)
 {
 	c->inside = fz_calloc(FZ_MAX(c->d->function_count, 1), sizeof(*c->inside));
@@ -445,7 +445,7 @@ static void hear_witnesses(struct fz_inference *c, const struct fz_hypotheses *k
 	}
 	if (is_scale_unknown(c->d))
 		prior = scale_prior(c->d);
-	/* Where functions do not agree on a scale none of them is asked again. */
+	/* If functions do not agree on a scale, they are no evidence about the drift either. */
 	c->heard = !is_scattered(c->d);
 	fz_drift_init(&c->drift, &prior, said, c->heard ? n : 0);
 	c->witness = fz_calloc(FZ_DRIFT_LARGEST, sizeof(*c->witness));
@@ -477,8 +477,8 @@ static double dispersion(const struct fz_inference *c, const struct fz_hypothese
 	return samples > 0 ? visits / samples : 1;
 }
 
-/* Several runs show how much costs vary: what they show of all functions takes the place of what is
- * usual, of which little is left where there are many. Units of a fleet are no runs. */
+/* Replaces the prior noise by the noise of several runs over all functions; the more runs, the less
+ * the prior counts. Not for units of a fleet, which are not runs. */
 static void learn_noise(struct fz_inference *c, const struct fz_hypotheses *k)
 {
 	struct fz_ratio_noise *noise = &c->ratio.noise;
@@ -500,7 +500,7 @@ void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 	if (!fz_inference_by_samples(c))
 		return;
 	c->ratio.slack = fz_hypotheses_unattributed(c, k);
-	/* How much stalls make runs differ, enough of them show by themselves. */
+	/* Enough runs show by themselves how stalls vary. */
 	if (c->runs < SHOW_STALLS && !c->d->speed_scale.used && !c->cpu_clock && both_ordered(c))
 		c->ratio.stalls =
 			fz_ratio_find_stalls(&c->ratio, k->evidence[FZ_FAMILY_SELF], k->n);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a run's time other programs may have made, by its samples:
+/* Estimates the time of a run that other load on the machine may have caused, by sample:
  *
- *   waits for a disk       all: how long it takes is the disk's, and who else uses it
- *   waits for a processor  all that speed_scale.c has not left out: others have it
- *   sleeps otherwise       as much as others took of the processors: who holds the lock, or
- *                          answers, may have waited for one
- *   computes what it       as much as the same function waited for a disk: what is read for the
- *   reads                  first time is to be kept by the kernel, too
- *   imports, collects      a part of what others took of the processors: one runs code for the
- *                          first time, the other touches all that lives, and others' memory is in
- *                          the caches then
+ *   waits for a disk       all: depends on the disk and its other users
+ *   waits for a processor  all that speed_scale.c has not removed
+ *   sleeps otherwise       as much as others used of the processors: the holder of the lock, or
+ *                          the other end, may have waited for one
+ *   computes after reading as much as the same function waited for a disk: on the first read the
+ *                          kernel also fills its cache
+ *   imports, collects      a fraction of what others used of the processors: imports run code for
+ *                          the first time, collections touch all objects, and the caches are full
+ *                          of others' data
  *   computes otherwise     nothing: its speed is known (speed_scale.c)
  *
- * Several runs a side show by themselves how much that varies. One run does not, and a change that
- * this explains is no change of the program's. Of CPU time there are no waits.
+ * Several runs per side show this variation themselves. With one run, a change that this explains
+ * does not count as a change of the program. CPU time has no waits.
  */
 #include "compare/evidence.h"
 
@@ -23,18 +23,18 @@
 #include "profile/machinery.h"
 #include "profile/runs.h"
 
-/* A program that imports much took 150 to 240 ms of CPU time where others compiled on all
- * processors, and its collections 22 to 69 ms of it, while the piece ran at 95 % of its speed and
- * more. */
+/* A program with many imports took 150 to 240 ms of CPU time while others compiled on all
+ * processors, and 22 to 69 ms of it for collections, though the piece of work ran at 95 % of its
+ * speed or more. */
 static const double import_error = 0.3, collection_error = 0.6;
 
-/* What is asked of each sample. */
+/* Inputs for the samples of a profile. */
 struct asked {
 	const struct fz_profile *p;
 	uint32_t time, wait, disk; /* metrics; FZ_NONE: there is none */
-	double others;             /* what they took of the processors */
-	double *reading;           /* of each function, which part of its computing is in doubt */
-	double *cold;              /* of each stack, which part of `others` is, of its computing */
+	double others;             /* fraction of the processors that others used */
+	double *reading; /* of each function: fraction of its computing that is uncertain */
+	double *cold; /* of each stack: fraction of `others` by which its computing is uncertain */
 };
 
 static bool computes(const struct asked *a, size_t row)
@@ -47,7 +47,7 @@ static bool has(const struct asked *a, uint32_t metric, size_t row)
 	return metric != FZ_NONE && fz_sample_weight(a->p, metric, row) > 0;
 }
 
-/* The innermost that is not just said of the sample; FZ_NONE: there is none. */
+/* The innermost function that is not a marker, or FZ_NONE. */
 static uint32_t function_of(const struct fz_profile *p, size_t row)
 {
 	for (uint32_t s = p->samples.stack[row]; s != FZ_NONE; s = p->stacks[s].parent) {
@@ -58,7 +58,7 @@ static uint32_t function_of(const struct fz_profile *p, size_t row)
 	return FZ_NONE;
 }
 
-/* As much of what a function computed as it waited for disks. */
+/* Returns, per function, the fraction of its computing that equals its waits for disks. */
 static double *find_reading(const struct asked *a)
 {
 	const struct fz_profile *p = a->p;
@@ -78,7 +78,7 @@ static double *find_reading(const struct asked *a)
 	return waited;
 }
 
-/* Callers come before what they call. */
+/* Callers precede callees. */
 static double *find_cold(const struct fz_profile *p)
 {
 	double *cold = fz_calloc(p->stack_count + 1, sizeof(*cold));
@@ -122,7 +122,7 @@ static void doubt_side(struct fz_walk *w)
 	bool wall = strcmp(p->metrics[w->metric].name, "wall") == 0;
 	bool cpu = strcmp(p->metrics[w->metric].name, "cpu") == 0;
 
-	/* Of CPU time nothing is in doubt where nobody else had any. */
+	/* CPU time is only uncertain if others used the processors. */
 	if (!(wall && a.wait != FZ_NONE) && !(cpu && a.others > 0))
 		return;
 	a.reading = find_reading(&a);

@@ -12,8 +12,8 @@ const char *const fz_run_word_names[FZ_RUN_WORDS] = { "unknown", "same", "slower
 
 /* ---- functions ---- */
 
-/* Of counts that were recorded with totals of functions the walk only has the tree that was
- * reconstructed. Of several runs nobody knows which had which. */
+/* Uses recorded function totals of counts, because the walk only has the reconstructed tree. Not
+ * with several runs, whose totals are not stored separately. */
 static void take_recorded_totals(const struct fz_inference *c, struct fz_hypotheses *k)
 {
 	const struct fz_diff *d = c->d;
@@ -48,8 +48,8 @@ static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, str
 			by_family[f][i] = k->judged[f][i];
 }
 
-/* Number the paths of changed functions, those of one function together: slot[node], and where
- * each function's begin. */
+/* Numbers the paths of changed functions, grouped by function: slot[node], and the start of each
+ * function. */
 static uint32_t number_paths(const struct fz_inference *c, const struct fz_hypotheses *functions,
 			     uint32_t *slot, size_t *start)
 {
@@ -60,7 +60,7 @@ static uint32_t number_paths(const struct fz_inference *c, const struct fz_hypot
 		uint32_t f = d->nodes[i].function;
 
 		slot[i] = FZ_NONE;
-		if (d->nodes[i].wraps) /* samples know nothing of what is shown below it */
+		if (d->nodes[i].wraps) /* the calls shown below it are not in samples */
 			continue;
 		start[f + 1] += functions->rejected[FZ_FAMILY_SELF][f] ||
 				functions->rejected[FZ_FAMILY_TOTAL][f];
@@ -78,8 +78,8 @@ static uint32_t number_paths(const struct fz_inference *c, const struct fz_hypot
 	return (uint32_t)start[d->function_count];
 }
 
-/* A function may be unchanged while its paths change against each other: what is shown of a path
- * must be small as well. */
+/* Marks paths of unchanged functions as unchanged if their own change is small, because paths of a
+ * function can change in opposite directions. */
 static void take_over_unchanged(const struct fz_inference *c, struct fz_judgement *j)
 {
 	const struct fz_diff *d = c->d;
@@ -107,11 +107,12 @@ static int sign_of(const struct fz_diff *d, const struct fz_diff_cost *cost, enu
 	return (delta > 0) - (delta < 0);
 }
 
-/* Which paths make up a change that none of them shows by itself. */
+/* Sets of_sum for paths that together make up a change that none of them shows alone. */
 static void find_sums(const struct fz_diff *d, enum fz_family family,
 		      const struct fz_judged *functions, struct fz_judged *paths)
 {
-	/* Which way a function changed; 0: not certainly, or one of its paths did as well. */
+	/* Direction in which a function changed; 0: uncertain, or one of its paths changed the same
+	 * way. */
 	fz_auto(fz_free_ptr) int8_t *way = fz_calloc(d->function_count + 1ul, sizeof(*way));
 
 	for (uint32_t f = 0; f < d->function_count; f++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Deterministic counts (instructions, bytes): a bound on jitter takes the place of a test.
+/* Deterministic counts (instructions, bytes) have a bound on jitter instead of a test.
  *
- * What is past the bound is certain, and still may be nothing that anybody wants to hear of: only
- * what is worth reporting counts as tested, the run as well as a function.
+ * A change above the bound is certain but may be irrelevant: only changes worth reporting count as
+ * tested, for functions and for the run.
  */
 #include "compare/judge_internal.h"
 
@@ -64,7 +64,7 @@ double fz_inference_smallest_count(const struct fz_inference *c, const struct fz
 	return FZ_MAX((run->high - run->low) / 2, FZ_JITTER_REPORTED * c->count_total) / run->base;
 }
 
-/* How far surroundings alone were seen to move it; 0: nobody looked. */
+/* Measured effect of the environment on a benchmark; 0: not measured. */
 static double floor_of(const struct fz_diff *d, enum fz_side side, struct fz_str benchmark)
 {
 	struct fz_str rest = fz_benchmarks_floors(d->profile[side], d->metric), name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The run as a whole: slower, faster, the same or unknown, and what could have been seen.
+/* Judges the run as a whole: slower, faster, the same or unknown, and the smallest visible change.
  */
 #include "compare/judge_internal.h"
 
@@ -7,7 +7,7 @@
 
 #include "stats/power.h"
 
-/* How much of the functions' own noise the run has: they do not err together. */
+/* Factor of functions' own noise that the run has: their errors are independent. */
 static double concentration(const struct fz_hypotheses *k, uint32_t runs)
 {
 	double sum = 0, squares = 0;
@@ -23,8 +23,8 @@ static double concentration(const struct fz_hypotheses *k, uint32_t runs)
 	return sum > 0 ? sqrt(squares) / sum : 1;
 }
 
-/* A run is one visit; but where stalls are possible it has those of all its functions. Several runs
- * show by themselves what stalls do to them. */
+/* A run is one visit, but if stalls are possible it has the visits of all its functions. Several
+ * runs show the effect of stalls themselves. */
 static void sum_stalls(struct fz_inference *c, const struct fz_hypotheses *k)
 {
 	bool any = c->ratio.stalls.possible && c->runs == 2;
@@ -43,14 +43,14 @@ void fz_inference_prepare_whole(struct fz_inference *c, const struct fz_hypothes
 			     c->walk[FZ_HEAD].weight / c->reach);
 
 	c->whole = c->ratio;
-	/* What could not be read belongs to the run in any case. */
+	/* Unreadable samples belong to the run in any case. */
 	c->whole.margin = c->whole.slack = 0;
 	c->whole.noise.own *= concentration(k, c->runs);
 	c->whole_drift = fz_inference_drift(c, most, UINT64_MAX, NULL);
 	sum_stalls(c, k);
 }
 
-/* Fills what fz_power needs to know about this comparison. */
+/* Tests the run, and sets *power for this comparison. */
 static struct fz_change test_run_samples(const struct fz_inference *c, struct fz_power *power)
 {
 	fz_auto(fz_free_ptr) struct fz_ratio_run *whole = fz_calloc(c->runs, sizeof(*whole));
@@ -75,7 +75,7 @@ static struct fz_change test_run_samples(const struct fz_inference *c, struct fz
 	return fz_ratio_test(&c->whole, &c->whole_drift, whole);
 }
 
-/* The interval of the test, of the size of what is shown, and with the change that is. */
+/* Sets the interval of the test relative to the base, extended to contain the reported change. */
 static void set_interval(struct fz_judged_run *run, const struct fz_change *t)
 {
 	run->low = FZ_MAX(-1, fmin(t->low / t->base, run->change));
@@ -102,7 +102,8 @@ static enum fz_run_word word_of(const struct fz_inference *c, const struct fz_ju
 	return is_within(run, c->o->run_delta) ? FZ_RUN_SAME : FZ_RUN_UNKNOWN;
 }
 
-/* Of counts also what is certain may be too small to be a change. */
+/* Asserts that verdict and interval agree. A certain change of counts may still be too small to
+ * report. */
 static void check(const struct fz_inference *c, const struct fz_judged_run *run)
 {
 	bool certain = run->word == FZ_RUN_SLOWER || run->word == FZ_RUN_FASTER;
@@ -121,7 +122,7 @@ static void set_word(const struct fz_inference *c, const struct fz_change *t,
 	bool changed =
 		excludes_zero(run) && (c->method == FZ_JUDGE_COUNTS ? t->tested : t->p < 0.05);
 
-	/* The test of a few samples may know less than their interval. */
+	/* With few samples the interval may exclude 0 although the test does not reject. */
 	if (!changed && !(c->method == FZ_JUDGE_COUNTS && is_within(run, c->o->run_delta))) {
 		run->low = fmin(run->low, 0);
 		run->high = fmax(run->high, 0);
@@ -137,7 +138,7 @@ static struct fz_change test_run(const struct fz_inference *c, struct fz_power *
 	return test_run_samples(c, power);
 }
 
-/* What is known of a function with that part of the run, instead of the run. */
+/* Changes *power from the run to a function with that share of it. */
 static void narrow_power(const struct fz_inference *c, double share, struct fz_power *power)
 {
 	struct fz_drift_belief drift = fz_drift_seen_by_others(&c->drift, 0, 0, NULL);
@@ -148,7 +149,7 @@ static void narrow_power(const struct fz_inference *c, double share, struct fz_p
 	power->kappa = fz_ratio_deviation(&c->ratio, drift.variance);
 }
 
-/* Relative to the run, also when it is about a function. */
+/* Sets the smallest visible change, relative to the run even if it is that of a function. */
 static void see_smallest(const struct fz_inference *c, const struct fz_power *power,
 			 struct fz_judged_run *run)
 {
@@ -158,7 +159,7 @@ static void see_smallest(const struct fz_inference *c, const struct fz_power *po
 	run->visible_share = power->share;
 	run->smallest_visible =
 		power->share * fz_power_smallest_change(power, base_runs, head_runs);
-	/* Only what is beyond the margin is tested. */
+	/* Only the part beyond the margin is tested. */
 	if (power->share < 1) {
 		run->smallest_visible += c->o->delta;
 		goal = FZ_MAX(goal - c->o->delta, goal / 2);
@@ -168,8 +169,8 @@ static void see_smallest(const struct fz_inference *c, const struct fz_power *po
 						   FZ_MIN(base_runs, head_runs));
 }
 
-/* By reference what all functions share was taken out, be it the machine or the program: what is
- * left says nothing of the run. */
+/* By reference there is no verdict on the run, because the change that all functions share was
+ * removed, whether of the machine or of the program. */
 void fz_inference_judge_run(const struct fz_inference *c, struct fz_judged_run *run)
 {
 	struct fz_power power = { .share = 1, .phi = 1, .alpha = FZ_POWER_ALPHA_ONE };

@@ -2,7 +2,7 @@
 /* Texts line by line; see lines.h. */
 #include "compare/lines.h"
 
-/* Of the table of the longest common subsequence. */
+/* Largest table of the longest common subsequence. */
 enum { CELLS_MAX = 1 << 20 };
 
 void fz_lines_init(struct fz_line_list *l, struct fz_str text)
@@ -39,14 +39,14 @@ static void add(struct alignment *a, uint32_t base, uint32_t head)
 	a->pairs[a->n++] = (struct fz_line_pair){ { base, head } };
 }
 
-/* Lines [from, from + n) of both sides, of which the first and the last are different. */
+/* Aligns lines [from, from + n) of both sides, whose first and last lines differ. */
 static void align_middle(struct alignment *a, uint32_t from, const uint32_t n[FZ_SIDES])
 {
 	const struct fz_str *b = a->side[FZ_BASE].list + from;
 	const struct fz_str *h = a->side[FZ_HEAD].list + from;
 	uint32_t width = n[FZ_HEAD] + 1, i = 0, j = 0;
 	bool small = (uint64_t)(n[FZ_BASE] + 1) * width <= CELLS_MAX;
-	/* common[i * width + j]: of what is left from i and j on */
+	/* common[i * width + j]: length for the rest from i and j on */
 	fz_auto(fz_free_ptr) uint16_t *common =
 		fz_calloc(small ? (size_t)(n[FZ_BASE] + 1) * width : 1, sizeof(*common));
 
