@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Partners for orphans, the functions that only one side has.
+/* Finds partners for orphans, the functions that only one side has.
  *
  *   0. packages         their module became a package, or the reverse
- *   1. bodies           their recorded sources say the same (link_body.c), or they stand in a class
- *                       or file that became another (link_scope.c)
+ *   1. bodies           their recorded sources are similar (link_body.c), or they are in a renamed
+ *                       class or file (link_scope.c)
  *   2. moved files      two files vote for each other with the names their orphans share
- *   3. unique names     the only function of that name on both sides, with a caller or callee alike
- *   4. neighbourhoods   other name, but the same callers and callees (link_neighbours.c); up to
- *                       four rounds, because each link makes its neighbours easier to recognise
- *   5. wakers           markers that name a function which was found so (link_wakers.c)
+ *   3. unique names     the only function of that name on both sides, with a common caller or
+ *                       callee
+ *   4. neighbourhoods   different name, but the same callers and callees (link_neighbours.c); up
+ *                       to four rounds, because each link makes its neighbours easier to match
+ *   5. wakers           markers that name a function linked so far (link_wakers.c)
  *
- * Everything is symmetric: base and head could be swapped. Nothing is linked on a tie, names that
- * say nothing (<module>, <lambda>, __init__) are no evidence, and other markers never link. What
- * the other side has as well, though it did not run there, is nobody else; and where both bodies
- * are known, no other evidence goes against them.
+ * Everything is symmetric: base and head could be swapped. Ties are never linked, generic names
+ * (<module>, <lambda>, __init__) do not count as evidence, and other markers are never linked. A
+ * function that the other side also has, but did not run, is not linked to another one. If both
+ * bodies are known, no other evidence overrides them.
  */
 #include "compare/mutual_choice.h"
 #include "compare/link_internal.h"
 
 enum { SAME_NAME_MAX = 8, AMBIGUOUS = FZ_NONE - 1 };
 
-static const double least_moved = 0.5; /* part of their names that files must share */
+static const double least_moved = 0.5; /* fraction of their names that files must share */
 
 void fz_link_pair(struct fz_linker *l, uint32_t base, uint32_t head, enum fz_link_how how,
 		  double score)
@@ -75,7 +76,7 @@ static uint32_t number(struct fz_linker *l, uint32_t *list, uint32_t n, uint32_t
 	return id + 1;
 }
 
-/* Orphans in order of name, then file, then side, then as they stood in the file. */
+/* Orders orphans by name, file, side, and position in the file. */
 static int compare_orphans(const void *pa, const void *pb, void *arg)
 {
 	const struct fz_linker *l = arg;
@@ -101,7 +102,7 @@ static uint32_t *list_orphans(struct fz_linker *l, uint32_t *ret_n)
 	return list;
 }
 
-/* Orphans of one name: those of the base in [base, head), those of the head in [head, end). */
+/* Orphans with the same name: the base's in [base, head), the head's in [head, end). */
 struct namesakes {
 	const uint32_t *base, *head, *end;
 };
@@ -123,7 +124,8 @@ static struct namesakes namesakes_at(const struct fz_linker *l, const uint32_t *
 
 /* ---- moved files ---- */
 
-/* The first orphan of each file among those of one side and name; `names` counts names by file. */
+/* Sets ret to the first orphan of each file among those of one side and name; `names` counts names
+ * by file. */
 static uint32_t first_of_files(const struct fz_linker *l, const uint32_t *from, const uint32_t *end,
 			       uint32_t *names, uint32_t ret[SAME_NAME_MAX + 1])
 {
@@ -166,7 +168,8 @@ static void vote_with_name(const struct fz_linker *l, struct fz_ballot *b, uint3
 				fz_ballot_cast(b, l->file_id[base[i]], l->file_id[head[k]]);
 }
 
-/* Two files are one when each is the other's clear favourite and they share half of their names. */
+/* Matches two files if each is the clear favourite of the other and they share half of their
+ * names. */
 static void elect(struct fz_linker *l, struct fz_ballot *b, const uint32_t *names)
 {
 	fz_ballot_count(b, l->file_count);
@@ -180,7 +183,7 @@ static void elect(struct fz_linker *l, struct fz_ballot *b, const uint32_t *name
 	}
 }
 
-/* The orphans of one name in a file and in what became of it, in order, when equally many. */
+/* Links the orphans of one name in a file and in its match, in order, if both have equally many. */
 static void link_in_files(struct fz_linker *l, const struct namesakes *s)
 {
 	for (const uint32_t *a = s->base, *a_end; a < s->head; a = a_end) {
@@ -224,8 +227,7 @@ static void link_moved(struct fz_linker *l, const uint32_t *list, uint32_t n)
 
 /* ---- modules that became packages ---- */
 
-/* The only orphan of its qualified name in a module or package, by both; AMBIGUOUS: there are
- * several. */
+/* Maps (module or package, qualified name) to its only orphan; AMBIGUOUS if there are several. */
 static struct fz_map index_layouts(const struct fz_linker *l, enum fz_side side)
 {
 	struct fz_map map = { 0 };
@@ -245,8 +247,8 @@ static struct fz_map index_layouts(const struct fz_linker *l, enum fz_side side)
 	return map;
 }
 
-/* A function of m.py that m/core.py has now is the same, whatever became of its body, as one of
- * equal name and file is. */
+/* Links functions of m.py that are now in m/core.py, whatever their bodies, as if name and file
+ * were equal. */
 static void link_layouts(struct fz_linker *l)
 {
 	struct fz_map base = index_layouts(l, FZ_BASE), head = index_layouts(l, FZ_HEAD);
@@ -278,7 +280,7 @@ static uint32_t only_orphan(const struct fz_linker *l, const uint32_t *from, con
 	return found;
 }
 
-/* Names that functions of both sides have, which are matched already: they say little. */
+/* Names of matched functions, which are weak evidence. */
 static struct fz_map list_common_names(const struct fz_linker *l)
 {
 	struct fz_map names = { 0 };
@@ -293,8 +295,8 @@ static struct fz_map list_common_names(const struct fz_linker *l)
 	return names;
 }
 
-/* The only one of its name that is left on both sides, when nobody else is called like that and a
- * caller or callee of both is the same, too. */
+/* Links the only orphans of a name on both sides, if no matched function has that name and they
+ * have a common caller or callee. */
 static void link_unique(struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES],
 			const uint32_t *list, uint32_t n)
 {
@@ -352,7 +354,7 @@ static void linker_release(struct fz_linker *l)
 	free(l->moved_score);
 }
 
-/* The head's function takes over what its partner in the base was. */
+/* Merges each base function into its partner in the head. */
 static void merge_functions(struct fz_linker *l)
 {
 	struct fz_diff *d = l->d;
@@ -382,8 +384,8 @@ static void merge_functions(struct fz_linker *l)
 	d->function_count = n;
 }
 
-/* Whether the other side has an orphan as well, or its file: then that one is its partner, though
- * it did not run there or was not seen. */
+/* Whether the other side has this function or its file: then that is its partner, even if it has no
+ * samples there. */
 static bool is_elsewhere(const struct fz_linker *l, uint32_t f)
 {
 	enum fz_side side = fz_link_side(l, f);

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Orphans by what their sources say.
+/* Links orphans by their sources.
  *
- * Files of orphans are outlined on both sides. A definition that the other side's file does not
- * have, or whose file the other side neither has nor imports, is lost (base) or fresh (head),
- * whether it was sampled or not: what was never seen still competes, so that nothing is linked for
- * want of the true partner.
+ * Files of orphans are outlined on both sides. A definition is lost (base) or fresh (head) if the
+ * other side's file lacks it, or if the other side neither has nor imports its file. Definitions
+ * without samples compete, too, so that nothing is linked because the true partner is missing.
  *
  *   base  Parser.feed   ...  lost      fresh  ...  HtmlParser.feed  head
- *                  `---- runs of words in common ----'
+ *                  `---- common runs of words -------'
  *
- * Candidates are found through runs that few have. A pair is one function when each is the other's
- * best by a lead and its bodies are as alike as its names demand: little when they have the same
- * last name, much when they do not. Then what stood in a class, function or file that became
- * another is looked for in that (link_scope.c).
+ * Candidates share a rare run. A pair is linked if each is the best of the other by a lead, and the
+ * bodies are similar enough: the threshold is low for equal last names, high for different ones.
+ * Then members of renamed classes, functions or files are linked (link_scope.c).
  */
 #include "compare/mutual_choice.h"
 #include "compare/link_body.h"
 
 enum { COMMON_MAX = 32, CANDIDATES_MAX = 24, RUNS_MIN = 10, TINY = 6 };
 
-static const double least_unnamed = 0.60; /* similarity when the names have nothing in common */
+static const double least_unnamed = 0.60; /* similarity if the names have nothing in common */
 static const double lead = 0.08;
-static const double bonus_name = 0.20; /* for the same last name, half of it for one alike */
+static const double bonus_name = 0.20; /* for equal last names, half of it for similar ones */
 static const double bonus_scope = 0.05;
 
 /* ---- the pool ---- */
@@ -41,7 +39,7 @@ static uint64_t key_of(struct fz_code_place at)
 	return FZ_KEY(at.source, at.definition);
 }
 
-/* Functions of both sides by definition, and the sources in which there are orphans. */
+/* Indexes functions of both sides by definition, and the sources with orphans. */
 static void index_functions(struct fz_bodies *b, enum fz_side side, uint32_t *other[FZ_SIDES],
 			    bool *needed[FZ_SIDES])
 {
@@ -130,7 +128,7 @@ struct index {
 		uint32_t entry, next;
 	} * links;
 	uint32_t n, cap;
-	uint32_t *count;   /* of an entry: runs in common with the one looked at */
+	uint32_t *count;   /* of an entry: runs in common with the current one */
 	uint32_t *touched; /* entries with a count */
 };
 
@@ -179,7 +177,8 @@ static int compare_counts(const void *pa, const void *pb, void *arg)
 	return (a > b) - (a < b);
 }
 
-/* Entries that share a run with this body which not everybody has; those with most first. */
+/* Finds entries that share a rare run with this body, most common runs first; returns their
+ * number. */
 static uint32_t find_candidates(struct index *x, const struct fz_body *body)
 {
 	uint32_t n = 0;
@@ -207,7 +206,7 @@ struct pair {
 	double similarity, score;
 };
 
-/* In files that are one, and in a class of one name. */
+/* Whether two entries are in matched files and in classes of the same name. */
 static bool same_scope(struct fz_bodies *b, const struct fz_body_entry *x,
 		       const struct fz_body_entry *y)
 {
@@ -231,7 +230,7 @@ static struct pair score_pair(struct fz_bodies *b, uint32_t base, uint32_t head)
 	return p;
 }
 
-/* Short bodies are alike by chance: then the names have to say it, too. */
+/* Short bodies are often similar by chance: then the names must agree, too. */
 static bool is_enough(struct fz_bodies *b, const struct pair *p)
 {
 	const struct fz_definition *base = fz_body_definition(b, &b->entries[p->base]);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the stages that read sources share: definitions that one side lost and the other gained. */
+/* Shared by the stages that read sources: definitions that one side lost and the other gained. */
 #pragma once
 
 #include "compare/link_internal.h"
 
 struct fz_body_entry {
 	struct fz_code_place at;
-	uint32_t other;    /* the other side's source of its file; FZ_NONE */
-	uint32_t function; /* the orphan that it is; FZ_NONE: it was not seen */
+	uint32_t other;    /* the other side's source of its file, or FZ_NONE */
+	uint32_t function; /* its orphan; FZ_NONE if without samples */
 	uint32_t partner;  /* entry; FZ_NONE */
 	enum fz_side side;
 	double score; /* of the pair */
@@ -24,9 +24,9 @@ struct fz_bodies {
 };
 
 const struct fz_definition *fz_body_definition(struct fz_bodies *b, const struct fz_body_entry *e);
-/* The two definitions are one, and so are their functions where both were seen. */
+/* Pairs two definitions, and their functions if both have samples. */
 void fz_body_pair(struct fz_bodies *b, uint32_t base, uint32_t head, enum fz_link_how how,
 		  double score);
 
-/* link_scope.c: members of classes, functions and files that became others. */
+/* link_scope.c: pairs members of renamed classes, functions and files. */
 void fz_link_scopes(struct fz_bodies *b);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands around orphans: in calls and in their files.
+/* The surroundings of orphans: in calls and in their files.
  *
  * Neighbourhoods are edges: (orphan, direction, neighbour, share of the orphan's weight in that
  * direction). Only those of orphans are kept.
  *
- * Files have an order too: an orphan stands between two matched functions, and its partner most
- * likely between the same two. Functions that are alike in all else are told apart by that.
+ * In files: an orphan is between two matched functions, and its partner most likely between the
+ * same two. This decides between otherwise similar functions.
  */
 #include "compare/link_internal.h"
 
@@ -37,7 +37,7 @@ static void add_edge(struct fz_link_graph *g, struct fz_map *map, uint32_t orpha
 	g->edges[*slot].weight += weight;
 }
 
-/* A call of itself is no neighbourhood. */
+/* Collects calls, except of a function by itself. */
 static void collect_edges(const struct fz_linker *l, enum fz_side side, struct fz_link_graph *g)
 {
 	const struct fz_tree *t = l->d->tree[side];
@@ -96,7 +96,7 @@ static void share_weights(const struct fz_linker *l, struct fz_link_graph *g)
 	}
 }
 
-/* Weight and samples of each function, a sample once however often the function recurs in it. */
+/* Sums weight and samples of each function, counting a sample once despite recursion. */
 static void measure(const struct fz_linker *l, enum fz_side side, struct fz_link_graph *g)
 {
 	const struct fz_tree *t = l->d->tree[side];
@@ -173,7 +173,7 @@ static int compare_lines(const void *pa, const void *pb)
 	return c ? c : (a->function > b->function) - (a->function < b->function);
 }
 
-/* All functions of a side whose line is known, in order of files and lines. */
+/* All functions of a side with a known line, by file and line. */
 static struct line *list_lines(const struct fz_linker *l, enum fz_side side, uint32_t *ret_n)
 {
 	struct line *list = fz_calloc(FZ_MAX(l->n, 1), sizeof(*list));
@@ -202,7 +202,7 @@ struct fz_link_place *fz_link_places(const struct fz_linker *l, enum fz_side sid
 
 	memset(places, 0xff, l->n * sizeof(*places));
 	for (int back = 0; back < 2; back++) {
-		/* next: of this line, once it is behind us; two on a line say nothing */
+		/* next: of this line, used after it; two on a line are ambiguous */
 		uint32_t near = FZ_NONE, next = FZ_NONE;
 		bool seen = false;
 		for (uint32_t k = 0; k < n; k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the ways to find partners for orphans share; link.c has the whole picture. */
+/* Shared by the stages that find partners for orphans; see link.c. */
 #pragma once
 
 #include "compare/code.h"
@@ -10,14 +10,14 @@ struct fz_linker {
 	struct fz_name *const *names;
 	const bool *fixed;
 	struct fz_code *code;
-	const bool *elsewhere; /* of an orphan: the other side has it, too, or its file */
+	const bool *elsewhere; /* of an orphan: the other side has it or its file */
 	int32_t *const *lines; /* of a profile function, by side */
 	uint32_t n;            /* functions */
-	uint32_t *partner;     /* both sides have it: itself; FZ_NONE: still an orphan */
-	uint32_t *name_id;     /* of orphans: equal names and kinds, equal numbers */
+	uint32_t *partner;     /* itself if both sides have it; FZ_NONE if still an orphan */
+	uint32_t *name_id;     /* of orphans: the same number for the same name and kind */
 	uint32_t *file_id;
 	uint32_t file_count;
-	uint32_t *moved_to; /* of a file of the base: the file of the head; FZ_NONE */
+	uint32_t *moved_to; /* of a base file: its match in the head, or FZ_NONE */
 	double *moved_score;
 };
 
@@ -51,7 +51,7 @@ static inline bool fz_link_allowed(const struct fz_linker *l, uint32_t f)
 	       fz_link_kind(l, f) != FZ_KIND_MARKER;
 }
 
-/* The head's function that a neighbour is, matched or the root; else FZ_NONE. */
+/* The head's function of a matched neighbour, or the root; else FZ_NONE. */
 static inline uint32_t fz_link_known(const struct fz_linker *l, uint32_t neighbour)
 {
 	if (neighbour == l->n || fz_link_is_orphan(l, neighbour))
@@ -63,34 +63,34 @@ static inline uint32_t fz_link_known(const struct fz_linker *l, uint32_t neighbo
 void fz_link_pair(struct fz_linker *l, uint32_t base, uint32_t head, enum fz_link_how how,
 		  double score);
 
-/* How alike bodies must be to be one function's: of functions with the same last name, and of
- * others whose names are alike at least. */
+/* Least similarity of the bodies of linked functions: with equal last names, and with names that
+ * are alike. */
 #define FZ_LIKE_NAMESAKES 0.30
 #define FZ_LIKE_OTHERS 0.45
 
-/* Both bodies are known, and they are too unlike to be one function's. */
+/* Whether both bodies are known and too different for one function. */
 bool fz_link_contradicted(const struct fz_linker *l, uint32_t base, uint32_t head);
 
-/* ---- link_names.c: what names say ---- */
+/* ---- link_names.c ---- */
 
 /* The last component of a qualified name. */
 struct fz_str fz_link_tail(struct fz_str name);
-/* <lambda>, <module> and their like, qualified or not. */
+/* Whether a name is <lambda>, <module> or similar, qualified or not. */
 bool fz_link_is_anonymous(struct fz_str name);
-/* Those of code that has no name of its own, or a name that every class has. */
+/* Whether a name is anonymous, or one that every class has. */
 bool fz_link_says_nothing(struct fz_str name);
-/* A base name that every project has. */
+/* Whether a file has a base name that every project has. */
 bool fz_link_file_says_nothing(struct fz_str file);
 /* Whether the last components are versions of one name. */
 bool fz_link_alike(struct fz_str a, struct fz_str b);
 
-/* ---- link_body.c: what sources say ---- */
+/* ---- link_body.c ---- */
 
 void fz_link_bodies(struct fz_linker *l, bool no_rename);
-/* How alike the bodies of two orphans are; -1 where one is not known. */
+/* Similarity of the bodies of two orphans; -1 if one is unknown. */
 double fz_link_similarity(const struct fz_linker *l, uint32_t base, uint32_t head);
 
-/* ---- link_graph.c: what stands around orphans ---- */
+/* ---- link_graph.c ---- */
 
 enum fz_link_direction { FZ_LINK_CALLEES, FZ_LINK_CALLERS, FZ_LINK_DIRECTIONS };
 
@@ -104,28 +104,28 @@ struct fz_link_graph {
 	struct fz_link_edge *edges; /* by orphan, direction, neighbour */
 	uint32_t n, cap;
 	uint32_t *start;  /* of each function's edges; n + 1 entries */
-	uint32_t *caller; /* of each function: the only one that calls it; else FZ_NONE */
+	uint32_t *caller; /* of each function: its only caller, else FZ_NONE */
 	double *size;     /* of each function: weight, scaled */
-	double *samples;  /* in which it was */
+	double *samples;  /* samples with the function */
 };
 
 void fz_link_graph_init(const struct fz_linker *l, enum fz_side side, struct fz_link_graph *g);
 void fz_link_graph_release(struct fz_link_graph *g);
 
-/* The matched functions that stand next to an orphan in its file; FZ_NONE: not known. */
+/* The matched functions next to an orphan in its file; FZ_NONE: unknown. */
 struct fz_link_place {
 	uint32_t before, after;
 };
 
-/* The nearest matched function of the file on another line than each orphan's. */
+/* Returns, per function, the nearest matched functions of the file on other lines. */
 struct fz_link_place *fz_link_places(const struct fz_linker *l, enum fz_side side);
 
-/* Whether two orphans have a matched caller or callee in common; the root is none. */
+/* Whether two orphans have a common matched caller or callee other than the root. */
 bool fz_link_meet(const struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES],
 		  uint32_t base, uint32_t head);
 
-/* link_neighbours.c: links orphans whose callers and callees say that they are one. */
+/* link_neighbours.c: links orphans by their callers and callees. */
 void fz_link_neighbours(struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES]);
 
-/* link_wakers.c: links markers of who ended a wait by the links of the functions that they name. */
+/* link_wakers.c: links markers of wakers by the links of the functions that they name. */
 void fz_link_wakers(struct fz_linker *l);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What names say.
+/* Similarity of names.
  *
- * The last component of a qualified name is read as words: at underscores, at capitals, at digits.
- * Words that only tell a version from another are no words. Two names are alike when one has all
- * words of the other, or when most words are in both:
+ * The last component of a qualified name is split into words: at underscores, capitals and digits.
+ * Words that only mark a version are dropped. Two names are alike if one has all words of the
+ * other, or if most words are in both:
  *
  *   parse      parse                 alike      get_name       get name         not: one of two
  *   parse_v2   parse                            set_name       set name
@@ -63,8 +63,8 @@ static bool is_version(struct fz_str word)
 	return false;
 }
 
-/* Whether a new word begins at p[i]. */
-static bool begins(const char *p, size_t i, size_t n)
+/* Whether a new word starts at p[i]. */
+static bool starts_word(const char *p, size_t i, size_t n)
 {
 	if (!isalpha((unsigned char)p[i]))
 		return false;
@@ -80,10 +80,10 @@ static struct words words_of(struct fz_str tail)
 
 	for (size_t i = 0; i < tail.n && w.n < WORDS_MAX;) {
 		size_t start = i;
-		if (!begins(tail.p, i++, tail.n))
+		if (!starts_word(tail.p, i++, tail.n))
 			continue;
 		while (i < tail.n && isalpha((unsigned char)tail.p[i]) &&
-		       !begins(tail.p, i, tail.n))
+		       !starts_word(tail.p, i, tail.n))
 			i++;
 		struct fz_str word = { tail.p + start, i - start };
 		if (!is_version(word))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Orphans that have another name but the same neighbourhood.
+/* Links orphans with different names but the same neighbourhood.
  *
- * Candidates for a base orphan are found through neighbours that are matched already:
+ * Candidates for a base orphan are found through matched neighbours:
  *
  *   base orphan a --caller--> m == m <--caller-- head orphan b        m: matched, or "the root"
  *
- * At most 64 orphans of a neighbour and 64 candidates of an orphan are looked at, so the work is
- * linear in the nodes plus 64 times the edges.
+ * At most 64 orphans per neighbour and 64 candidates per orphan are tried, so the work is linear in
+ * the nodes plus 64 times the edges.
  */
 #include "compare/mutual_choice.h"
 #include "compare/link_internal.h"
@@ -19,21 +19,21 @@ static const double accept_score = 0.55;
 static const double accept_lead = 0.10;
 static const double weight_neighbours = 0.35; /* of callees, and of callers */
 static const double weight_file = 0.20;
-static const double weight_place = 0.20; /* between the same functions of that file */
+static const double weight_place = 0.20; /* between the same functions of a file */
 static const double weight_size = 0.10;
-static const double least_callees = 0.6; /* part of the calls that go to callees of both */
-static const double least_size = 0.25;   /* the smaller's part of the larger */
+static const double least_callees = 0.6; /* fraction of the calls that go to common callees */
+static const double least_size = 0.25;   /* smaller size / larger size */
 
 struct search {
 	struct fz_linker *l;
 	const struct fz_link_graph *graph;     /* by side */
 	struct fz_link_place *place[FZ_SIDES]; /* of a function */
-	/* Head orphans by the matched neighbour and direction that they have in common:
-	 * around[at[2 * neighbour + direction] ...], those for which it weighs most first. */
+	/* Head orphans by matched neighbour and direction: around[at[2 * neighbour + direction]
+	 * ...], by descending share of the neighbour. */
 	struct fz_link_edge *around;
 	uint32_t *at;
 	/* scratch, by function */
-	double *share[FZ_LINK_DIRECTIONS]; /* of the base orphan looked at */
+	double *share[FZ_LINK_DIRECTIONS]; /* of the current base orphan */
 	double *common;                    /* with a head orphan */
 	uint32_t *touched;
 	/* results of a round */
@@ -81,7 +81,7 @@ static void index_head(struct search *s)
 			for (size_t i = 0; i < slots; i++)
 				s->at[i + 1] += s->at[i];
 	}
-	for (size_t i = slots; i > 0; i--) /* filling moved every start on */
+	for (size_t i = slots; i > 0; i--) /* filling advanced every start */
 		s->at[i] = s->at[i - 1];
 	s->at[0] = 0;
 	for (size_t i = 0; i < slots; i++)
@@ -90,7 +90,8 @@ static void index_head(struct search *s)
 			      compare_around);
 }
 
-/* Head orphans that share a matched neighbour with base orphan a, and how much. */
+/* Finds the head orphans that share a matched neighbour with base orphan a, and how much they
+ * share. */
 static uint32_t find_candidates(struct search *s, uint32_t a)
 {
 	const struct fz_link_graph *g = &s->graph[FZ_BASE];
@@ -124,7 +125,7 @@ static int compare_common(const void *pa, const void *pb, void *arg)
 	return (a > b) - (a < b);
 }
 
-/* -1: a file is not known. */
+/* 1 if in the same file, 0 if not, -1 if unknown. */
 static double same_file(const struct fz_linker *l, uint32_t a, uint32_t b)
 {
 	uint32_t from = l->file_id[a], to = l->file_id[b];
@@ -134,7 +135,7 @@ static double same_file(const struct fz_linker *l, uint32_t a, uint32_t b)
 	return from == to || l->moved_to[from] == to ? 1 : 0;
 }
 
-/* -1: nothing is known about it. */
+/* How well the places in a file agree; -1 if unknown. */
 static double same_place(const struct search *s, uint32_t a, uint32_t b)
 {
 	const struct fz_link_place *x = &s->place[FZ_BASE][a], *y = &s->place[FZ_HEAD][b];
@@ -158,7 +159,7 @@ static double size_ratio(const struct search *s, uint32_t a, uint32_t b)
 	return FZ_MAX(x, y) > 0 ? FZ_MIN(x, y) / FZ_MAX(x, y) : 0;
 }
 
-/* Parts that nothing is known about are left out of the mean. */
+/* Weighted mean of the known parts. */
 static double score(const struct search *s, uint32_t a, uint32_t b)
 {
 	const struct fz_link_graph *ga = &s->graph[FZ_BASE], *gb = &s->graph[FZ_HEAD];
@@ -195,11 +196,11 @@ static double score(const struct search *s, uint32_t a, uint32_t b)
 	return sum / (weights + weight_size);
 }
 
-/* Matched callees that both have, weighing as much for either. */
+/* Matched callees of both, with similar weight. */
 struct shared_callees {
 	uint32_t n;
-	double part;  /* of the calls, the smaller of both sides */
-	bool is_only; /* one of them is called by nobody else */
+	double part;  /* fraction of the calls, on the side where it is smaller */
+	bool is_only; /* one of them has no other caller */
 };
 
 static struct shared_callees share_callees(const struct search *s, uint32_t a, uint32_t b)
@@ -223,11 +224,10 @@ static struct shared_callees share_callees(const struct search *s, uint32_t a, u
 	return shared;
 }
 
-/* The same caller is shared by all that is called there, and one file by all that stands in it: to
- * be one, two functions must be alike in what is theirs alone. That is the name, or the callees:
- * several, or one that nobody else calls if they also stand at the same place in a file. Without
- * that, a function that replaced another would be linked for calling the same helper. Code without
- * a name of its own must be in one file, too.
+/* Many functions share a caller or a file, so a link needs more specific evidence: a similar name,
+ * or common callees (several, or one without other callers if the places in the file agree, too).
+ * Otherwise a function would be linked with its replacement for calling the same helper. Code
+ * without a name must also be in the same file.
  */
 static bool has_evidence(const struct search *s, uint32_t a, uint32_t b)
 {
@@ -259,7 +259,7 @@ static void clear_scratch(struct search *s, uint32_t a, uint32_t candidates)
 		s->common[s->touched[i]] = 0;
 }
 
-/* Only the best candidate of an orphan can become its partner. */
+/* Scores all candidates of an orphan; only the best can become its partner. */
 static void score_candidates(struct search *s, uint32_t a)
 {
 	uint32_t n = find_candidates(s, a);

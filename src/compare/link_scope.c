@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands in a class, a function or a file that became another.
+/* Links members of a class, function or file that was renamed.
  *
- * Definitions that are already paired vote for what they stand in. Two scopes that both only one
- * side has are one when each is the other's favourite, without a tie, and at least half of the
- * smaller one's members say so. Then members of one last name are one, whatever became of their
- * bodies; they may be scopes in turn.
+ * Paired definitions vote for their enclosing scopes. Two scopes that exist on one side only are
+ * paired if each is the favourite of the other, without a tie, with votes of at least half of the
+ * smaller one's members. Then members with equal last names are paired, whatever their bodies; they
+ * may be scopes in turn.
  *
- *   Parser     feed  1.00  feed     HtmlParser      2 of 3 members: the classes are one,
- *              close 0.92  close                    and so are their __init__
+ *   Parser     feed  1.00  feed     HtmlParser      2 of 3 members: the classes are paired,
+ *              close 0.92  close                    and then their __init__
  *              __init__    __init__
  */
 #include "compare/mutual_choice.h"
@@ -27,7 +27,7 @@ static uint32_t scope_of(struct fz_bodies *b, uint32_t entry)
 		       : fz_map_get(&b->entry_of[e->side], FZ_KEY(e->at.source, d->parent));
 }
 
-/* Votes of all pairs whose scopes have no partner yet. */
+/* Casts the votes of all pairs whose scopes have no partner yet. */
 static void cast_votes(struct fz_bodies *b, struct fz_ballot *ballot)
 {
 	for (uint32_t e = 0; e < b->start[FZ_HEAD]; e++) {
@@ -41,7 +41,7 @@ static void cast_votes(struct fz_bodies *b, struct fz_ballot *ballot)
 	}
 }
 
-/* A module that became a package has no file there that is it. */
+/* Whether an entry's module is a package on the other side, without a file of its own. */
 static bool is_of_other_layout(struct fz_bodies *b, uint32_t entry)
 {
 	const struct fz_body_entry *e = &b->entries[entry];
@@ -50,8 +50,8 @@ static bool is_of_other_layout(struct fz_bodies *b, uint32_t entry)
 	return fz_code_other_layout(code, e->side, code->files[e->side][e->at.source].key).n > 0;
 }
 
-/* A class may become a class and a file a file; one member alone is enough only where there is no
- * other, or where the names are alike. */
+/* Whether a vote can pair two scopes: both must be classes, or files. A single member suffices only
+ * if there is no other, or if the names are alike. */
 static bool may_be_one(struct fz_bodies *b, const struct fz_vote *v, const uint32_t *members,
 		       double *ret_part)
 {
@@ -90,7 +90,7 @@ static bool elect(struct fz_bodies *b, const uint32_t *members)
 	return any;
 }
 
-/* The only member of a name, by (scope, name); AMBIGUOUS: there are several. */
+/* Maps (scope, name) to the only member; AMBIGUOUS if there are several. */
 static struct fz_map index_members(struct fz_bodies *b, enum fz_side side)
 {
 	struct fz_map map = { 0 };
@@ -133,7 +133,7 @@ static bool pair_members(struct fz_bodies *b)
 
 /* ---- lambdas and comprehensions ---- */
 
-/* The head's definition that one of the base is. */
+/* Returns the head's definition for one of the base. */
 static struct fz_code_place head_of(struct fz_bodies *b, struct fz_code_place at, uint32_t other)
 {
 	uint32_t entry = fz_map_get(&b->entry_of[FZ_BASE], FZ_KEY(at.source, at.definition));
@@ -149,8 +149,8 @@ static struct fz_code_place head_of(struct fz_bodies *b, struct fz_code_place at
 	};
 }
 
-/* Orphans without a name of their own by what they stand in, told as the head's; but for those of
- * which the texts say that they are not the other side's. */
+/* Maps the head's enclosing definition to orphans without a name, except those that differ
+ * according to the texts. */
 static struct fz_map index_anonymous(struct fz_bodies *b, enum fz_side side)
 {
 	struct fz_linker *l = b->l;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Whoever ended a wait is a frame of its own, a marker with that function's name, file and first
- * line (profile/waits.h): where the function went by another name or to another file, so did its
- * markers.
+/* Links markers of functions that ended a wait. Such a marker has the name, file and first line of
+ * the function (profile/waits.h), so it is linked like a function that was renamed or moved.
  */
 #include "compare/link_internal.h"
 #include "profile/wait_graph.h"
 
-/* The first kind of wait of which a marker says that somebody ended it, "lock released by";
- * FZ_WAIT_KINDS: it is no such marker, or it names no function. */
+/* The first kind of wait whose waker a marker names ("lock released by"); FZ_WAIT_KINDS if it is
+ * not such a marker or names no function. */
 static enum fz_wait kind_of_marker(const struct fz_profile *p, const struct fz_function *f)
 {
 	struct fz_str text = p->strings[f->name];
@@ -21,7 +20,7 @@ static enum fz_wait kind_of_marker(const struct fz_profile *p, const struct fz_f
 	return kind;
 }
 
-/* The functions of a side by how markers call them. */
+/* Maps names as in markers to the functions of a side. */
 static struct fz_map list_functions(const struct fz_linker *l, enum fz_side side)
 {
 	const struct fz_profile *p = l->d->profile[side];
@@ -38,7 +37,7 @@ static struct fz_map list_functions(const struct fz_linker *l, enum fz_side side
 
 struct waker {
 	uint32_t marker;   /* an orphan */
-	uint32_t function; /* the head's of the one that it names; FZ_NONE: not known */
+	uint32_t function; /* the head's function for the one it names; FZ_NONE if unknown */
 	enum fz_wait kind;
 };
 

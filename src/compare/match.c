@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Which function of the base is which function of the head.
+/* Matches functions of the base with functions of the head.
  *
  * Functions with an equal key form a group; a key is (name, file), canonical or as recorded. A
- * group is one function of the diff, except where a file has several functions of one name
- * (lambdas, overloads in nested scopes): then the texts of both sides say which is which
- * (code_spot.c). Where they are not there, or what is at one spot was edited, and both sides saw
- * equally many, they are matched in order of their first lines. When the numbers differ nobody can
- * say which one is missing, and they are compared as a whole. Exact matching never splits a group:
- * Tachyon knows no first lines. A mapping of the user's puts a base function into the group of a
- * head function before anything else.
+ * group is one function of the diff, unless a file has several functions of one name (lambdas,
+ * overloads in nested scopes): these are matched by the texts of both sides (code_spot.c). Without
+ * texts, or if the code at a spot was edited, they are matched in order of their first lines if
+ * both sides have equally many. If the numbers differ, any may be missing, so the group is compared
+ * as a whole. Exact matching never splits a group, because Tachyon does not record first lines. A
+ * user's mapping puts a base function into the group of a head function before anything else.
  *
  *   base  <lambda>:10  <lambda>:20       head  <lambda>:12  <lambda>:25
  *              0            1       ->              0            1
  *
- * With full matching, functions that then have no partner go on to link.c.
+ * With full matching, link.c then handles functions without a partner.
  */
 #include "compare/code.h"
 #include "compare/internal.h"
@@ -24,8 +23,8 @@
 struct entry {
 	uint32_t group, function;
 	int32_t first_line;
-	uint32_t number; /* of generated code: the order in which it was made */
-	uint32_t spot;   /* of its text, among those of its name; FZ_NONE */
+	uint32_t number; /* of generated code: its serial number */
+	uint32_t spot;   /* position in its text among functions of its name, or FZ_NONE */
 	uint8_t side;
 	bool mapped;
 };
@@ -76,7 +75,7 @@ static int name_functions(struct matcher *m, struct fz_error *err)
 	return 0;
 }
 
-/* name_functions left room for one more rule. */
+/* name_functions reserved room for one more rule. */
 static void qualify_names(struct matcher *m, struct fz_code *code)
 {
 	struct fz_diff *d = m->d;
@@ -155,7 +154,7 @@ static bool is_named(const struct matcher *m, struct fz_str side, const struct e
 	return fz_map_rule_names(side, name_of(m, e), p->strings[f->name], p->strings[f->file]);
 }
 
-/* The group of the head function that a mapping names, FZ_NONE when there is none. */
+/* The group of the head function that a mapping names, or FZ_NONE. */
 static uint32_t mapped_group(const struct matcher *m, struct fz_str name)
 {
 	for (uint32_t i = 0; i < m->n; i++)
@@ -182,7 +181,7 @@ static void apply_map(struct matcher *m, const char *text)
 		struct entry *e = &m->entries[i];
 		if (e->side != FZ_BASE || !is_named(m, rule.old, e))
 			continue;
-		/* Without a new name it is in a group that nobody else is in. */
+		/* Without a new name it gets a group of its own. */
 		e->group = rule.new.n ? group : m->n + i;
 		e->mapped = true;
 		found++;
@@ -197,7 +196,7 @@ static bool is_escape(const char *c)
 	return c[0] == '\\' && (c[1] == '=' || c[1] == '\\');
 }
 
-/* The first '=' that stands for itself; NULL when nothing is before it. */
+/* The first unescaped '='; NULL if there is none or nothing precedes it. */
 static const char *find_equals(const char *text)
 {
 	const char *c = text;
@@ -290,7 +289,7 @@ static uint32_t add_function(struct matcher *m)
 	return d->function_count++;
 }
 
-/* The entries [0, n) of one side at different places; returns how many there are. */
+/* Lists the entries in [0, n) of one side at different places; returns their number. */
 static uint32_t list_places(const struct entry *e, uint32_t n, uint8_t side,
 			    const struct entry **ret)
 {
@@ -302,9 +301,9 @@ static uint32_t list_places(const struct entry *e, uint32_t n, uint8_t side,
 	return count;
 }
 
-/* Whether the entries of a group can be told apart: only one side has them, or both have equally
- * many. Of generated code only when they have the same numbers; one more that was made or seen, and
- * any number may be another's. */
+/* Whether the entries of a group can be matched one by one: only one side has them, or both have
+ * equally many. Generated code also needs equal numbers, because a single additional one shifts all
+ * that follow. */
 static bool can_split(const struct entry *e, uint32_t n, uint32_t *ret_count)
 {
 	fz_auto(fz_free_ptr) const struct entry **base = fz_calloc(n, sizeof(*base));
@@ -318,7 +317,7 @@ static bool can_split(const struct entry *e, uint32_t n, uint32_t *ret_count)
 	return a == b || !a || !b;
 }
 
-/* The entries of one group, sorted by side and place, become one or more functions. */
+/* Turns the entries of one group, sorted by side and place, into one or more functions. */
 static void place_group(struct matcher *m, const struct entry *e, uint32_t n)
 {
 	struct fz_diff *d = m->d;
@@ -342,7 +341,7 @@ static void place_group(struct matcher *m, const struct entry *e, uint32_t n)
 	}
 }
 
-/* What is shown comes from the head; from the base where the head has no such function. */
+/* Sets name, file and line from the head, or from the base if the head lacks the function. */
 static void describe(const struct matcher *m, struct fz_diff_function *f)
 {
 	enum fz_side side = f->on_side[FZ_HEAD] != FZ_NONE ? FZ_HEAD : FZ_BASE;
@@ -367,8 +366,8 @@ static void describe(const struct matcher *m, struct fz_diff_function *f)
 	f->link.file = m->names[FZ_BASE][old].file;
 }
 
-/* Whether the side that did not run it has it. */
-static void look_elsewhere(struct fz_code *code, struct fz_diff_function *f)
+/* Sets whether the side that did not run a function has it. */
+static void set_presence(struct fz_code *code, struct fz_diff_function *f)
 {
 	enum fz_side side = f->state == FZ_NEW ? FZ_HEAD : FZ_BASE;
 
@@ -382,7 +381,7 @@ static void sort_entries(struct matcher *m)
 		qsort(m->entries, m->n, sizeof(*m->entries), compare_entries);
 }
 
-/* Behind the last entry that is in the group of entry `i`, and at its spot. */
+/* End of the entries in the same group and at the same spot as entry `i`. */
 static uint32_t group_end(const struct matcher *m, uint32_t i)
 {
 	uint32_t end = i;
@@ -393,8 +392,8 @@ static uint32_t group_end(const struct matcher *m, uint32_t i)
 	return end;
 }
 
-/* Whether the functions of a group on both sides need not be the same. Of definitions of one name
- * each side may have run another one. */
+/* Whether the functions of a group may differ between the sides: of several definitions of one name
+ * each side may have run a different one. */
 static bool is_ambiguous(const struct matcher *m, struct fz_code *code, const struct entry *e,
 			 uint32_t n)
 {
@@ -409,7 +408,7 @@ static bool is_ambiguous(const struct matcher *m, struct fz_code *code, const st
 	return several || fz_code_is_one_of_several(code, (enum fz_side)e[0].side, e[0].function);
 }
 
-/* Where the texts say of all functions of a group which is which, that counts. */
+/* Sets spots if the texts identify all functions of a group. */
 static void find_spots(struct fz_code *code, struct entry *e, uint32_t n)
 {
 	fz_auto(fz_free_ptr) uint32_t *spots = fz_calloc(n, sizeof(*spots));
@@ -482,7 +481,7 @@ int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_
 		link_functions(&m, code);
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		describe(&m, &d->functions[i]);
-		look_elsewhere(code, &d->functions[i]);
+		set_presence(code, &d->functions[i]);
 	}
 	if (d->match == FZ_MATCH_FULL && !o->no_rename)
 		fz_diff_find_splits(d, code);
