@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files under the names that another checkout, prefix or version of Python would give them too.
+/* Canonical names of files, independent of checkout, prefix and version of Python.
  *
  *   1. Each file is put in a class: pseudo ("", "~", "<string>"), shared object, library (its
  *      place in the standard library or in site-packages is its name, whatever the interpreter's
@@ -9,7 +9,7 @@
  *        /v/lib/python3.13/site-packages/x/y.py     -> site-packages/x/y.py
  *        <frozen importlib._bootstrap>              -> lib/python3/importlib/_bootstrap.py
  *
- *   2. Project files lose a root; where there is Python, its files say which. A single profile
+ *   2. Project files lose a root, chosen by the Python files if there are any. A single profile
  * loses the longest folder all of them share. Of a pair, every two files with equal base names vote
  * for the two roots that would make them equal, and the roots with most votes win: the longest
  * common folder alone would fail when one side happened to sample only files of one package.
@@ -51,7 +51,7 @@ static struct fz_str rest_of(struct fz_str s, const char *from)
 	return (struct fz_str){ from, (size_t)(s.p + s.n - from) };
 }
 
-/* After ".../lib/python3.13t/", or NULL. */
+/* Returns the position after ".../lib/python3.13t/", or NULL. */
 static const char *after_stdlib(struct fz_str s)
 {
 	static const char *const folders[] = { "/lib/python", "/lib64/python", "/lib/pypy" };
@@ -68,7 +68,8 @@ static const char *after_stdlib(struct fz_str s)
 	return NULL;
 }
 
-/* "<frozen a.b>" is the file a/b.py of the standard library, as older versions name it. */
+/* Returns the file a/b.py of the standard library for "<frozen a.b>"; older versions record that
+ * name. */
 static struct fz_str frozen_file(struct fz_arena *arena, struct fz_str s)
 {
 	size_t skip = strlen("<frozen ");
@@ -82,7 +83,8 @@ static struct fz_str frozen_file(struct fz_arena *arena, struct fz_str s)
 	return (struct fz_str){ text, file.n + 3 };
 }
 
-/* Formats without a place for shared objects have them where files are. */
+/* Whether a file name is a shared object; formats without a field for objects store them as
+ * files. */
 static bool is_object(struct fz_str s)
 {
 	const char *version = memmem(s.p, s.n, ".so.", strlen(".so."));
@@ -118,7 +120,8 @@ static enum fz_file_class classify(struct fz_arena *arena, struct fz_str s, stru
 	return FZ_FILE_PROJECT;
 }
 
-/* Files that any frame is of: tables may hold what was read of code that was gone just then. */
+/* Marks files with frames; tables may contain garbage that was read from code freed at that
+ * moment. */
 static bool *list_used(const struct fz_profile *p)
 {
 	bool *used = fz_calloc(p->string_count, sizeof(*used));
@@ -168,7 +171,7 @@ void fz_name_side_release(struct fz_name_side *side)
 
 /* ---- roots ---- */
 
-/* Length of the folder part that a and b share, its final slash included. */
+/* Length of the common folder of a and b, including the final slash. */
 static size_t shared_folder(struct fz_str a, struct fz_str b, size_t limit)
 {
 	size_t end = 0;
@@ -179,18 +182,19 @@ static size_t shared_folder(struct fz_str a, struct fz_str b, size_t limit)
 	return end;
 }
 
-/* C code below Python was compiled anywhere, and its files say nothing of the project's folder. */
-static bool has_say(const struct fz_name_side *side, uint32_t file)
+/* Whether a file counts for the roots: C code below Python may have been compiled anywhere. */
+static bool counts_for_roots(const struct fz_name_side *side, uint32_t file)
 {
 	return !side->any_python || side->python[file];
 }
 
-/* The longest folder that all project files share; *folder is (size_t)-1 before the first. */
+/* Shortens *folder to the longest folder of all project files; it is (size_t)-1 before the
+ * first. */
 static void narrow_folder(const struct fz_name_side *side, struct fz_str *first, size_t *folder)
 {
 	for (uint32_t i = 0; i < side->project_count; i++) {
 		struct fz_str file = side->canonical[side->project[i]];
-		if (!has_say(side, side->project[i]))
+		if (!counts_for_roots(side, side->project[i]))
 			continue;
 		if (*folder == (size_t)-1)
 			*first = file;
@@ -217,13 +221,13 @@ void fz_name_strip_own_folder(struct fz_name_side *side)
 		strip(side, (struct fz_str){ first.p, folder });
 }
 
-/* Two roots, final slash included, and how many pairs of files they make equal. */
+/* Two roots, including final slashes, and the number of pairs of files they make equal. */
 struct vote {
 	struct fz_str root[2];
 	uint32_t count;
 };
 
-/* Split a and b before the longest run of whole path components that ends both. */
+/* Split a and b before their longest common suffix of whole path components. */
 static void split_at_shared_end(struct fz_str a, struct fz_str b, struct vote *ret)
 {
 	size_t same = 0, end = 0;
@@ -281,7 +285,7 @@ static int compare_base_names(const void *pa, const void *pb, void *arg)
 	return c ? c : fz_str_cmp(a, b);
 }
 
-/* Base names that many files share (__init__.py) say little and would cost a quadratic number of
+/* Base names of many files (__init__.py) are weak evidence and would need a quadratic number of
  * votes. */
 enum { SAME_NAME_MAX = 16 };
 
@@ -307,8 +311,8 @@ static void vote_over_files(struct fz_name_side side[2], struct ballot *ballot)
 			b = side[1].canonical[side[1].project[k]];
 			if (!fz_str_eq(fz_path_base(a), fz_path_base(b)))
 				break;
-			if (!has_say(&side[0], side[0].project[i]) ||
-			    !has_say(&side[1], side[1].project[k]))
+			if (!counts_for_roots(&side[0], side[0].project[i]) ||
+			    !counts_for_roots(&side[1], side[1].project[k]))
 				continue;
 			split_at_shared_end(a, b, &v);
 			cast_vote(ballot, &v);

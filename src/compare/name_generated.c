@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that a program makes while it runs is numbered in the order in which it is made:
+/* Code generated at run time is numbered in the order of generation:
  *
  *   argmap_closeness_5 (<class 'argmap'> compilation 5)
  *                                             -> argmap_closeness_# (... compilation #)
@@ -8,10 +8,10 @@
  *   <ipython-input-3-15dedc3fbfe1>            -> <ipython-input-#>
  *   $TMPDIR/ipykernel_4242/1234567890.py      -> <ipython-input-#>
  *
- * A cell of a notebook has a hash of its text as well, so that it has another name after each edit.
+ * The name of a notebook cell also contains a hash of its text, which changes with each edit.
  *
- * One more function made earlier moves all numbers that follow, so they are no names. A number of
- * its own stands behind one of " -_[#" and before the end or one of " ]>._"; "Point2" is a name.
+ * One more generated function shifts all later numbers, so numbers are not part of canonical names.
+ * Such a number follows one of " -_[#" and precedes the end or one of " ]>._"; "Point2" is a name.
  */
 #include "compare/name_internal.h"
 
@@ -53,7 +53,7 @@ static struct fz_str without_numbers(struct fz_arena *arena, struct fz_str s)
 
 static const char cell_of_terminal[] = "<ipython-input-", cell_of_kernel[] = "/ipykernel_";
 
-/* The hash of a cell's text; "" if the file is not a cell. */
+/* Returns the hash of a cell's text; "" if the file is not a cell. */
 static struct fz_str cell_hash(struct fz_str file)
 {
 	const char *kernel = memmem(file.p, file.n, cell_of_kernel, strlen(cell_of_kernel));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts that canonical names are made of; names.h is what others see.
+/* Parts of canonical names; the interface is names.h.
  *
- *   name_files.c      where files are: classes, libraries, roots
- *   name_symbols.c    what functions are called
- *   name_generated.c  numbers of code that was made at run time
- *   names.c           the user's own rules, and all of it together
+ *   name_files.c      files: classes, libraries, roots
+ *   name_symbols.c    functions
+ *   name_generated.c  numbers of code generated at run time
+ *   names.c           the user's own rules; combines all parts
  */
 #pragma once
 
@@ -13,16 +13,16 @@
 enum fz_file_class {
 	FZ_FILE_UNSEEN,
 	FZ_FILE_PSEUDO,
-	FZ_FILE_OBJECT, /* a shared object, in a format that knows no others */
+	FZ_FILE_OBJECT, /* a shared object, in a format without a field for it */
 	FZ_FILE_LIBRARY,
 	FZ_FILE_PROJECT
 };
 
-/* What is known about the files of one side, by string index. */
+/* The files of one side, by string index. */
 struct fz_name_side {
 	const struct fz_profile *p;
 	uint8_t *class;
-	struct fz_str *canonical; /* object and library: final; project: what is left of the path */
+	struct fz_str *canonical; /* object and library: final; project: the rest of the path */
 	uint32_t *project;        /* strings of class FZ_FILE_PROJECT */
 	uint32_t project_count;
 	bool *python; /* by string: a project file of Python functions */
@@ -32,15 +32,15 @@ struct fz_name_side {
 void fz_name_side_init(struct fz_name_side *side, const struct fz_profile *p,
 		       struct fz_arena *arena);
 void fz_name_side_release(struct fz_name_side *side);
-/* Project files of one side lose the folder that all share; those of a pair the two roots that make
- * most of them equal. */
+/* Strip the common folder from the project files of one side, or from a pair the two roots that
+ * make most files equal. */
 void fz_name_strip_own_folder(struct fz_name_side *side);
 void fz_name_strip_roots(struct fz_name_side side[2]);
-/* Native code without a file is known by its shared object; the build id is left out. */
+/* Name of the shared object, without build id, for native code without a file. */
 struct fz_str fz_name_of_module(struct fz_arena *arena, struct fz_str module);
 bool fz_name_is_by_object(const struct fz_name_side *side, const struct fz_function *f);
 
-/* What changed a name, in the order in which it is tried; the user's rules follow. */
+/* Rules in the order of application; the user's rules follow. */
 enum fz_name_rule_id {
 	FZ_NAME_LIBRARY,
 	FZ_NAME_ROOT,
@@ -58,14 +58,14 @@ enum fz_name_rule_id {
 	FZ_NAME_RULES
 };
 
-/* How often each rule changed a name: of FZ_NAME_RULES and then of each own rule, by side. */
+/* Number of names that each rule changed: FZ_NAME_RULES, then each own rule, by side. */
 struct fz_name_counts {
 	uint32_t (*of_rule)[2];
 	int side;
-	bool keep_addresses; /* of names that are nothing else */
+	bool keep_addresses; /* of names that consist of an address only */
 };
 
-/* The result of a rule, counted when it is another name. */
+/* Returns the result of a rule, and counts it if the name changed. */
 static inline struct fz_str fz_name_after(struct fz_name_counts *n, uint32_t rule,
 					  struct fz_str before, struct fz_str now)
 {
@@ -73,12 +73,12 @@ static inline struct fz_str fz_name_after(struct fz_name_counts *n, uint32_t rul
 	return now;
 }
 
-/* Names that are addresses and nothing else mean the same on both sides: most of those of the side
- * with fewer are on the other too. Programs are loaded elsewhere in each run. */
+/* Whether names that are plain addresses mean the same on both sides: most of those of the side
+ * with fewer occur on the other, too. Usually each run is loaded elsewhere. */
 bool fz_name_addresses_agree(const struct fz_profile *const p[2]);
 struct fz_str fz_name_of_function(struct fz_name_counts *n, struct fz_arena *arena,
 				  const struct fz_profile *p, const struct fz_function *f);
 
-/* Names of generated code (a file in <>) without the numbers in which it was made. */
+/* Strips serial numbers from names of generated code (a file in <>). */
 void fz_name_without_numbers(struct fz_name_counts *n, struct fz_arena *arena, struct fz_str file,
 			     struct fz_name *name);

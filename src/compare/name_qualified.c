@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Names without the classes and functions around them.
+/* Qualifies plain names, those without enclosing classes and functions.
  *
- * CPython has qualified names since 3.11, and other profilers recorded plain ones for longer. Where
- * one side has plain names and the other qualified ones, a function of the plain side gets the name
- * that it has on the other:
+ * CPython has qualified names since 3.11, and other profilers recorded plain ones for longer. If
+ * one side has plain names and the other qualified ones, functions of the plain side get the names
+ * of the other:
  *
  *   plain side          qualified side
  *   area  app.py:6      Shape.area             app.py:6    one function: Shape.area
  *   load  app.py:16     Store.load             app.py:16   one function: Store.load
  *   <genexpr>  :31      helper.<locals>.<genexpr>  :31     one function
  *
- * The recorded source of the plain side says what a function is called. Without one, functions of
- * one file and last component belong together by line: their first lines are equal, or where a side
- * knows only the lines that were seen, those lines are in the other's function. A plain function
- * that belongs to several qualified ones is compared with them as one, by its plain name.
+ * The name comes from the recorded source of the plain side. Without one, functions with the same
+ * file and last component are matched by line: first lines are equal, or if a side has only sampled
+ * lines, these are in the other's function. A plain function that matches several qualified ones is
+ * compared with all of them as one function, under its plain name.
  */
 #include "compare/name_qualified.h"
 
@@ -26,10 +26,10 @@
 struct namesake {
 	struct fz_str key, tail;
 	uint32_t function;
-	int32_t first_line;   /* 0: not known */
-	const int32_t *lines; /* that were seen, ascending */
+	int32_t first_line;   /* 0: unknown */
+	const int32_t *lines; /* sampled lines, ascending */
 	uint32_t line_count;
-	uint32_t component; /* of functions that belong together; its first entry */
+	uint32_t component; /* matched functions have the same one: its first entry */
 	bool plain;
 };
 
@@ -91,7 +91,7 @@ static int compare_seen(const void *pa, const void *pb)
 	return (a->line > b->line) - (a->line < b->line);
 }
 
-/* The lines of all frames of a side by function; *start is where each function's begin. */
+/* Returns the lines of all frames of a side by function; *start has the start of each function. */
 static int32_t *list_lines(const struct fz_profile *p, uint32_t *start)
 {
 	fz_auto(fz_free_ptr) struct seen_line *seen =
@@ -130,7 +130,7 @@ static bool lines_meet(const struct namesake *a, const struct namesake *b)
 
 /* ---- names from sources ---- */
 
-/* The qualified name of a plain function by its recorded source; "" when that does not say. */
+/* Returns the qualified name of a plain function from its recorded source; "" if unknown. */
 static struct fz_str name_in_source(struct qualifier *q, uint32_t function)
 {
 	bool within;
@@ -211,8 +211,7 @@ static int compare_namesakes(const void *pa, const void *pb)
 	return c ? c : (a->function > b->function) - (a->function < b->function);
 }
 
-/* Of those of [from, end) that know their first line, whether `at` is the last that begins at or
- * before a line. */
+/* Whether `at` is the last in [from, end) with a known first line at or before `line`. */
 static bool holds_line(const struct namesake *from, const struct namesake *end,
 		       const struct namesake *at, int32_t line)
 {
@@ -224,7 +223,7 @@ static bool holds_line(const struct namesake *from, const struct namesake *end,
 	return true;
 }
 
-/* Namesakes of one file and last component: plain ones in [plain, qualified), others in
+/* Functions with the same file and last component: plain ones in [plain, qualified), others in
  * [qualified, end). */
 struct group {
 	struct namesake *plain, *qualified, *end;
@@ -262,8 +261,8 @@ static void find_components(const struct group *g)
 				join_components(g, a->component, b->component);
 }
 
-/* The only plain function and the only qualified one are the same, unless first lines say no. Those
- * of the standard library differ from version to version. */
+/* A single plain function and a single qualified one match, unless first lines contradict. First
+ * lines of the standard library differ between versions and are ignored. */
 static bool is_pair(const struct group *g)
 {
 	return g->qualified - g->plain == 1 && g->end - g->qualified == 1 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of functions without what differs from run to run (0x7f..) or build to build (.isra.0).
- * Python's names keep everything but addresses: a method may well be called "cold".
+/* Strips from names of functions what differs from run to run (0x7f..) or build to build (.isra.0).
+ * Python's names only lose addresses: a method may be called "cold".
  */
 #include "compare/name_internal.h"
 
@@ -15,7 +15,8 @@ static bool is_python(const struct fz_profile *p, const struct fz_function *f)
 	       (f->kind == FZ_KIND_UNKNOWN && fz_str_ends(p->strings[f->file], ".py"));
 }
 
-/* Compilers add these to names of clones and parts of a function, alone or with a number. */
+/* Strips the suffixes that compilers add to clones and parts of a function, with or without a
+ * number. */
 static struct fz_str without_clone_suffixes(struct fz_str s)
 {
 	static const char *const suffixes[] = { ".constprop", ".isra", ".part",    ".cold",
@@ -42,7 +43,7 @@ static struct fz_str without_clone_suffixes(struct fz_str s)
 	return s;
 }
 
-/* Rust's "::h" and 16 hexadecimal digits at the end. */
+/* Strips Rust's "::h" and 16 hexadecimal digits from the end. */
 static struct fz_str without_rust_hash(struct fz_str s)
 {
 	if (s.n <= 19 || memcmp(s.p + s.n - 19, "::h", 3) != 0)
@@ -64,7 +65,7 @@ static struct fz_str without_lambda_number(struct fz_str s)
 	return s;
 }
 
-/* "Task-12" is a number that asyncio counted out; how many wait for a task differs, too. */
+/* Strips asyncio's serial number from "Task-12" and "<task Task-12 ...". */
 static struct fz_str without_task_number(struct fz_arena *arena, struct fz_str s)
 {
 	static const char mark[] = "<task Task-";
@@ -92,8 +93,8 @@ static struct fz_str without_task_number(struct fz_arena *arena, struct fz_str s
 	return s;
 }
 
-/* Every 0x and digits becomes "0x...", as difffolded.pl does; but in "libz.so.1+0x4b10" the number
- * is all that there is of a name. */
+/* Replaces 0x and digits by "0x...", like difffolded.pl; not in "libz.so.1+0x4b10", where the
+ * number is the name. */
 static struct fz_str without_addresses(struct fz_arena *arena, struct fz_str s)
 {
 	if (!memmem(s.p, s.n, "0x", 2))
@@ -209,7 +210,7 @@ static struct fz_str without_symbol_version(struct fz_str s)
 	return s;
 }
 
-/* Names inside names by which C++ libraries tell their versions apart. */
+/* Strips the inline namespaces that C++ libraries use for versions. */
 static struct fz_str without_inline_namespace(struct fz_arena *arena, struct fz_str s)
 {
 	static const char *const marks[] = { "std::__1::", "std::__cxx11::" };
@@ -233,7 +234,8 @@ static struct fz_str without_inline_namespace(struct fz_arena *arena, struct fz_
 	return text;
 }
 
-/* Frames that stand for a process or thread carry its number: "thread 4711", "Thread-3 (run)". */
+/* Strips the number from frames that represent a process or thread: "thread 4711", "Thread-3
+ * (run)". */
 static struct fz_str without_thread_number(struct fz_arena *arena, struct fz_str s)
 {
 	static const char *const marks[] = { "process ", "thread ", "Thread-", "pid ", "tid " };

@@ -37,7 +37,7 @@ struct naming {
 	struct fz_arena *arena;
 	struct own_rule *own;
 	uint32_t own_count;
-	bool is_pair; /* numbers tell the functions of one profile apart, but not those of two */
+	bool is_pair; /* numbers identify functions within one profile, not across two */
 	struct fz_name_counts counts;
 };
 
@@ -62,7 +62,7 @@ static void add_replacement(struct fz_buf *out, struct fz_str text, struct fz_st
 	}
 }
 
-/* Every match of an own rule is replaced. */
+/* Replaces every match of an own rule. */
 static struct fz_str apply_own(const struct own_rule *rule, struct fz_arena *arena, struct fz_str s)
 {
 	struct fz_buf out = { 0 };
@@ -78,7 +78,7 @@ static struct fz_str apply_own(const struct own_rule *rule, struct fz_arena *are
 		any = true;
 		fz_buf_add(&out, s.p + at, (size_t)m[0].rm_so - at);
 		add_replacement(&out, rule->replacement, s, m);
-		if (m[0].rm_so == m[0].rm_eo) { /* matched nothing: go on behind the next byte */
+		if (m[0].rm_so == m[0].rm_eo) { /* empty match: continue after the next byte */
 			if (end < s.n)
 				fz_buf_char(&out, s.p[end]);
 			end++;
@@ -94,7 +94,7 @@ static struct fz_str apply_own(const struct own_rule *rule, struct fz_arena *are
 	return s;
 }
 
-/* The first '=' without a backslash before it parts the expression from the text. */
+/* The first '=' without a backslash before it separates the expression from the text. */
 static const char *find_separator(const char *text)
 {
 	for (const char *c = text; *c; c++) {
@@ -209,7 +209,7 @@ static struct fz_name *name_functions(struct naming *n, const struct fz_name_sid
 			fz_name_without_numbers(&n->counts, n->arena, p->strings[f->file],
 						&names[i]);
 		apply_own_rules(n, &names[i]);
-		/* CPython's name for no file. */
+		/* CPython's placeholder for no file. */
 		names[i].key = fz_str_eq(names[i].file, FZ_STR("~")) ? FZ_STR("") : names[i].file;
 	}
 	return names;
@@ -220,7 +220,7 @@ static void report_rules(const struct naming *n, struct fz_name_rules *ret)
 	ret->list = fz_arena_alloc(n->arena, (FZ_NAME_RULES + n->own_count) * sizeof(*ret->list));
 	for (uint32_t i = 0; i < FZ_NAME_RULES + n->own_count; i++) {
 		if (!n->counts.of_rule[i][0] && !n->counts.of_rule[i][1] && i < FZ_NAME_RULES)
-			continue; /* the user's own are told in any case */
+			continue; /* the user's own rules are always reported */
 		const char *text =
 			i < FZ_NAME_RULES ? rule_texts[i] : n->own[i - FZ_NAME_RULES].text;
 		ret->list[ret->n++] = (struct fz_name_rule){
@@ -245,8 +245,8 @@ struct fz_name *fz_names_of(const struct fz_profile *p, struct fz_arena *arena)
 	return names;
 }
 
-/* Whether a side without folders has base names of the other's files: a file of it that the other
- * lacks is one there in a folder. Where none is, both have their names in full. */
+/* Whether a side without folders has base names only: some file that the other side lacks is there
+ * in a folder. Otherwise the names of both are complete. */
 static bool has_base_names(const struct fz_name_side side[2], struct fz_name *const names[2])
 {
 	int poor = side[0].any_folder ? 1 : 0;
@@ -269,8 +269,8 @@ static bool has_base_names(const struct fz_name_side side[2], struct fz_name *co
 	return found;
 }
 
-/* Some formats keep base names only, some no files at all or no shared objects: then the other
- * side's can't take part in matching in full either. */
+/* Some formats store base names only, or neither files nor shared objects. Then the other side's
+ * names are reduced to the same parts for matching. */
 static struct fz_str weak_key(const struct fz_name_side side[2], int s, uint32_t function,
 			      bool base_names, struct fz_str key)
 {

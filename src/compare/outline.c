@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Definitions of a file by its indentation.
  *
- * A stack of open definitions is kept; a logical line closes those that are indented as much as it
- * is. Words are taken as they come, so a definition's body is a range of them and holds the bodies
- * of what stands in it.
+ * A stack holds the open definitions; a logical line closes those with at least its indentation.
+ * Words are stored in order, so a definition's body is a range of them that contains the bodies of
+ * nested definitions.
  */
 #include "compare/outline.h"
 
@@ -15,8 +15,8 @@ struct builder {
 	struct open {
 		uint32_t definition, indent;
 	} open[DEEPEST];
-	uint32_t depth;     /* of open */
-	int32_t decorators; /* line of the first one that waits for its definition; 0 */
+	uint32_t depth;     /* number of open definitions */
+	int32_t decorators; /* line of the first decorator before a definition; 0 if none */
 	int32_t last_line;  /* of the last logical line */
 };
 
@@ -30,7 +30,7 @@ static bool is_word(const struct fz_token *t, const char *word)
 	return t->kind == FZ_TOKEN_NAME && fz_str_eq(t->text, fz_str_of(word));
 }
 
-/* Formatters add and take away what only groups. */
+/* Whether a token is punctuation that formatters add and remove. */
 static bool only_groups(const struct fz_token *t)
 {
 	return t->kind == FZ_TOKEN_OPERATOR && t->text.n == 1 && strchr("()[]{},.:;", *t->text.p);
@@ -79,7 +79,7 @@ static void close_definitions(struct builder *b, uint32_t indent)
 	}
 }
 
-/* The tokens of a line from `t` to its end, which is returned; all of them words if `keep`. */
+/* Reads the tokens of a line from `t`, as words if `keep`; returns the one that ends the line. */
 static void take_rest(struct builder *b, struct fz_token t, bool keep)
 {
 	while (t.kind != FZ_TOKEN_NEWLINE && t.kind != FZ_TOKEN_END) {
@@ -90,7 +90,8 @@ static void take_rest(struct builder *b, struct fz_token t, bool keep)
 	}
 }
 
-/* "def" or "class" was read: its name, its header, and what follows on the line. */
+/* Reads the rest of a definition's first line after "def" or "class": name, header, and any
+ * statement. */
 static void open_definition(struct builder *b, const struct fz_token *keyword, uint32_t indent)
 {
 	struct fz_token name = fz_tokens_next(&b->tokens), t = name;
@@ -119,7 +120,7 @@ static void open_definition(struct builder *b, const struct fz_token *keyword, u
 	take_rest(b, t, true);
 }
 
-/* A string that is a statement is a docstring or as little. */
+/* Reads a statement, and drops one that is just a string, such as a docstring. */
 static void take_statement(struct builder *b, struct fz_token first)
 {
 	struct fz_token second = { 0 };
@@ -192,7 +193,7 @@ void fz_outline_release(struct fz_outline *o)
 	fz_arena_release(&o->arena);
 }
 
-/* The first definition whose "def" is on that line or a later one. */
+/* Returns the first definition whose "def" is on that line or a later one. */
 static uint32_t first_from(const struct fz_outline *o, int32_t line)
 {
 	uint32_t low = 0, high = o->n;
@@ -211,7 +212,8 @@ uint32_t fz_outline_at(const struct fz_outline *o, int32_t line)
 {
 	uint32_t at = first_from(o, line);
 
-	/* It may begin there, or its decorators do; else it is the one before or around that. */
+	/* The definition or its decorators may start there; else it is the one before or around
+	 * it. */
 	if (at == o->n || o->definitions[at].first_line > line)
 		at -= at > 0;
 	while (at != 0 && o->definitions[at].last_line < line)

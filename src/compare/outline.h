@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a Python source file defines, and the words of each definition's body.
+/* The definitions of a Python source file, and the words of each body.
  *
  *   class Parser:               0  <module>       all of the file
  *       def feed(self):   ->    1  Parser         a class
  *           self.n += 1         2  Parser.feed    self n += 1
  *
- * This is no compiler: what it must get right is where definitions begin and end and what they are
- * called. White space, comments, docstrings, decorators, signatures, brackets, commas and quotation
- * marks are no words, so a formatter or annotations change nothing.
+ * This is not a compiler: only the extent and the names of definitions must be right. White space,
+ * comments, docstrings, decorators, signatures, brackets, commas and quotation marks are not words,
+ * so formatters and annotations change nothing.
  */
 #pragma once
 
@@ -16,13 +16,14 @@
 #include "base/str.h"
 
 struct fz_definition {
-	struct fz_str name; /* qualified, as Python says it: "Parser.feed", "f.<locals>.g" */
+	struct fz_str name; /* qualified like in Python: "Parser.feed", "f.<locals>.g" */
 	struct fz_str tail; /* its last component */
-	uint32_t parent;    /* the definition that it stands in; FZ_NONE for the module */
+	uint32_t parent;    /* the enclosing definition; FZ_NONE for the module */
 	int32_t first_line; /* of its first decorator */
 	int32_t line;       /* of "def" or "class" */
 	int32_t last_line;
-	uint32_t words, end; /* its body in the outline's words; of what stands in it, too */
+	uint32_t words,
+		end; /* range of its body in the outline's words, nested definitions included */
 	bool is_class;
 };
 
@@ -38,13 +39,14 @@ struct fz_outline {
 /* The text must outlive the outline. */
 void fz_outline_init(struct fz_outline *o, struct fz_str text);
 void fz_outline_release(struct fz_outline *o);
-/* The innermost definition that a line stands in; the module if none. */
+/* The innermost definition around a line; the module if there is none. */
 uint32_t fz_outline_at(const struct fz_outline *o, int32_t line);
-/* The first definition of that qualified name; FZ_NONE. */
+/* The first definition of that qualified name, or FZ_NONE. */
 uint32_t fz_outline_find(const struct fz_outline *o, struct fz_str name);
-/* The definition of that last component which begins at a line, with a decorator or without. */
+/* The definition with that last component whose "def" or first decorator is at a line, or
+ * FZ_NONE. */
 uint32_t fz_outline_find_at(const struct fz_outline *o, struct fz_str tail, int32_t line);
-/* The hash that a word would have. */
+/* The hash of a word. */
 uint32_t fz_outline_word(struct fz_str word);
 
 /* ---- outline_tokens.c ---- */
@@ -62,15 +64,15 @@ struct fz_token {
 	enum fz_token_kind kind;
 	struct fz_str text;
 	int32_t line;
-	uint32_t indent; /* of the line that it begins */
-	uint32_t depth;  /* of brackets around it */
+	uint32_t indent; /* of the line it starts */
+	uint32_t depth;  /* number of open brackets */
 };
 
 struct fz_tokens {
 	const char *p, *end;
 	int32_t line;
 	uint32_t indent, depth;
-	bool at_start; /* of a logical line */
+	bool at_start; /* at the start of a logical line */
 };
 
 void fz_tokens_init(struct fz_tokens *t, struct fz_str text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Python's text as tokens, logical line by logical line.
+/* Tokens of Python's text, by logical line.
  *
- * A line goes on within brackets and behind a backslash. Nothing here fails: what is no Python
- * gives odd tokens, and a string that never ends is over at the end of its line.
+ * A line continues within brackets and after a backslash. Nothing here fails: text other than
+ * Python gives odd tokens, and an unterminated string ends at the end of its line.
  */
 #include "compare/outline.h"
 
@@ -22,7 +22,7 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* White space in front of a logical line; comments and empty lines are none. */
+/* Skips indentation, comments and empty lines before a logical line. */
 static void skip_to_line(struct fz_tokens *t)
 {
 	uint32_t indent = 0;
@@ -45,7 +45,7 @@ static void skip_to_line(struct fz_tokens *t)
 	t->indent = indent;
 }
 
-/* What stands between two tokens of one logical line. */
+/* Skips white space between two tokens of a logical line. */
 static void skip_within_line(struct fz_tokens *t)
 {
 	for (; t->p < t->end; t->p++) {
@@ -65,7 +65,7 @@ static void skip_within_line(struct fz_tokens *t)
 	}
 }
 
-/* From the first quotation mark to behind the last. */
+/* Reads from the first quotation mark through the last. */
 static struct fz_str take_string(struct fz_tokens *t)
 {
 	char quote = *t->p;
@@ -93,7 +93,7 @@ static struct fz_str take_string(struct fz_tokens *t)
 	return text;
 }
 
-/* The length of a string's prefix (rb, f, ...) at p, -1 when no string begins there. */
+/* The length of a string's prefix (rb, f, ...) at p; -1 if no string starts there. */
 static int string_prefix(const struct fz_tokens *t)
 {
 	int n = 0;
