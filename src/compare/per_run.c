@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A judged diff of several runs a side, shown as one of a run against a run.
+/* Converts a judged diff of several runs per side to costs per run.
  *
- * All that is in the unit of the comparison is divided: what belongs to the base by the base's
- * runs, what belongs to the head by the head's, and so are intervals, which are of the head's size.
- * The factor then no longer makes up for another number of runs.
+ * Values in the unit of the comparison are divided by the number of runs of their side, intervals
+ * by that of the head. The factor then no longer includes the ratio of these numbers.
  */
 #include "compare/judge.h"
 
@@ -71,8 +70,8 @@ static void divide_intervals(struct fz_judged *judged, uint32_t n, int64_t runs)
 	}
 }
 
-/* What instructions cost is read from the samples. The view shares all but one column with the head
- * that was measured, which nobody reads any more. */
+/* Costs of instructions come from samples, so these are divided, too. The view shares all columns
+ * but one with the measured head, which is not read afterwards. */
 static void divide_samples(struct fz_diff *d, struct fz_profile *base, struct fz_profile *head)
 {
 	fz_profile_per_run(base);

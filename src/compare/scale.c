@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Scaling: `factor` turns a base value into what the head would show if nothing had changed.
+/* Scaling: a base value times `factor` is the expected head value if nothing changed.
  *
  *              weights are times        weights count samples
  *   time       1                        interval of base / interval of head
  *              (either times runs of head / runs of base)
  *   window     seconds of head / seconds of base; for samples times the ratio of the intervals
  *   amount     runs of head / runs of base
- *   share      asked for: head total / base total; chosen: what the functions agree on
- *   reference  what the functions agree on, wherever that is
+ *   share      requested: head total / base total; chosen: the scale that functions agree on
+ *   reference  the scale that functions agree on, whatever it is
  *   unit       units of head / units of base (for samples, times the ratio of the intervals)
  *
- * Chosen by itself:
+ * Chosen automatically:
  *
  *   memory, events, instructions -> amount        a time, or samples at known rates:
  *   only shares are known        -> share           parts of running programs -> window
  *                                                   else                      -> time
  *
- * Only shares are known of samples at unknown rates, of two different clocks, of two programs and
- * of a fleet, where nobody knows how much there was to do. With an empty side there is nothing to
- * agree on and no share to make equal: the factor is then that of `time` when the head is empty, so
- * that removed code keeps its cost, and 1 when the base is.
+ * Only shares are known of samples at unknown rates, of two different clocks, of two programs, and
+ * of a fleet, whose load is unknown. With an empty side functions cannot agree and totals cannot be
+ * equal: the factor is then that of `time` if the head is empty, so that removed code keeps its
+ * cost, and 1 if the base is.
  */
 #include "compare/internal.h"
 
@@ -83,8 +83,9 @@ static bool only_shares(const struct fz_diff *d)
 
 /* ---- how long was recorded ---- */
 
-/* Somebody said for how many seconds to record: a program by itself rarely ends so exactly. A
- * recorder is late by a few milliseconds; Go's, by some tenths of a second of usually 10, 30, 60.
+/* Whether a duration was probably requested, because programs rarely run for whole seconds.
+ * Recorders are late by a few milliseconds; Go's, usually run for 10, 30 or 60 s, by some tenths of
+ * a second.
  */
 static bool is_whole_seconds(int64_t ns)
 {
@@ -101,7 +102,7 @@ static bool has_whole_seconds(const struct fz_profile *p)
 	return p->run_count > 0;
 }
 
-/* Only our own recordings say whether they are whole runs. */
+/* Whether it is known if a recording is a whole run; only our own have this. */
 static bool knows_end(const struct fz_profile *p)
 {
 	return p->recording.complete || fz_profile_fact(p, "fizeau").n > 0;
@@ -125,7 +126,8 @@ bool fz_diff_is_one_recording(const struct fz_diff *d)
 	return base && base == d->profile[FZ_HEAD]->range_of;
 }
 
-/* Parts of running programs: one of them by its own word, or both by how long they are. */
+/* Whether both are parts of running programs: one is marked so, or both durations look
+ * requested. */
 static bool are_windows(const struct fz_diff *d)
 {
 	bool whole_seconds = true;
@@ -193,7 +195,7 @@ static double interval_ratio(const struct fz_diff *d)
 	       (double)d->profile[FZ_HEAD]->recording.interval_ns;
 }
 
-/* Several complete runs of a side take as much longer. */
+/* Ratio of the numbers of complete runs. */
 static double run_ratio(const struct fz_diff *d)
 {
 	return (double)FZ_MAX(d->profile[FZ_HEAD]->run_count, 1) /
@@ -248,7 +250,7 @@ int fz_diff_choose_scale(struct fz_diff *d, const struct fz_diff_options *o, str
 
 /* ---- what the functions agree on ---- */
 
-/* Samples of each function by self; returns their number. */
+/* Sets self to the samples of each function by self cost; returns their total. */
 static double count_self(const struct fz_diff *d, enum fz_side s, double *self)
 {
 	const struct fz_profile *p = d->profile[s];
@@ -277,8 +279,8 @@ static void warn_about_agreement(struct fz_diff *d, double usual)
 				"totals are made equal instead");
 }
 
-/* What cannot be told from equal rates and whole runs is taken for that, and values stay as they
- * are. */
+/* Sets the factor from an agreement; if it differs from that of equal rates and whole runs by at
+ * most its error, uses the latter. */
 static void take_agreement(struct fz_diff *d, const struct fz_agreement *a, double weight,
 			   double usual)
 {
@@ -302,7 +304,7 @@ void fz_diff_scale_by_agreement(struct fz_diff *d)
 
 	if (d->total[FZ_BASE] == 0 || d->total[FZ_HEAD] == 0)
 		return;
-	/* A sample of each side may weigh something else. */
+	/* The weight of a sample may differ between the sides. */
 	double weight = ((double)d->total[FZ_HEAD] / head_samples) /
 			((double)d->total[FZ_BASE] / base_samples);
 	double usual = d->scale == FZ_SCALE_SHARE ? interval_ratio(d) * run_ratio(d) : 0;

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* A verdict and an interval for each function or path, which never contradict each other.
+/* Sets a consistent verdict and interval for each function or path.
  *
- * A test has an interval of its own, in the cost of a base run. Reports show costs as measured, so
- * the interval gets their size, holds the change that they show, and ends at the loss of
- * everything:
+ * The interval of a test is in cost of a base run. Reports show measured costs, so the interval is
+ * scaled to these, extended to contain the reported change, and limited to -100 %:
  *
  *     tested     ---[-----x---]---         of 485 ms
- *     shown      --[------x--X]---         of 510 ms: x moved to X, which it holds
+ *     reported   --[------x--X]---         of 510 ms: x moved to X, which it contains
  *
- * The correction for many tests asks for more than 95 %. Its level is that of Benjamini and
- * Yekutieli (2005), R q/m for R of m rejected, at which the test of each rejected function still
- * rejects and that of no other does:
+ * The correction for many tests requires more than 95 % confidence. Its level is that of Benjamini
+ * and Yekutieli (2005), R q/m for R of m rejected, at which exactly the rejected functions are
+ * rejected:
  *
- *     rejected        the corrected interval; the one of 95 % where the corrected holds 0, for an
- *                     interval is not quite the test turned round
- *     not rejected    the one of 95 %; where that excludes 0, the corrected; and up to 0 where
- *                     that excludes it as well, for only what is beyond the margin is tested
+ *     rejected        the corrected interval, or the 95 % interval if the corrected one contains
+ *                     0, since the interval is not exactly the inverse of the test
+ *     not rejected    the 95 % interval; if that excludes 0, the corrected one, extended to 0 if
+ *                     it also excludes 0, since only the part beyond the margin is tested
  *
- * What makes up nearly all of the run has the verdict of the run, and its interval: by what it grew
- * more or less than the run, that is moved.
+ * Entities that make up nearly all of the run get the run's verdict and its interval, shifted by
+ * the difference between their change and the run's.
  */
 #include "compare/judge_internal.h"
 
 #include <math.h>
 
-/* A part of both sides from which on an entity is the run. */
+/* An entity with at least this share of both sides counts as the run. */
 static const double nearly_all = 0.90;
 
 struct interval {
@@ -52,7 +51,7 @@ bool fz_hypotheses_is_whole(const struct fz_inference *c, const struct fz_hypoth
 	       (double)shown[FZ_HEAD] >= nearly_all * (double)total[FZ_HEAD];
 }
 
-/* In the unit and the size of what is shown. What no sample that counts has seen has none. */
+/* Scales the interval of a test to reported costs. There is none without samples that count. */
 static struct interval show(const struct fz_inference *c, const int64_t shown[FZ_SIDES],
 			    const struct fz_change *change)
 {
@@ -80,7 +79,7 @@ static bool is_within(struct interval v, double margin)
 	return v.low >= -margin && v.high <= margin;
 }
 
-/* Of what makes up nearly all of the run. */
+/* Interval of an entity that makes up nearly all of the run. */
 static struct interval interval_of_run(const struct fz_inference *c, const int64_t shown[FZ_SIDES])
 {
 	const struct fz_judged_run *run = c->run;
@@ -117,7 +116,7 @@ void fz_hypotheses_take_back(const struct fz_inference *c, struct fz_hypotheses 
 		k->rejected[f][i] = false;
 }
 
-/* The interval that says what was decided. */
+/* Chooses the interval that agrees with the decision. */
 static struct interval agree(const struct fz_inference *c, const struct fz_hypotheses *k,
 			     enum fz_family f, uint32_t i, double *alpha)
 {

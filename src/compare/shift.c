@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Cost that only went from one callee to another.
+/* Finds cost that only moved from one callee to another.
  *
  *   main            main          parse was split in two: new callees cost 305, removed ones 300.
  *    |-parse 300     |-head  90   That is one shift of +5, not +305 and -300.
  *    `-print 50      |-body 215
  *                    `-print 50
  *
- * Below a node that both sides have, it is one when the new callees' cost and the removed ones'
- * differ by less than twice the standard error of the difference and by less than a fifth of
- * their sum. Both must be seen often enough for that to mean anything. Wrappers take no part: what
- * they wrap was matched. A callee's whole subtree is marked, since its cost is the callee's.
+ * Below a common node, it is a shift if the costs of new and removed callees differ by less than
+ * twice the standard error of the difference and by less than a fifth of their sum. Both need
+ * enough samples. Wrappers do not count, because the code inside was matched. The whole subtree of
+ * a callee is marked, since it is part of its cost.
  */
 #include "compare/internal.h"
 

@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* The head's times as they would have been at the base's speed.
+/* Converts the head's times to the base's speed.
  *
  * CPU time is not work: on a shared machine the same program takes 10 to 30 % more or less of it
- * from run to run, and wall time holds what others took of the CPUs besides. Recordings say how
- * fast the machine was at each moment (profile/speed.h) and when a thread waited for a CPU. A
- * sample's *even* weight leaves both out:
+ * from run to run, and wall time also includes waits for CPUs. Recordings have the speed of the
+ * machine at each moment (profile/speed.h) and the waits of threads for a CPU. A sample's *even*
+ * weight excludes both effects:
  *
  *     on a CPU      even = weight / cost of the piece at that moment
- *     waiting       even = 0             its time is spread over what is on a CPU; but where waits
- *                                        are told, with frames of their own, it is as if asleep
- *     asleep        even = weight        no speed changes it
+ *     waiting       even = 0             its time is spread over samples on a CPU; but if waits
+ *                                        are recorded with their own frames, like asleep
+ *     asleep        even = weight        independent of speed
  *
- * What is shown of the base is what was measured. For each function f that gives the price of even
- * time while the base ran f, and the head pays the same price:
+ * The base is shown as measured. That defines the price of even time in each function f of the
+ * base, which is then applied to the head:
  *
  *     price_f = (measured on a CPU + measured waiting)/(even on a CPU)        of f in the base
  *     head'   = even * price_f                                   asleep: as measured
  *
- * so that head'/base is the ratio of even times, function by function, and sums along the tree stay
- * sums. What a function is hardly known by it has of the base as a whole: how it slows down by
- * HALF_KNOWN_NS on a CPU; what it waits by HALF_KNOWN_WAITS, for waits are few and long on a
- * machine that is busy, and whom they hit is chance:
+ * so that head'/base is the ratio of even times, function by function, and sums along the tree
+ * remain sums. A function with little data borrows from the whole base: half of its slowness at
+ * HALF_KNOWN_NS on a CPU, and half of its waiting at HALF_KNOWN_WAITS, because on a busy machine
+ * waits are few and long, and hit functions by chance:
  *
  *     price_f = slowness_f (1 + waiting_f)
  *     slowness_f = (on a CPU + k slowness)/(even + k)
  *     waiting_f  = (waiting + h waiting/on a CPU of all)/(on a CPU + h)
  *
- * with k and h in pieces and in ns of the base's average, all times what makes the base's own sum
- * that of its measured times.
+ * with k in pieces and h in ns of the base's average. All prices are multiplied so that the sum of
+ * the base equals its measured time.
  */
 #include "compare/internal.h"
 
 #include <math.h>
 
-/* By which a price is known half as well as can be: time on a CPU; and waits for one. */
+/* Data at which half of a price is the function's own: time on a CPU, and number of waits for
+ * one. */
 #define HALF_KNOWN_NS 10e6
 #define HALF_KNOWN_WAITS 4
 
@@ -43,7 +44,7 @@ enum where { ON_CPU, WAITING, ASLEEP };
 
 struct lens {
 	const struct fz_profile *p;
-	uint32_t metric, wait; /* FZ_NONE: waiting is not known, or told */
+	uint32_t metric, wait; /* FZ_NONE: waits are unknown, or have frames */
 	bool cpu;              /* the metric is CPU time */
 	struct fz_speed speed;
 	size_t hint;
@@ -56,7 +57,7 @@ static enum where where_is(const struct lens *l, size_t row)
 	return l->wait != FZ_NONE && fz_sample_weight(l->p, l->wait, row) > 0 ? WAITING : ASLEEP;
 }
 
-/* ns for the piece when the sample was taken. */
+/* Duration of the piece of work, ns, at the time of a sample. */
 static double piece_at(struct lens *l, size_t row)
 {
 	const struct fz_samples *s = &l->p->samples;
@@ -75,7 +76,7 @@ static bool open_lens(struct lens *l, const struct fz_profile *p, uint32_t metri
 
 /* ---- prices ---- */
 
-/* Of one function of the base, or of all. */
+/* Price of a function of the base, or of the whole base. */
 struct price {
 	double on_cpu, waiting; /* measured, ns */
 	double even;            /* pieces of work */
@@ -83,11 +84,11 @@ struct price {
 
 struct prices {
 	struct fz_map by_key;
-	struct price *of; /* by what the map says */
+	struct price *of; /* indexed by the map */
 	size_t n, cap;
 	struct price all;
-	double waits; /* stretches of samples */
-	double scale; /* so that the base pays in all what was measured */
+	double waits; /* number of stretches of samples */
+	double scale; /* makes the sum of the base its measured time */
 };
 
 static struct fz_str last_part(struct fz_str path)
@@ -103,7 +104,8 @@ static uint64_t hash_text(struct fz_str s)
 	return fz_hash_bytes(s.p, s.n);
 }
 
-/* The base's and the head's files may lie in different folders. */
+/* Hashes a function by base name of its file, because the sides' files may be in different
+ * folders. */
 static uint64_t key_of(const struct fz_profile *p, uint32_t stack)
 {
 	const struct fz_function *f = fz_profile_stack_function(p, stack);
@@ -131,7 +133,7 @@ static void pay(struct price *price, const struct price *more)
 	price->even += more->even;
 }
 
-/* By stack first: names are looked up once for each. */
+/* Sums by stack first, so that names are looked up once per stack. */
 static void learn_prices(struct lens *l, struct prices *prices)
 {
 	const struct fz_samples *s = &l->p->samples;
@@ -162,7 +164,7 @@ static void learn_prices(struct lens *l, struct prices *prices)
 	}
 }
 
-/* ns a piece of work. */
+/* Price of a function mixed with that of the base, in ns per piece of work. */
 static double mixed(const struct prices *prices, const struct price *own)
 {
 	const struct price *all = &prices->all;
@@ -183,7 +185,7 @@ static void set_scale(struct prices *prices)
 	prices->scale = (prices->all.on_cpu + prices->all.waiting) / sum;
 }
 
-/* ns a piece of work of the innermost function of each stack of a side. */
+/* Returns the price of the innermost function of each stack of a side, in ns per piece of work. */
 static double *price_stacks(const struct fz_profile *p, const struct prices *prices)
 {
 	static const struct price unknown = { 0 };
@@ -240,7 +242,8 @@ bool fz_diff_same_fact(const struct fz_diff *d, const char *key)
 	return base.n && fz_str_eq(base, fz_profile_fact(d->profile[FZ_HEAD], key));
 }
 
-/* A recording compared with itself has nothing to even out. */
+/* Whether both sides have the same samples; a recording compared with itself needs no
+ * adjustment. */
 static bool same_samples(const struct fz_diff *d)
 {
 	const struct fz_samples *a = &d->profile[FZ_BASE]->samples,
@@ -250,8 +253,8 @@ static bool same_samples(const struct fz_diff *d)
 	       (a->n == 0 || memcmp(a->time, b->time, a->n * sizeof(*a->time)) == 0);
 }
 
-/* Speeds of one kind of piece on one kind of machine. */
-static bool can_steady(const struct fz_diff *d, const uint32_t metric[FZ_SIDES])
+/* Whether both sides measured the same kind of piece on the same kind of machine. */
+static bool can_adjust(const struct fz_diff *d, const uint32_t metric[FZ_SIDES])
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		if (metric[s] == FZ_METRIC_SAMPLES ||
@@ -262,14 +265,14 @@ static bool can_steady(const struct fz_diff *d, const uint32_t metric[FZ_SIDES])
 	       fz_diff_same_fact(d, "speed") && fz_diff_same_fact(d, "cpu") && !same_samples(d);
 }
 
-/* Are waits for a CPU told as such, on either side? */
-static bool are_told(const struct fz_diff *d)
+/* Whether waits for a CPU have their own frames on any side. */
+static bool have_frames(const struct fz_diff *d)
 {
 	return (d->profile[FZ_BASE]->recording.features | d->profile[FZ_HEAD]->recording.features) &
 	       (FZ_FEATURE_WAITS | FZ_FEATURE_SAMPLED_WAITS);
 }
 
-/* What the diff calls the head: its samples, with the metric at the base's speed. */
+/* Replaces the head of the diff by a view with the metric at the base's speed. */
 static void take_view(struct fz_diff *d, uint32_t metric)
 {
 	d->speed_scale.view = *d->profile[FZ_HEAD];
@@ -282,10 +285,10 @@ void fz_diff_scale_speed(struct fz_diff *d, const uint32_t metric[FZ_SIDES])
 {
 	struct lens lens[FZ_SIDES] = { 0 };
 	struct prices prices = { 0 };
-	bool open = can_steady(d, metric);
+	bool open = can_adjust(d, metric);
 
 	for (enum fz_side s = 0; open && s < FZ_SIDES; s++)
-		open = open_lens(&lens[s], d->profile[s], metric[s], are_told(d));
+		open = open_lens(&lens[s], d->profile[s], metric[s], have_frames(d));
 	if (open)
 		learn_prices(&lens[FZ_BASE], &prices);
 	if (prices.all.even > 0) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* New functions whose code was within another one of the same file.
+/* Finds new functions whose code was part of another one in the same file.
  *
  *   base                    head
- *   def parse(): a b c d    def parse(): a d part()      `part` is new; most of what it says stood
- *                           def part(): b c              in `parse`, which names it instead
+ *   def parse(): a b c d    def parse(): a d part()      `part` is new; most of its code was in
+ *                           def part(): b c              `parse`, which now calls it
  *
- * Nothing is compared otherwise for that: what `part` costs is of no function of the base, and
- * `parse` is compared with `parse`. It is told, so that nobody takes code that was there for code
- * that was added.
+ * This does not change the comparison: the cost of `part` has no counterpart in the base, and
+ * `parse` is compared with `parse`. It is only reported, so that moved code is not mistaken for
+ * added code.
  */
 #include "compare/code.h"
 #include "compare/internal.h"
 
-enum { RUNS_LEAST = 10 };             /* that a body has: fewer are anybody's */
-static const double part_least = .60; /* of its runs that the other one lost */
+enum { RUNS_LEAST = 10 };             /* of a body: shorter ones are not specific */
+static const double part_least = .60; /* fraction of its runs that the other one lost */
 static const double ahead = .20;      /* of all other candidates */
 
-/* Runs that a function's body has in the base and not in the head; none where it is not known. */
+/* Runs of a function's body in the base but not in the head; none if unknown. */
 static void find_lost(struct fz_code *code, const struct fz_diff_function *f, struct fz_body *ret)
 {
 	struct fz_code_place at[FZ_SIDES];
@@ -32,7 +32,7 @@ static void find_lost(struct fz_code *code, const struct fz_diff_function *f, st
 	fz_body_subtract(body[FZ_BASE], body[FZ_HEAD], ret);
 }
 
-/* A new function that may be a part of another one. */
+/* A new function that may have been a part of another one. */
 struct part {
 	uint32_t function, source; /* of the base */
 	const struct fz_body *body;
@@ -58,7 +58,7 @@ static bool is_part(const struct fz_diff *d, struct fz_code *code, uint32_t func
 	return ret->body->n >= RUNS_LEAST;
 }
 
-/* What each function of the base's sources that are wanted lost; empty for others. */
+/* The runs that each function of the wanted base sources lost; empty for others. */
 static struct fz_body *collect_losses(struct fz_diff *d, struct fz_code *code, const bool *wanted)
 {
 	struct fz_body *lost = fz_calloc(d->function_count, sizeof(*lost));
@@ -74,8 +74,8 @@ static struct fz_body *collect_losses(struct fz_diff *d, struct fz_code *code, c
 	return lost;
 }
 
-/* Whether a function's text in the head names another one. */
-static bool names_it(struct fz_code *code, const struct fz_diff_function *f, uint32_t word)
+/* Whether a function's text in the head mentions a name. */
+static bool mentions(struct fz_code *code, const struct fz_diff_function *f, uint32_t word)
 {
 	bool within;
 	struct fz_code_place at = fz_code_find(code, FZ_HEAD, f->on_side[FZ_HEAD], &within);
@@ -88,7 +88,7 @@ static bool names_it(struct fz_code *code, const struct fz_diff_function *f, uin
 	return false;
 }
 
-/* The function that the code of a new one was in; FZ_NONE. */
+/* The function that contained the code of a new one, or FZ_NONE. */
 static uint32_t find_origin(const struct fz_diff *d, struct fz_code *code,
 			    const struct fz_body *lost, const struct part *p)
 {
@@ -97,7 +97,7 @@ static uint32_t find_origin(const struct fz_diff *d, struct fz_code *code,
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		if (!lost[i].n ||
 		    fz_code_source(code, FZ_BASE, d->functions[i].on_side[FZ_BASE]) != p->source ||
-		    !names_it(code, &d->functions[i], p->name))
+		    !mentions(code, &d->functions[i], p->name))
 			continue;
 		uint32_t common = fz_body_common(p->body, &lost[i]);
 		second = FZ_MAX(second, FZ_MIN(common, most));

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of two recordings, and what each node costs in each of them.
+/* Matches the threads of two recordings, and computes the cost of each node per thread.
  *
- * Thread ids differ from run to run, so threads are matched by what stays: the main flag, then
- * the name (the k-th "worker" with the k-th "worker"), then, where a side knows no name, the order
- * of appearance. Where there are several processes, theirs are matched first, by their commands and
- * then by what they run (the k-th with the k-th), and threads only within matched ones. Threads
- * without a sample cost nothing on either side and are left out.
+ * Thread ids differ from run to run, so threads are matched by the main flag, then by name (the
+ * k-th "worker" with the k-th "worker"), then, if a side has no names, by order of appearance.
+ * Several processes are matched first, by command and then by order (the k-th with the k-th), and
+ * threads only within matched ones. Threads without samples are omitted.
  */
 #include "compare/internal.h"
 
@@ -70,7 +69,7 @@ static void pair_processes_where(struct pairing *m, bool *taken,
 	}
 }
 
-/* A side with one process, or that knows nothing of commands, has the order alone. */
+/* By order alone if a side has one process or no commands. */
 static void pair_processes(struct pairing *m)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
@@ -107,7 +106,8 @@ static bool a_name_is_missing(const struct pairing *m, uint32_t base, uint32_t h
 	return name_at(m, FZ_BASE, base).n == 0 || name_at(m, FZ_HEAD, head).n == 0;
 }
 
-/* Programs with ten thousands of threads exist; beyond this many the order decides alone. */
+/* Some programs have tens of thousands of threads; with more than this many, only the order
+ * counts. */
 enum { NAMES_MAX = 512 };
 
 static void pair_where(struct pairing *m,
@@ -227,8 +227,8 @@ static int compare_cells(const void *pa, const void *pb)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* Sort by (node, thread): nodes by counting, the few threads of a node by comparing. Equal cells
- * become one. */
+/* Sorts by (node, thread): nodes by counting sort, the few threads of a node by comparison. Merges
+ * equal cells; returns their number. */
 static size_t sort_and_merge(const struct fz_diff *d, struct fz_diff_cell *cells, size_t n)
 {
 	fz_auto(fz_free_ptr) size_t *start = fz_calloc((size_t)d->node_count + 2, sizeof(*start));
@@ -258,7 +258,7 @@ static size_t sort_and_merge(const struct fz_diff *d, struct fz_diff_cell *cells
 	return out;
 }
 
-/* With one thread they are the nodes' own costs. */
+/* With one thread, cells are the nodes' own costs. */
 static void take_cells_of_one(struct fz_diff *d)
 {
 	d->cells = fz_reallocarray(NULL, d->node_count + 1ul, sizeof(*d->cells));

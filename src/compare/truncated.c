@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks that begin where others were cut; see truncated.h.
+/* Cuts stacks where those of the other side were truncated; see truncated.h.
  *
- * Functions of the two are the same here when their name and the last part of their file's are:
- * matching comes later, and wants stacks that can be matched. Each stack that a sample has is
- * looked at once, at most `depth` frames of it.
+ * Functions count as equal here if their names and the base names of their files are equal, because
+ * matching comes later. Each stack with samples is visited once, at most `depth` frames of it.
  */
 #include "compare/truncated.h"
 
@@ -14,9 +13,9 @@ enum { NAMED_MAX = 3 };
 struct cutter {
 	struct fz_profile *p;
 	uint32_t depth;
-	const struct fz_map *begins; /* hash of a function that cut stacks begin with */
-	uint32_t *now;               /* of a stack; FZ_NONE: not asked for yet */
-	uint32_t *frames;            /* depth of them, innermost first */
+	const struct fz_map *begins; /* hashes of functions that truncated stacks start with */
+	uint32_t *now;               /* new stack of a stack; FZ_NONE: not computed yet */
+	uint32_t *frames;            /* `depth` of them, innermost first */
 };
 
 static uint64_t hash_of(const struct fz_profile *p, const struct fz_function *f)
@@ -35,7 +34,7 @@ static uint32_t root_of(const struct fz_profile *p, uint32_t stack)
 	return p->frames[p->stacks[stack].frame].function;
 }
 
-/* The functions that cut stacks begin with, and their names for people. */
+/* Collects the functions that truncated stacks start with, and appends their names. */
 static void find_begins(const struct fz_profile *p, uint32_t depth, struct fz_map *begins,
 			struct fz_buf *names)
 {
@@ -103,7 +102,7 @@ static int cut(struct fz_profile *p, uint32_t depth, const struct fz_map *begins
 	return fz_profile_check(p, err);
 }
 
-/* Of the one that is cut; 0: none or both. */
+/* Depth of the truncated side; 0 if none or both are truncated. */
 static uint64_t depth_of_cut(const struct fz_profile *base, const struct fz_profile *head)
 {
 	bool base_is_cut = fz_profile_fact(base, "stacks.cut").n;

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing a recording whose stacks were cut with one whose stacks were not.
+/* Compares a recording with truncated stacks with one with complete stacks.
  *
- *   base, cut at 4           r r r leaf              ->  r r r leaf
- *   head        main outer r r r r leaf              ->  r r r leaf      cut alike
- *   head        main outer r r leaf                  ->      r r leaf    begins where the base
- * could
+ *   base, cut at 4           r r r leaf     ->  r r r leaf
+ *   head        main outer r r r r leaf     ->  r r r leaf     cut alike
+ *   head        main outer r r leaf         ->    r r leaf     starts where the base could
  *
- * What the cut took from one side says nothing about the program, so it may not be called new or
- * gone: it is taken from both. The functions with which cut stacks begin are where all stacks that
- * pass through them begin, on both sides.
+ * Frames that are missing due to truncation must not be reported as new or gone, so they are
+ * removed from both sides: all stacks start at the functions that truncated stacks start with.
  */
 #pragma once
 
 #include "profile/profile.h"
 
-/* Whether fz_diff_cut_alike would change the two: one is cut and the other is not. */
+/* Whether fz_diff_cut_alike would change the two: exactly one is truncated. */
 bool fz_diff_cuts(const struct fz_profile *base, const struct fz_profile *head);
-/* When one of the two is cut (its fact "stacks.cut" is the number of frames) and the other is not.
- * Samples keep their order and weights. The fact "stacks.begin" of the one that is cut then names
- * the functions. Fails with FZ_ELIMIT when a profile has no room for the new stacks. */
+/* Cuts both alike if exactly one is truncated (its fact "stacks.cut" is the number of frames).
+ * Samples keep their order and weights. Sets the fact "stacks.begin" of the truncated one to the
+ * names of the functions. Fails with FZ_ELIMIT if a profile has no room for the new stacks. */
 int fz_diff_cut_alike(struct fz_profile *base, struct fz_profile *head, struct fz_error *err);
