@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading benchmarks back: which root a row is below, found once for each stack. A stack comes
- * after its parent, so one pass in order knows the parent's answer.
+/* Reads benchmarks. The root of a row is computed once for each stack; parents precede children, so
+ * one pass in order is enough.
  */
 #include "profile/benchmarks.h"
 
@@ -67,7 +67,7 @@ double fz_benchmarks_floor(const struct fz_profile *p, const char *metric)
 	return largest;
 }
 
-/* ---- which row is whose ---- */
+/* ---- rows ---- */
 
 uint32_t fz_benchmark_root(struct fz_profile *p, struct fz_str name)
 {
@@ -93,7 +93,7 @@ static struct fz_benchmark *add(struct fz_benchmarks *b, struct fz_str name, uin
 	return &b->list[b->n++];
 }
 
-/* The benchmark that each stack belongs to, FZ_NONE for those of none. */
+/* Returns the benchmark of each stack, or FZ_NONE. */
 static uint32_t *find_roots(const struct fz_profile *p, struct fz_benchmarks *b)
 {
 	uint32_t *of = fz_calloc(p->stack_count + 1ul, sizeof(*of));
@@ -235,7 +235,7 @@ void fz_benchmark_add_trouble(struct fz_profile *p, struct fz_str name, const ch
 	struct fz_str old = fz_profile_fact(p, TROUBLE);
 
 	fz_buf_add(&text, old.p, old.n);
-	/* Tabs and line ends are ours. */
+	/* Tabs and line ends are separators. */
 	for (size_t i = 0; i < name.n; i++)
 		fz_buf_char(&text, name.p[i] == '\t' || name.p[i] == '\n' ? ' ' : name.p[i]);
 	fz_buf_printf(&text, "\t%s\n", what);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs of calls; see callgraph.h.
+/* Call graphs; see callgraph.h.
  *
- * The total of functions that are one for whoever asks (variants or lines of a function, names that
- * only differ in a version) is the sum of theirs without what they call each other for: that is
- * inside the caller's total already. Inner variants are left out.
+ * The total of a group of functions (variants or lines of a function, names that only differ in a
+ * version) is the sum of their totals minus that of calls between them, which is already in the
+ * caller's total. Inner variants are omitted.
  */
 #include "profile/callgraph.h"
 
-/* Sums of many of them still fit. */
+/* Sums of many values still fit in int64_t. */
 static const int64_t value_max = (int64_t)1 << 60;
 
 static int64_t add(int64_t a, int64_t b)
@@ -60,7 +60,7 @@ void fz_callgraph_free(struct fz_callgraph *g)
 	free(g);
 }
 
-/* Add to a row, made when there is none. */
+/* Adds values to a row, which is created if needed. */
 static void add_row(struct fz_callgraph *g, struct fz_profile *p, uint32_t *row,
 		    const int64_t *values)
 {
@@ -115,7 +115,7 @@ void fz_callgraph_self(struct fz_callgraph *g, struct fz_profile *p, uint32_t fu
 	add_row(g, p, &g->selves[*slot].cost, values);
 }
 
-/* The call between the same ends from the same place. */
+/* Finds or creates the call with the same ends and place. */
 static struct fz_callgraph_call *call_of(struct fz_callgraph *g, struct fz_profile *p,
 					 const struct fz_callgraph_call *call)
 {
@@ -172,7 +172,7 @@ static uint32_t frame_here(const struct merger *m, uint32_t frame)
 	return m->tables ? m->tables->frames[frame] : frame;
 }
 
-/* A row of the other graph in the order of our metrics; NULL when there is none. */
+/* A row of the other graph in the order of our metrics, or NULL. */
 static const int64_t *row_here(const struct merger *m, uint32_t row, int64_t values[FZ_METRICS_MAX])
 {
 	const int64_t *theirs = fz_callgraph_row(m->from, row);
@@ -312,9 +312,9 @@ struct totals {
 	const struct fz_callgraph *g;
 	uint32_t metric;
 	const uint32_t *group_of; /* of each function of the graph */
-	bool *has_outer;  /* of each function of the profile: not all in the graph are inner */
+	bool *has_outer;  /* of each function of the profile: some in the graph are not inner */
 	int64_t *sum;     /* of each group */
-	int64_t *largest; /* of its members; FZ_NONE of them stated: INT64_MIN */
+	int64_t *largest; /* of its members; INT64_MIN if none is stated */
 	bool *unknown;
 };
 

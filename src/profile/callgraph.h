@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* What a format without stacks states: a graph of calls with the costs of both its ends.
+/* The contents of a format without stacks: a call graph with the costs of both ends of each call.
  *
  *   function: self cost on lines, total        main 1 --2 calls, 60--> parse 50, total 60
- *   call: caller, callee, how often, cost           \--1 call,  39--> load 9, total 39
+ *   call: caller, callee, count, cost               \--1 call,  39--> load 9, total 39
  *
- * A tree made of it is a guess (format/graph.h); its totals are not, so a profile keeps the graph
- * for as long as it holds all that the graph was made for: whoever takes samples away or turns
- * stacks round drops it. There may be variants of a function: of one level of a recursion, "fib'2",
- * or of certain callers, "fib'main".
+ * A tree reconstructed from it is an estimate (format/graph.h); its totals are exact, so a profile
+ * keeps the graph as long as it is complete: removing samples or reversing stacks drops it. A
+ * function may have variants: of one level of a recursion, "fib'2", or of certain callers,
+ * "fib'main".
  *
- * Costs are rows of one value for each metric of the profile; FZ_NONE is a cost that nobody stated.
+ * Costs are rows with one value for each metric of the profile; FZ_NONE: not stated.
  */
 #pragma once
 
 #include "profile/profile.h"
 
 struct fz_callgraph_function {
-	uint32_t frame;   /* as a caller sees it */
-	uint32_t variant; /* string: what its name has more, "'2"; "": nothing */
-	bool inner;       /* only called inside another variant, whose total holds this one's */
-	uint64_t calls, primitive; /* how often it was called, and that without recursion */
+	uint32_t frame;            /* as called */
+	uint32_t variant;          /* string: suffix of its name, "'2", or "" */
+	bool inner;                /* only called inside another variant, whose total includes it */
+	uint64_t calls, primitive; /* number of calls, and without recursive ones */
 	uint32_t total;            /* row */
 };
 
@@ -36,7 +36,7 @@ struct fz_callgraph_call {
 
 struct fz_callgraph {
 	uint32_t metrics; /* values in a row */
-	uint32_t stated;  /* bit for each metric of which functions have totals */
+	uint32_t stated;  /* bits of the metrics with function totals */
 	struct fz_callgraph_function *functions;
 	uint32_t n, cap;
 	struct fz_callgraph_self *selves;
@@ -46,24 +46,25 @@ struct fz_callgraph {
 	int64_t *values;
 	uint32_t row_n;
 	size_t value_cap;
-	struct fz_map function_of, self_of, call_of; /* what is there already */
+	struct fz_map function_of, self_of, call_of; /* existing entries */
 };
 
-/* An empty graph for a profile whose metrics are known. */
+/* Returns an empty graph for a profile that has its metrics. */
 struct fz_callgraph *fz_callgraph_new(const struct fz_profile *p);
 struct fz_callgraph *fz_callgraph_copy(const struct fz_callgraph *g);
 void fz_callgraph_free(struct fz_callgraph *g);
 
-/* The function with that frame and variant, made when it is new; memory is paid for by `p`. */
+/* Finds or creates the function with that frame and variant; memory counts towards the limit of
+ * `p`. */
 uint32_t fz_callgraph_function(struct fz_callgraph *g, struct fz_profile *p, uint32_t frame,
 			       uint32_t variant, bool inner);
-/* What follows adds to what was said of the same before. A total, or a call's costs, may be NULL:
- * not stated. */
+/* The following functions add to earlier values. A total, or a call's costs, may be NULL: not
+ * stated. */
 void fz_callgraph_total(struct fz_callgraph *g, struct fz_profile *p, uint32_t function,
 			const int64_t *values);
 void fz_callgraph_self(struct fz_callgraph *g, struct fz_profile *p, uint32_t function,
 		       uint32_t frame, const int64_t *values);
-/* Ends and counts are those of `call`, its rows are not looked at. */
+/* Ends and counts are those of `call`; its rows are ignored. */
 void fz_callgraph_call(struct fz_callgraph *g, struct fz_profile *p,
 		       const struct fz_callgraph_call *call, const int64_t *self,
 		       const int64_t *total);
@@ -73,33 +74,34 @@ static inline const int64_t *fz_callgraph_row(const struct fz_callgraph *g, uint
 	return row == FZ_NONE ? NULL : g->values + (size_t)row * g->metrics;
 }
 
-/* What indices of another profile's graph are in ours; of a metric of ours what it is there. */
+/* Maps indices of another profile to ours, and our metrics to those of the other. */
 struct fz_callgraph_tables {
 	const uint32_t *strings, *frames, *metrics;
 };
-/* Add all of another graph; tables: NULL when it is of the same profile. */
+/* Adds another graph; tables: NULL if it is of the same profile. */
 void fz_callgraph_merge(struct fz_callgraph *g, struct fz_profile *p,
 			const struct fz_callgraph *from, const struct fz_callgraph_tables *tables);
 /* Divide all costs and counts by a number of runs. */
 void fz_callgraph_per_run(struct fz_callgraph *g, uint32_t runs);
 
-/* Give the profile, which is that of several files perhaps, the graph of one; takes over g. first:
- * it had no samples before. Where a file has none, the profile has none: it would be of a part. */
+/* Adds the graph of one file (NULL: none) to a profile, which may consist of several; takes
+ * ownership of g. first: the profile had no samples before. If any file has no graph, the profile
+ * has none, as it would be incomplete. */
 void fz_profile_take_callgraph(struct fz_profile *p, struct fz_callgraph *g, bool first);
 void fz_profile_drop_callgraph(struct fz_profile *p);
 
-/* What the counts of a profile with a reconstructed tree are of: "call", or "sample" of a sampling
- * profiler that keeps a graph. Rows are neither. */
+/* What a profile with a reconstructed tree counts: "call", or "sample" from a sampling profiler
+ * that stores a graph. Its rows are neither. */
 const char *fz_profile_counted(const struct fz_profile *p);
 uint64_t fz_profile_count(const struct fz_profile *p);
 
 /* Whether totals of functions are recorded for that metric. */
 bool fz_callgraph_states(const struct fz_profile *p, uint32_t metric);
-/* Recorded totals of groups of functions in that metric, where they are known; ret_total is left as
- * it is where they are not. group_of: of each function of the profile, FZ_NONE: none; NULL: each
- * is one of its own. */
+/* Sets ret_total to the recorded totals of groups of functions in that metric; entries without one
+ * are left unchanged. group_of: of each function of the profile, or FZ_NONE; NULL: each function is
+ * a group. */
 void fz_callgraph_totals(const struct fz_profile *p, uint32_t metric, const uint32_t *group_of,
 			 uint32_t groups, int64_t *ret_total);
-/* The same for groups of the graph's functions. */
+/* Likewise for groups of the graph's functions. */
 void fz_callgraph_group_totals(const struct fz_profile *p, uint32_t metric,
 			       const uint32_t *group_of, uint32_t groups, int64_t *ret_total);

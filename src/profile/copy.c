@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile with tables of its own; fz_profile_copy in profile.h. */
+/* Copies a profile with its tables; fz_profile_copy in profile.h. */
 #include "profile/profile.h"
 
 #include "profile/callgraph.h"
@@ -50,7 +50,7 @@ struct fz_profile *fz_profile_copy(const struct fz_profile *p)
 	struct fz_profile *copy = fz_memdup(p, sizeof(*p));
 	size_t bytes = p->arena.bytes;
 
-	/* Texts stay in the arena of the original; what it took counts for the limit of both. */
+	/* Texts stay in the arena of the original; its size counts towards the limits of both. */
 	copy->arena = (struct fz_arena){ .bytes = bytes };
 	copy->input = NULL;
 	copy_tables(copy);

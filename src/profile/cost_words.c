@@ -23,7 +23,7 @@ static const struct {
 	{ "count", "samples", &fz_cost_words_for_programs },
 	{ "count", "instructions", &fz_cost_words_for_programs },
 	{ "count", "cycles", &fz_cost_words_for_programs },
-	/* Of programs that give their times no unit. */
+	/* From programs that give times without a unit. */
 	{ "count", "wall", &fz_cost_words_for_programs },
 	{ "count", "cpu", &fz_cost_words_for_programs },
 };

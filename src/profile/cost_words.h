@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What people call a cost that grew or shrank, by what it is a cost of: a program is slower by its
- * time, larger by its bytes, and of what is counted it has more. Files for programs have one word
- * for all, "slower", which there means that it costs more. */
+/* Words for a cost that grew or shrank, by unit: a program is slower (time), larger (bytes) or has
+ * more (counts). Machine-readable files use one word for all, "slower", for a higher cost. */
 #pragma once
 
 struct fz_cost_words {
 	const char *more, *less;           /* of one: "slower", "faster" */
-	const char *many_more, *many_less; /* after how many: "2 slower", "2 with more" */
-	const char *is, *are;              /* between them and what changed: "the run is slower" */
+	const char *many_more, *many_less; /* after a number: "2 slower", "2 with more" */
+	const char *is, *are;              /* verb before them: "the run is slower" */
 };
 
-/* Those that files for programs have. */
+/* The words of machine-readable files. */
 extern const struct fz_cost_words fz_cost_words_for_programs;
 
-/* What it is that a function has of its own: "time" (samples stand for it), "bytes", or what is
- * counted. */
+/* Noun for a function's own cost: "time" (also for samples), "bytes", or what is counted. */
 const char *fz_cost_noun(const char *metric, const char *unit);
 
-/* Of a metric and its unit. Samples, instructions and cycles stand for time. */
+/* Words for a metric and its unit. Samples, instructions and cycles count as time. */
 const struct fz_cost_words *fz_cost_words(const char *metric, const char *unit);

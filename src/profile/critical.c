@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Backwards through samples and wakes; the header has the picture. Times only fall, so of each
- * thread what is later than where the walk is can be dropped: all of it takes one pass. The
- * recording began at 0: what a damaged file has before is taken for then, and no wake.
+/* Walks backwards through samples and wakes; see the picture in the header. Times only decrease, so
+ * later samples and wakes of each thread can be dropped, and one pass is enough. The recording
+ * starts at 0; earlier samples of a damaged file count as 0, and earlier wakes are ignored.
  */
 #include "profile/critical.h"
 
-enum { ROUNDED = 3000 }; /* ns: of times and weights in a recording, at most (docs/format.md) */
+enum {
+	ROUNDED = 3000
+}; /* ns: largest rounding error of times and weights in a recording (docs/format.md) */
 
-/* What is left of a thread: its samples and wakes up to here, in order of time. */
+/* The remaining part of a thread: its samples and wakes up to the current time, in order of
+ * time. */
 struct lane {
 	size_t first_sample, samples, first_wake, wakes;
-	int64_t cpu_ns;     /* of it on the chain */
-	int64_t sampled_ns; /* what samples there stand for */
+	int64_t cpu_ns;     /* CPU time on the chain */
+	int64_t sampled_ns; /* sampled CPU time on the chain */
 };
 
 struct timed_sample {
@@ -21,7 +24,7 @@ struct timed_sample {
 	bool on_chain;
 };
 
-/* On a CPU, without a sample that says where. */
+/* On a CPU, at an unknown place. */
 static const struct fz_wait_place nowhere = { FZ_NONE, FZ_NO_LINE, FZ_NONE, FZ_WAIT_KINDS };
 
 struct walk {
@@ -31,7 +34,7 @@ struct walk {
 	struct timed_sample *samples; /* of the run, in order of thread and time */
 	struct fz_wake *wakes;        /* likewise */
 	struct lane *lanes;           /* of threads */
-	bool *met;                    /* threads */
+	bool *met;                    /* of threads: on the chain */
 	size_t sample_n, wake_n;
 	uint16_t run;
 };
@@ -122,14 +125,15 @@ static void drop_later(const struct walk *w, struct lane *l, int64_t time)
 		l->wakes--;
 }
 
-/* The wait that ended then, which who ended it explains. */
+/* Drops the wait that a wake ended, since the chain continues in the waker. */
 static void drop_wait(const struct walk *w, struct lane *l, int64_t time)
 {
 	while (l->samples && last_sample(w, l)->time == time)
 		l->samples--;
 }
 
-/* Where a wait began that lasted so long is rounded: what ended just then did not end later. */
+/* Returns the start of a wait of that length. Lengths are rounded, so it is not before the end of
+ * the preceding sample or wake. */
 static int64_t begin_of_wait(const struct walk *w, const struct lane *l, int64_t end, int64_t ns)
 {
 	const struct timed_sample *before = last_sample(w, l);
@@ -143,8 +147,8 @@ static int64_t begin_of_wait(const struct walk *w, const struct lane *l, int64_t
 	return FZ_MIN(begin, end);
 }
 
-/* Samples of CPU time, down to the wake or wait before; returns since when it computed, if neither
- * is there. */
+/* Takes samples of CPU time back to the previous wake or wait; returns the start of the first one,
+ * which matters if there is neither. */
 static int64_t take_samples(struct walk *w, struct lane *l, int64_t time)
 {
 	const struct fz_wake *wake = last_wake(w, l);
@@ -171,8 +175,8 @@ static void add_part(struct walk *w, uint32_t thread, int64_t from, int64_t to)
 	c->parts[c->n++] = (struct fz_critical_part){ from, to, thread, w->run };
 }
 
-/* Back through one thread from *time on, to where another let it go on, which becomes *thread, or
- * to its beginning: false. *time is when that was. */
+/* Walks back through *thread from *time to its latest wake, and sets *thread to the waker; false if
+ * it reaches the start of the thread. Sets *time to that time. */
 static bool follow(struct walk *w, uint32_t *thread, int64_t *time)
 {
 	struct lane *l = &w->lanes[*thread];
@@ -206,7 +210,7 @@ static bool follow(struct walk *w, uint32_t *thread, int64_t *time)
 	}
 }
 
-/* How long a thread was on a CPU is known, and where is sampled. */
+/* Scales sampled CPU time to the exact CPU time of each thread. */
 static void add_cpu(struct walk *w)
 {
 	for (size_t i = 0; i < w->sample_n; i++) {
@@ -222,7 +226,7 @@ static void add_cpu(struct walk *w)
 			fz_wait_rows_add(&w->ret->rows, &nowhere, 0, w->lanes[i].cpu_ns);
 }
 
-/* FZ_NONE: the main thread is not in this run. */
+/* The main thread of the run, or FZ_NONE. */
 static uint32_t find_main(const struct walk *w)
 {
 	for (uint32_t i = 0; i < w->p->thread_count; i++)

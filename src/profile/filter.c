@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Filtering moves the rows that stay to the front of every column. What a stack contains is
- * worked out once for each stack, from its parent, not once for each sample. */
+/* Filtering moves the remaining rows to the front of every column. Functions on a stack are checked
+ * once per stack, from its parent, not once per sample. */
 #include "profile/filter.h"
 
 #include "profile/callgraph.h"
 #include "profile/idle.h"
 
-/* Of each stack: whether a flagged function is on it. */
+/* Returns, for each stack, whether a flagged function is on it. */
 static bool *stacks_with(const struct fz_profile *p, const bool *functions)
 {
 	if (!functions)
@@ -24,7 +24,7 @@ struct test {
 	const struct fz_profile *p;
 	const struct fz_filter *f;
 	bool *wanted, *hidden; /* of each stack, or NULL */
-	struct fz_idle idle;   /* where that matters */
+	struct fz_idle idle;   /* if needed */
 };
 
 static bool passes(const struct test *t, size_t row)
@@ -83,7 +83,7 @@ uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter)
 			move_row(p, kept++, row);
 	if (kept < p->samples.n) {
 		fz_profile_drop_callgraph(p);
-		p->wakes.n = 0; /* chains would lead through what is gone */
+		p->wakes.n = 0; /* chains would need removed samples */
 	}
 	p->samples.n = kept;
 	free(t.wanted);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeping a part of a profile's samples. */
+/* Filters the samples of a profile. */
 #pragma once
 
 #include <regex.h>
 
 #include "profile/profile.h"
 
-/* Which samples stay: those that pass every test that is set. */
+/* Keeps the samples that pass all tests that are set. */
 struct fz_filter {
 	const bool *threads;    /* thread_count flags; NULL: all */
 	const bool *functions;  /* function_count flags: one of them must be on the stack; NULL */
@@ -14,22 +14,22 @@ struct fz_filter {
 	uint32_t run;           /* FZ_NONE: all */
 	int64_t from_ns, to_ns; /* from_ns <= time < to_ns, for timed samples */
 	uint8_t status_all;     /* status bits that must be set */
-	bool no_idle;           /* not those of threads that waited (idle.h) */
+	bool no_idle;           /* drop samples of waiting threads (idle.h) */
 };
 
 #define FZ_FILTER_DEFAULTS ((struct fz_filter){ .run = FZ_NONE, .to_ns = INT64_MAX })
 
-/* Drop the samples that do not pass; tables stay as they are. Returns how many samples stayed,
- * counting rows that stand for several. */
+/* Drops the samples that do not pass; tables do not change. Returns the number of remaining
+ * samples, including the counts of rows. */
 uint64_t fz_profile_filter(struct fz_profile *p, const struct fz_filter *filter);
-/* Let every stack begin at its first frame of a flagged function (function_count flags), and drop
- * the samples that have none. Returns how many samples stayed. */
+/* Cuts every stack to start at its first frame of a flagged function (function_count flags), and
+ * drops samples without one. Returns the number of remaining samples. */
 uint64_t fz_profile_root_at(struct fz_profile *p, const bool *functions);
-/* A marker for samples whose function is not known. */
+/* Whether a function is the marker of unreadable samples. */
 bool fz_function_is_unreadable(const struct fz_profile *p, const struct fz_function *f);
-/* Drop the samples that the recorder could not read: charged to [unreadable]. */
+/* Drops the samples that the recorder could not read, charged to [unreadable]. */
 void fz_profile_drop_unreadable(struct fz_profile *p);
-/* Whether the expression matches somewhere in the text, which may hold any byte. */
+/* Whether the expression matches anywhere in the text, which may contain any byte. */
 bool fz_filter_matches(const regex_t *regex, struct fz_str s);
 /* Flags of the functions whose name or file matches; function_count entries, freed by the caller.
  */

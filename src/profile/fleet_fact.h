@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile of many hosts: its runs are units of what they did, not executions of a program. */
+/* A profile of many hosts: its runs are units of their time, not executions of a program. */
 #pragma once
 
 #include "profile/profile.h"
 
-/* What it was made of: "120 minutes of 4 hosts, ...". */
+/* Its contents: "120 minutes of 4 hosts, ...". */
 #define FZ_FLEET_FACT "fleet"
 
-/* What of the store did not answer, so that it is not in the profile: "http://host:8123/database".
- */
+/* Part of the store that did not respond and is missing: "http://host:8123/database". */
 #define FZ_FLEET_MISSING_FACT "fleet missing"
 
-/* Of a head: what part of its minutes, in percent, was at another time of day than all of the
- * base's; missing where it is less than half. */
+/* Of a head: percentage of its minutes at times of day that the base lacks; missing if below 50. */
 #define FZ_FLEET_HOURS_FACT "fleet hours"
 
-/* That its n-th run belongs to the n-th of the other profile with the same fact: the hosts that
- * blocks of time are of (0: units are hosts), and a hash of what goes together. */
+/* The n-th runs of two profiles with the same value are a pair. Value: number of hosts whose time
+ * is divided into blocks (0: units are hosts), and a hash of the pairs. */
 #define FZ_FLEET_PAIRS_FACT "fleet pairs"
 #define FZ_FLEET_PAIRS_FORMAT "%u %016llx"
 

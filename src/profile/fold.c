@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The stacks of a profile are a tree; a walk over it keeps for each function the folded stack on
- * which it is open, so that no stack is climbed twice.
+/* The stacks of a profile are a tree; a walk over it stores for each function the folded stack
+ * where it is open, so that no stack is climbed twice.
  *
  *   main;walk;visit;walk;visit;leaf   ->   main;walk;visit;leaf
  *   main;walk;visit;walk;other        ->   main;walk;other
  *
- * The folded stacks are interned beside the old ones, and samples are moved over to them.
+ * The folded stacks are interned next to the old ones, and samples are moved to them.
  */
 #include "profile/fold.h"
 
@@ -14,7 +14,7 @@ struct folder {
 	uint32_t n;                      /* stacks as recorded */
 	uint32_t *first_child, *sibling; /* of a stack; first_child[n]: the roots */
 	uint32_t *folded;                /* of a stack */
-	uint32_t *open;                  /* of a function: the folded stack it ends, or FZ_NONE */
+	uint32_t *open; /* of a function: the folded stack that ends in it, or FZ_NONE */
 };
 
 static void list_children(struct folder *f)
@@ -35,8 +35,8 @@ static uint32_t function_of(const struct folder *f, uint32_t stack)
 	return f->p->frames[f->p->stacks[stack].frame].function;
 }
 
-/* Frames that folding went back over are closed, for what is called from here on. They are
- * above us in the walk and are opened again when it leaves. */
+/* Folds one stack. Frames that folding skips are closed for its callees; the walk reopens them when
+ * it leaves. */
 static void enter(struct folder *f, uint32_t stack)
 {
 	uint32_t parent = f->p->stacks[stack].parent;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What waits; idle.h has the contract. Names of functions are a second choice: a function of Python
- * that calls select() is not one that waits by its name, but its samples are those of a thread that
- * is off the processor. */
+/* Detects waits; see idle.h. States of threads are preferred to names of functions: a Python
+ * function that calls select() does not wait according to its name, but its thread is off the
+ * processor. */
 #include "profile/idle.h"
 
 #include "profile/waits.h"
 
 enum { ENOUGH_OF_TEN = 9 };
 
-/* Where `file` is given the function's file ends with it. */
+/* `file`, if set, is the end of the function's file name. */
 static const struct {
 	const char *name, *file;
 } waits_by_name[] = {
@@ -38,7 +38,7 @@ static const struct {
 	{ "Popen.poll", "multiprocessing/popen_fork.py" },
 	{ "_recv", "multiprocessing/connection.py" },
 	{ "Connection._recv", "multiprocessing/connection.py" },
-	/* builtins, as deterministic profilers call them */
+	/* builtins as named by deterministic profilers */
 	{ "<built-in method time.sleep>", NULL },
 	{ "{built-in method time.sleep}", NULL },
 	{ "<built-in method select.select>", NULL },
@@ -95,7 +95,7 @@ static bool is_wait(const struct fz_profile *p, const struct fz_function *f)
 	return false;
 }
 
-/* Some formats and counts have no states. */
+/* Whether samples have states; some formats and counts do not. */
 static bool has_states(const struct fz_profile *p)
 {
 	for (size_t row = 0; row < p->samples.n; row++)
@@ -125,7 +125,7 @@ void fz_idle_release(struct fz_idle *idle)
 	free(idle->waits);
 }
 
-/* Markers, such as the one of C code, are none, but waits are. FZ_NONE: the stack is empty. */
+/* The innermost function, skipping markers other than waits; FZ_NONE if the stack is empty. */
 static uint32_t innermost(const struct fz_profile *p, uint32_t stack)
 {
 	for (; stack != FZ_NONE; stack = p->stacks[stack].parent) {

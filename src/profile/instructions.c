@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks that differ in lines, columns or instructions only are one node of a tree; going over the
- * stacks once more, each adds its weight to the instruction that its innermost frame was at, and
- * what it called to the same.
+/* Stacks that differ only in lines, columns or instructions are one node of a tree. A second pass
+ * over the stacks adds the weight of each, and of its callees, to the instruction of its innermost
+ * frame.
  */
 #include "profile/instructions.h"
 
@@ -35,7 +35,7 @@ static int compare(const void *pa, const void *pb)
 	return (a->opcode > b->opcode) - (a->opcode < b->opcode);
 }
 
-/* Bring equal ones together. */
+/* Merges equal entries; returns their number. */
 static size_t join(struct fz_instruction *list, size_t n)
 {
 	size_t kept = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the bytecode instructions of a call tree cost. */
+/* Costs of the bytecode instructions of a call tree. */
 #pragma once
 
 #include "profile/tree.h"
 
-/* Weight of the samples in which a node's function was at an instruction of a line. */
+/* Weight of the samples with a node's function at an instruction of a line. */
 struct fz_instruction {
 	uint32_t node;
 	int32_t line; /* 0: unknown */
@@ -12,6 +12,6 @@ struct fz_instruction {
 	int64_t self, total;
 };
 
-/* Of a tree that is not inverted, sorted by (node, line, opcode); freed by the caller. NULL when no
- * opcodes were recorded. */
+/* Returns the instructions of a straight tree, sorted by (node, line, opcode); freed by the caller.
+ * NULL if no opcodes were recorded. */
 struct fz_instruction *fz_tree_instructions(const struct fz_tree *t, size_t *ret_n);

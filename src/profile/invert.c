@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each stack that samples have is turned round once, by interning its frames from leaf to root; a
- * prefix that reversed stacks share is stored once, as ever. */
+/* Each sampled stack is reversed once by interning its frames from leaf to root; common prefixes of
+ * reversed stacks are stored once, as usual. */
 #include "profile/invert.h"
 
 #include "profile/callgraph.h"

@@ -5,10 +5,10 @@
 #include "base/buf.h"
 
 struct fz_local {
-	uint32_t depth; /* of the frame that has it: 1 is the outermost of the stack */
+	uint32_t depth; /* of its frame; 1 is the outermost */
 	size_t name;    /* terminated strings in `text` */
 	size_t type, value;
-	bool known; /* else it has no type and value: they changed while they were read */
+	bool known; /* else type and value are missing because they changed while being read */
 };
 
 struct fz_locals {

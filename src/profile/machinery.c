@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of the import system and of start-up. */
+/* Recognizes the files of the import system and of start-up. */
 #include "profile/machinery.h"
 
 #include "profile/origin.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What Python does before a program and whenever a module is imported, by its files as they were
- * recorded or in canonical form.
+/* Code that Python runs before a program and for imports, recognized by its files, as recorded or
+ * canonical.
  */
 #pragma once
 
 #include "base/str.h"
 
-/* Of the interpreter's library, or without a file. */
+/* Whether a file is of the standard library, or empty. */
 bool fz_machinery_is_library(struct fz_str file);
-/* Code that imports modules. */
+/* Whether a file's code imports modules. */
 bool fz_machinery_imports(struct fz_str file);
-/* Code that runs a module as the program. */
+/* Whether a file's code runs a module as the program. */
 bool fz_machinery_runs(struct fz_str file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks in facts; mark.h. What is no such value is passed over: a file may hold anything. */
+/* Marks in facts; see mark.h. Malformed values are ignored, because a file may contain anything. */
 #include "profile/mark.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ bool fz_is_mark_fact(struct fz_str key)
 	return fz_str_starts(key, prefix);
 }
 
-/* As much of it as may be kept, in whole characters and on one line. */
+/* Truncates a text to the limit, in whole characters and on one line. */
 static struct fz_str cut(struct fz_str text)
 {
 	text = fz_str_trimmed(text);

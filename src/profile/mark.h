@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks: what a user or a program wrote on a recording's time ("deploy"). A recording has them as
- * facts, "mark.N" with the value "SECONDS TEXT", the seconds with all nine digits. */
+/* Marks: labels of points in a recording's time ("deploy"), set by a user or a program. Stored as
+ * facts "mark.N" with the value "SECONDS TEXT", with nine decimals. */
 #pragma once
 
 #include "profile/profile.h"
@@ -13,9 +13,10 @@ struct fz_profile_mark {
 };
 
 bool fz_is_mark_fact(struct fz_str key);
-/* time from 0 on. False: there are as many as there may be, or the text is empty. */
+/* Adds a mark; time >= 0. False if there are FZ_PROFILE_MARKS already, or the text is empty. */
 bool fz_profile_add_mark(struct fz_profile *p, int64_t time, struct fz_str text);
-/* In order of time; the caller frees *ret. Texts live as long as the profile. */
+/* Sets *ret, which the caller frees, to the marks in order of time; returns their number. Texts
+ * live as long as the profile. */
 size_t fz_profile_marks(const struct fz_profile *p, struct fz_profile_mark **ret);
-/* Keep those from <= time < to; times count from there. */
+/* Keeps marks with from <= time < to, relative to `from`. */
 void fz_profile_move_marks(struct fz_profile *p, int64_t from, int64_t to);

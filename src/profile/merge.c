@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging translates every table of one profile into the other's by interning it there:
+/* Merging interns every table of one profile in the other:
  *
  *   string -> string, function -> function, ... stack -> stack, then samples row by row.
  *
- * Samples of a thread stay in order because a run's are appended as they stand, and runs never
- * mix: a thread of one run is another thread in the next even if the kernel gave it the same id,
- * which is why rows carry their run. Main threads become one: a filter by thread should find the
- * main thread of all runs, whatever number the kernel gave each.
+ * Samples of a thread stay in order because those of a run are appended in order, and runs never
+ * mix: a thread id of one run is a different thread in the next, which is why rows have a run. Main
+ * threads are merged, so that a filter by thread finds the main thread of all runs.
  */
 #include "profile/merge.h"
 
@@ -57,7 +56,7 @@ static void translate_stacks(struct merger *m)
 	}
 }
 
-/* The one main thread, FZ_NONE when there are several or none. */
+/* The only main thread; FZ_NONE if there are several or none. */
 static uint32_t only_main(const struct fz_profile *p)
 {
 	uint32_t found = FZ_NONE;
@@ -102,8 +101,8 @@ static int match_metrics(struct merger *m, struct fz_error *err)
 	return 0;
 }
 
-/* Where each sample's weight was the same on both sides, but not the same on both, every row
- * needs its own. */
+/* Makes a column for each metric whose weight is constant in both profiles but differs between
+ * them. */
 static void make_columns(struct merger *m)
 {
 	struct fz_profile *p = m->into;
@@ -141,7 +140,7 @@ static void append_samples(struct merger *m, uint32_t first_run)
 	}
 }
 
-/* ---- what is known of the recordings ---- */
+/* ---- recordings ---- */
 
 static double mean(double a, double b, double weight_a, double weight_b)
 {
@@ -189,7 +188,7 @@ static void set_fact(struct fz_profile *p, struct fz_str key, struct fz_str valu
 	fz_profile_set_fact(p, name, value);
 }
 
-/* Only what holds for both is a fact about the result, but the processes are those of both. */
+/* Keeps only facts that both have, except for processes. */
 static void merge_facts(struct merger *m)
 {
 	struct fz_profile *p = m->into;
@@ -239,7 +238,7 @@ static void append_wakes(struct merger *m, uint32_t first_run)
 	}
 }
 
-/* Recorded totals of the sum are known where those of both are. */
+/* Keeps recorded totals if both have them. */
 static void merge_callgraph(struct merger *m, bool fresh)
 {
 	const struct fz_callgraph_tables tables = { m->string, m->frame, m->metric };
@@ -290,7 +289,8 @@ static void take_over(struct merger *m)
 	take_facts(m);
 }
 
-/* Of several the earliest, and whoever may see less: root least of all, of two others nobody. */
+/* Keeps the earliest time and the owner with fewer rights: any user rather than root; with two
+ * different users the origin becomes unknown. */
 static void merge_stored(struct fz_stored *into, const struct fz_stored *from)
 {
 	into->known &= from->known;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths to origins; see origin.h. Each language puts what it brings and what is installed below
- * folders of known names; the first rule that fits decides.
+/* Maps paths to origins; see origin.h. Each language has its library and its packages below folders
+ * with known names; the first matching rule decides.
  *
  *   /srv/app/.venv/lib/python3.13/site-packages/rich/text.py    LIBRARY
  *   /usr/lib/python3.13/json/decoder.py, <frozen os>            STDLIB
@@ -15,7 +15,7 @@
 static const struct {
 	const char *part;
 	enum fz_origin origin;
-	bool at_start; /* only there */
+	bool at_start; /* match only there */
 } rules[] = {
 	{ "/site-packages/", FZ_ORIGIN_LIBRARY },
 	{ "/dist-packages/", FZ_ORIGIN_LIBRARY },
@@ -37,7 +37,7 @@ static const struct {
 	{ "~", FZ_ORIGIN_OTHER, true },
 };
 
-/* Folders of the system, in which a program's own files can lie only below its own folder. */
+/* System folders: files there are the program's own only if below its own folder. */
 static const char *const system_folders[] = { "/usr/", "/lib/", "/lib64/", "/opt/", "/bin/" };
 
 /* ".../lib/python3.13/json/decoder.py", "lib/python3/json/decoder.py" */
@@ -57,7 +57,7 @@ static bool in_python_library(struct fz_str path)
 	return false;
 }
 
-/* "python3.11", "libpython3.11.so.1.0", wherever somebody built them. */
+/* "python3.11", "libpython3.11.so.1.0", in any folder. */
 static bool is_interpreter(struct fz_str path)
 {
 	struct fz_str base = fz_path_base(path);
@@ -108,13 +108,13 @@ static enum fz_origin origin_of(const struct fz_profile *p, const struct fz_func
 
 	if (f->kind == FZ_KIND_MARKER || f->kind == FZ_KIND_TASK)
 		return FZ_ORIGIN_OTHER;
-	/* Debug information of a system's library names files as its builder had them. */
+	/* Debug information of a system library has file names from where it was built. */
 	enum fz_origin origin = fz_origin_of_file(module.n ? module : file, cwd);
 	return module.n && file.n && origin == FZ_ORIGIN_OWN ? fz_origin_of_file(file, cwd)
 							     : origin;
 }
 
-/* What the user says: nothing else is own. */
+/* Marks as own what the user's pattern matches, and nothing else. */
 static void mark_own(const struct fz_profile *p, const char *pattern, uint8_t *origins)
 {
 	regex_t regex;

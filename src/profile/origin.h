@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose code a function is: the program's own, or what it stands on.
+/* Origin of a function's code: the program itself, or its libraries.
  *
- * Told by where files lie. What a user says is own code (the fact "own": an extended regular
- * expression of files and modules) takes the place of that: it alone is own, then.
+ * It is derived from paths, unless the user specifies own code (the fact "own": an extended regular
+ * expression for files and modules): then only matching code is own.
  */
 #pragma once
 
@@ -12,13 +12,13 @@ enum fz_origin {
 	FZ_ORIGIN_OWN,
 	FZ_ORIGIN_STDLIB,  /* the language's library */
 	FZ_ORIGIN_LIBRARY, /* installed packages */
-	FZ_ORIGIN_OTHER,   /* the system, interpreters, markers, code that no file is known of */
+	FZ_ORIGIN_OTHER,   /* the system, interpreters, markers, code without a known file */
 };
 
 #define FZ_ORIGIN_FACT "own"
 
-/* Of a source file or a shared object, as recorded or canonical (compare/names.h); cwd: the
- * program's folder, "" when unknown. */
+/* Origin of a source file or a shared object, as recorded or canonical (compare/names.h); cwd: the
+ * program's folder, "" if unknown. */
 enum fz_origin fz_origin_of_file(struct fz_str path, struct fz_str cwd);
-/* Of each function, enum fz_origin; function_count entries, freed by the caller. */
+/* Returns enum fz_origin of each function; function_count entries, freed by the caller. */
 uint8_t *fz_profile_origins(const struct fz_profile *p);
