@@ -210,7 +210,7 @@ static bool follow(struct walk *w, uint32_t *thread, int64_t *time)
 	}
 }
 
-/* Scales sampled CPU time to the exact CPU time of each thread. */
+/* Adds the exact CPU time of each thread, distributed over its samples. */
 static void add_cpu(struct walk *w)
 {
 	for (size_t i = 0; i < w->sample_n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dividing weights; see per_run.h. Each stack has its remainders carried on by itself, so that what
- * it cost in all runs together is divided, not what it cost in each row. */
+/* Divides weights; see per_run.h. Remainders are carried over within each stack, so that its cost
+ * in all runs is divided, not the cost of each row. */
 #include "profile/per_run.h"
 
 #include "profile/benchmarks.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Costs of places; see places.h.
  *
- *   samples -> own cost of each stack -> cost of each stack with all below it -> places
+ *   samples -> own cost of each stack -> cost of each stack with its callees -> places
  *
- * Stacks are a prefix tree in which callers have smaller indices, so one pass from the end adds
- * everything up. What recurs must count once: a walk of the tree knows which places are open on
- * the way from the root.
+ * Stacks are a prefix tree in which callers have smaller indices, so one pass from the end sums
+ * everything. Recursion must count once: a walk of the tree tracks the open places between the root
+ * and the current stack.
  */
 #include "profile/places.h"
 
 #include "profile/tree.h"
 
 struct sums {
-	uint64_t *own_samples, *samples; /* of a stack; with all below it */
+	uint64_t *own_samples, *samples; /* of a stack; with its callees */
 	int64_t *own, *weight;
 	uint64_t all_samples;
 	int64_t all;
@@ -57,9 +57,9 @@ static void sums_release(struct sums *s)
 	free(s->weight);
 }
 
-/* ---- which place a frame stands at ---- */
+/* ---- places of frames ---- */
 
-/* What tells places apart, as numbers; equal keys are the same place. */
+/* Identity of a place; equal keys are the same place. */
 struct key {
 	uint32_t file, name;
 	int32_t line, end_line, column, end_column;
@@ -154,7 +154,7 @@ static void children_release(struct children *c)
 	free(c->next);
 }
 
-/* Every stack, entered before what is below it and left behind it. */
+/* Visits every stack twice: enters it before its callees, and leaves it after them. */
 static void walk_stacks(const struct fz_profile *p,
 			void (*visit)(void *arg, uint32_t stack, bool enter), void *arg)
 {
@@ -184,7 +184,7 @@ struct totals {
 	const struct fz_profile *p;
 	const struct sums *s;
 	struct fz_places *places;
-	uint32_t *open; /* how often a place is on the way from the root */
+	uint32_t *open; /* of a place: occurrences between the root and the current stack */
 };
 
 static void add_total(void *arg, uint32_t stack, bool enter)
@@ -251,8 +251,8 @@ struct calling {
 	const struct sums *s;
 	struct fz_place_call *calls;
 	size_t n;
-	uint32_t *of_stack; /* the call that its last frame is, FZ_NONE for a root */
-	uint32_t *open;     /* how often a call is on the way; NULL: each time counts */
+	uint32_t *of_stack; /* call by its last frame; FZ_NONE for a root */
+	uint32_t *open;     /* of a call: occurrences up to the current stack; NULL: each counts */
 };
 
 static void find_calls(struct calling *c, const struct fz_profile *p,

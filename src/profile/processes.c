@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes of a recording, from its threads and facts. */
+/* Finds the processes of a recording from its threads and facts. */
 #include "profile/processes.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static struct fz_str word_at(struct fz_str s, size_t at)
 	return (struct fz_str){ s.p + at, blank ? (size_t)(blank - s.p) - at : s.n - at };
 }
 
-/* What is run: of "python3 -X dev dir/app.py x" it is app.py, of "python3 -m pip" pip. */
+/* app.py for "python3 -X dev dir/app.py x", pip for "python3 -m pip". */
 struct fz_str fz_process_name(struct fz_str command)
 {
 	struct fz_str program = fz_path_base(word_at(command, 0));
@@ -97,7 +97,7 @@ static void add_samples(const struct fz_profile *p, struct fz_processes *ps)
 		struct fz_profile_process *process =
 			&ps->list[ps->of_thread[p->samples.thread[row]]];
 
-		/* As totals do, without samples that have no stack. */
+		/* Like totals, without samples that have no stack. */
 		if (p->samples.stack[row] == FZ_NONE)
 			continue;
 		process->samples += fz_sample_count(p, row);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The processes of a recording that has several.
  *
- * Samples know theirs by the pid of their thread; what is known of a process besides is a fact
- * named "process.PID" with the value "PARENT COMMAND", and of the whole machine's "owner.PID" with
- * "USER CGROUP", which every file keeps that keeps facts.
+ * A sample's process is the pid of its thread. More is stored in a fact "process.PID" with the
+ * value "PARENT COMMAND" and, in recordings of the whole machine, "owner.PID" with "USER CGROUP";
+ * all formats that store facts keep them.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 struct fz_profile_process {
 	uint64_t pid, parent;       /* parent: 0 when unknown */
 	struct fz_str command;      /* "" when unknown */
-	struct fz_str name;         /* what it runs, for people; a part of the command */
-	struct fz_str user, cgroup; /* whose it is; "" when unknown, or when it is in none */
+	struct fz_str name;         /* for display; a part of the command */
+	struct fz_str user, cgroup; /* "" if unknown or none */
 	uint32_t threads;
-	uint64_t samples; /* that have a stack */
+	uint64_t samples; /* samples with a stack */
 	int64_t cost;     /* of the main metric */
 };
 
-/* Those that have threads, in order of appearance. */
+/* Processes with threads, in order of appearance. */
 struct fz_processes {
 	struct fz_profile_process *list;
 	uint32_t n;
@@ -30,17 +30,16 @@ void fz_profile_set_process(struct fz_profile *p, uint64_t pid, uint64_t parent,
 			    struct fz_str command);
 void fz_profile_set_owner(struct fz_profile *p, uint64_t pid, struct fz_str user,
 			  struct fz_str cgroup);
-/* What a command line runs, for people: a part of it. */
+/* Name of what a command line runs, for display: a part of it. */
 struct fz_str fz_process_name(struct fz_str command);
-/* Is the key of a fact that says what a process is? */
+/* Whether a fact with that key describes a process. */
 bool fz_is_process_fact(struct fz_str key);
-/* The caller releases them. */
+/* Released by the caller. */
 struct fz_processes fz_profile_processes(const struct fz_profile *p);
-/* How many have samples. */
+/* Number of processes with samples. */
 uint32_t fz_processes_sampled(const struct fz_processes *ps);
 void fz_processes_release(struct fz_processes *ps);
 /* "app.py 4711"; the caller frees it. */
 char *fz_process_label(const struct fz_profile_process *p);
-/* Does the word name this process: by its number, its user, its control group or a part
- * of its command? */
+/* Whether a word matches a process: its number, user, control group or a part of its command. */
 bool fz_process_is_named(const struct fz_profile_process *p, struct fz_str word);

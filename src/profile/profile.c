@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interning tables of the model; the picture is in profile.h.
+/* Interning tables of the model; see the picture in profile.h.
  *
  * Strings, functions, frames and threads are found by the hash of their content: the map's key is
  * that hash, and on the rare collision the key is perturbed until the slot is empty or equal.
@@ -79,7 +79,7 @@ void fz_profile_freep(struct fz_profile **p)
 	fz_profile_free(*p);
 }
 
-/* A slot of a map, which is half full on the average and copied as it grows. */
+/* Memory per entry of a map, which is half full on average and copied as it grows. */
 enum { SLOT_BYTES = 48, SAMPLE_BYTES = 24 };
 
 bool fz_profile_takes(struct fz_profile *p, uint64_t bytes)
@@ -106,7 +106,7 @@ bool fz_profile_takes(struct fz_profile *p, uint64_t bytes)
 		find_slot;                                        \
 	})
 
-/* A slot that was made for a new entry must get a value at once; over the limit that is 0. */
+/* Whether a table is at its limit. Then a slot made for a new entry gets the value 0 at once. */
 static bool is_full(struct fz_profile *p, uint64_t count, uint64_t limit, uint32_t *slot)
 {
 	if (count < limit)
@@ -209,7 +209,8 @@ uint32_t fz_profile_stack(struct fz_profile *p, uint32_t parent, uint32_t frame)
 	return p->stack_count++;
 }
 
-/* Of each stack 1 when a sample has it or what it calls, else 0. Callers have the lower numbers. */
+/* Returns 1 for each stack with samples, directly or in callees, else 0. Callers have lower
+ * indices. */
 static uint32_t *mark_used(const struct fz_profile *p)
 {
 	uint32_t *used = fz_calloc(p->stack_count + 1ul, sizeof(*used));
@@ -225,7 +226,7 @@ static uint32_t *mark_used(const struct fz_profile *p)
 
 void fz_profile_keep_used(struct fz_profile *p)
 {
-	fz_auto(fz_free_ptr) uint32_t *now = mark_used(p); /* then its new number, plus one */
+	fz_auto(fz_free_ptr) uint32_t *now = mark_used(p); /* later the new index plus 1 */
 	uint32_t n = 0;
 
 	fz_map_release(&p->stack_map);
@@ -353,7 +354,7 @@ static void grow_samples(struct fz_profile *p)
 				fz_reallocarray(p->metrics[m].column, s->cap, sizeof(int64_t));
 }
 
-/* Columns that most profiles don't need appear with the first row that does. */
+/* Creates optional columns with the first row that needs them. */
 static void add_optional_columns(struct fz_samples *s, const struct fz_sample *sample)
 {
 	if (sample->run && !s->run)
@@ -365,8 +366,8 @@ static void add_optional_columns(struct fz_samples *s, const struct fz_sample *s
 	}
 }
 
-/* No sum over any samples may leave int64_t, whatever a file claims: that would be a bug in
- * every place that adds weights up. False when this sample would make it possible. */
+/* Ensures that no sum over samples overflows int64_t, whatever a file contains, so that code that
+ * adds weights need not check. False if this sample could cause it. */
 static bool count_magnitude(struct fz_profile *p, uint32_t count, const int64_t *weights)
 {
 	bool fits = true;

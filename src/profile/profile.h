@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model: what every reader produces, every recorder fills and every report is a view of.
+/* The model that readers produce, recorders fill and reports show.
  *
  *   string <- function {name, file, first line} <- frame {function, position}
  *                                                    ^
@@ -8,12 +8,11 @@
  *   sample {run, thread, stack, time, status, weight of each metric}, in columns
  *
  * Everything is a flat array addressed by uint32_t and interned: equal content has an equal index,
- * so comparing stacks is comparing numbers, and a stack that shares its callers with an earlier
- * one costs only what is new. Indices never change or die (but fz_profile_keep_used). Index 0 of
- * the strings is "".
+ * so stacks are compared by number, and a stack shares its callers with earlier ones. Indices never
+ * change (except in fz_profile_keep_used). String 0 is "".
  *
- * Samples of one thread stay in the order in which they were taken; statistics count samples,
- * weights only scale them. The profile owns all its memory.
+ * Samples of one thread stay in the order they were taken; statistics count samples, weights only
+ * scale them. The profile owns all its memory.
  */
 #pragma once
 
@@ -32,7 +31,7 @@ enum fz_kind {
 	FZ_KIND_KERNEL,
 	FZ_KIND_MARKER,  /* no code: <GC>, <native>, [unreadable], [waiting for CPU] */
 	FZ_KIND_TASK,    /* an asyncio task */
-	FZ_KIND_UNKNOWN, /* a format that does not say */
+	FZ_KIND_UNKNOWN, /* not in the format */
 	FZ_KINDS
 };
 
@@ -41,7 +40,7 @@ struct fz_function {
 	uint32_t name;      /* string: qualified name */
 	uint32_t file;      /* string: as recorded; "" when unknown */
 	uint32_t module;    /* string: shared object and build id, for native code; else "" */
-	int32_t first_line; /* 0 when unknown; tells same-named functions of a file apart */
+	int32_t first_line; /* 0 if unknown; distinguishes functions of one name in a file */
 	uint8_t kind;       /* enum fz_kind */
 };
 
@@ -51,10 +50,10 @@ struct fz_frame {
 	uint32_t function;
 	int32_t line, end_line;     /* FZ_NO_LINE when unknown */
 	int32_t column, end_column; /* bytes from 0; FZ_NO_LINE when unknown */
-	uint8_t opcode;             /* FZ_NO_OPCODE when not recorded */
+	uint8_t opcode;             /* FZ_NO_OPCODE if not recorded */
 };
 
-/* One of which no more than its line is known, or FZ_NO_LINE. */
+/* A frame with nothing but a line, or FZ_NO_LINE. */
 static inline struct fz_frame fz_frame_at(uint32_t function, int32_t line)
 {
 	return (struct fz_frame){ .function = function,
@@ -73,27 +72,27 @@ struct fz_stack {
 
 struct fz_thread {
 	uint64_t pid;    /* 0 when unknown */
-	uint64_t tid;    /* as the kernel numbers it, seen from the recorder */
+	uint64_t tid;    /* as seen from the recorder's namespace */
 	uint32_t interp; /* interpreter id */
 	uint32_t name;   /* string, "" when unknown */
 	bool is_main;
 };
 
-/* Bits of a sample's status; the values are Tachyon's, but for the last two. */
+/* Bits of a sample's status; the values are Tachyon's, except for the last two. */
 enum fz_status {
 	FZ_STATUS_HAS_GIL = 1,
 	FZ_STATUS_ON_CPU = 2,
-	FZ_STATUS_UNKNOWN = 4, /* whether on CPU was not looked up */
+	FZ_STATUS_UNKNOWN = 4, /* unknown whether on CPU */
 	FZ_STATUS_GIL_REQUESTED = 8,
 	FZ_STATUS_HAS_EXCEPTION = 16,
 	FZ_STATUS_MAIN_THREAD = 32,
-	FZ_STATUS_GC = 64, /* collects garbage */
-	/* A task that waits, beside another stack of its thread at the same instant: it says
-	 * nothing of the thread. */
+	FZ_STATUS_GC = 64, /* collecting garbage */
+	/* A waiting task, in addition to another stack of its thread at the same instant; no
+	 * evidence about the thread. */
 	FZ_STATUS_BESIDE = 128,
 };
 
-/* A metric gives each sample a weight: from its column, or `each` for all when column is NULL. */
+/* A metric gives each sample a weight: from its column, or `each` for all if column is NULL. */
 struct fz_metric {
 	const char *name; /* "wall", "cpu", "samples", "instructions", ...; owned by the profile */
 	const char *unit; /* "ns", "count", "bytes" */
@@ -106,19 +105,20 @@ enum { FZ_METRICS_MAX = 32 };
 /* How an execution ended. */
 enum fz_outcome {
 	FZ_OUTCOME_UNKNOWN,
-	FZ_OUTCOME_EXIT,    /* by itself, with a status */
-	FZ_OUTCOME_SIGNAL,  /* killed by a signal that was not ours */
-	FZ_OUTCOME_STOPPED, /* the recording's time was over before the program ended */
+	FZ_OUTCOME_EXIT,    /* exited with a status */
+	FZ_OUTCOME_SIGNAL,  /* killed by a signal, not by us */
+	FZ_OUTCOME_STOPPED, /* the time limit of the recording ended first */
 	FZ_OUTCOMES
 };
 
-/* What the processors did while a run was recorded. All 0: unknown. */
+/* Use of the processors while a run was recorded. All 0: unknown. */
 struct fz_load {
-	int64_t ran_ns;     /* of the program's first thread, on a processor */
-	int64_t waited_ns;  /* likewise, for one that others had, not the sampler */
-	int64_t used_ns;    /* by the program and all that it started */
-	int64_t others_ns;  /* by whoever else */
-	int64_t stolen_ns;  /* by other virtual machines, as far as ours can tell */
+	int64_t ran_ns;     /* program's first thread on a processor */
+	int64_t waited_ns;  /* first thread waiting for a processor that others used, except the
+			       sampler */
+	int64_t used_ns;    /* by the program and its descendants */
+	int64_t others_ns;  /* by others */
+	int64_t stolen_ns;  /* by other virtual machines, as far as visible */
 	int64_t machine_ns; /* of all processors, idle or not */
 };
 
@@ -127,23 +127,22 @@ struct fz_run {
 	int64_t start_unix_ns; /* 0 when unknown */
 	int64_t duration_ns;   /* of the sampling; 0 when unknown */
 	enum fz_outcome outcome;
-	int32_t status; /* of the exit, or the signal's number */
+	int32_t status; /* exit status or signal number */
 	struct fz_load load;
 };
 
 struct fz_samples {
 	size_t n, cap;
-	bool ordered;  /* in time order for each thread: false for folded text and the like */
-	bool timed;    /* `time` means something */
-	bool spans;    /* a sample begins at `time` and lasts for its weight of the first metric,
-			  as in a trace of calls; else it was taken then, and stands for the time
-			  before */
+	bool ordered; /* in time order within each thread; false for folded text, for example */
+	bool timed;   /* `time` is valid */
+	bool spans; /* a sample starts at `time` and lasts for its weight in the first metric, as in
+		       a trace of calls; else it was taken at `time`, and covers the time before */
 	uint16_t *run; /* NULL: all of run 0 */
 	uint32_t *thread;
 	uint32_t *stack; /* FZ_NONE: an empty stack */
 	int64_t *time;   /* ns since the run began */
 	uint8_t *status;
-	uint32_t *count; /* NULL: each row is one sample; else how many equal ones it stands for */
+	uint32_t *count; /* number of equal samples in a row; NULL: 1 each */
 };
 
 enum fz_mode {
@@ -158,7 +157,7 @@ enum fz_mode {
 /* Names of the modes; "" when unknown. */
 extern const char *const fz_mode_names[FZ_MODE_EXCEPTION + 1];
 
-/* Capture features; two recordings that differ in one show different things. */
+/* What was recorded; recordings that differ in one are not comparable. */
 enum fz_feature {
 	FZ_FEATURE_ALL_THREADS = 1,
 	FZ_FEATURE_NATIVE = 2,
@@ -166,32 +165,32 @@ enum fz_feature {
 	FZ_FEATURE_OPCODES = 8,
 	FZ_FEATURE_BLOCKING = 16,
 	FZ_FEATURE_TASKS = 32,           /* stacks of asyncio's tasks */
-	FZ_FEATURE_WAITING_TASKS = 64,   /* of those that wait, too */
+	FZ_FEATURE_WAITING_TASKS = 64,   /* of waiting ones, too */
 	FZ_FEATURE_WAITS = 128,          /* samples of CPU time, and one of each wait: waits.h */
-	FZ_FEATURE_MACHINE = 256,        /* of all processes, each the root of its stacks */
+	FZ_FEATURE_MACHINE = 256,        /* all processes, each the root of its stacks */
 	FZ_FEATURE_GROWTH = 512,         /* samples are growth of the resident set, in bytes */
-	FZ_FEATURE_SAMPLED_WAITS = 1024, /* samples of wall time, some of which are of waits */
+	FZ_FEATURE_SAMPLED_WAITS = 1024, /* samples of wall time, some in waits */
 };
 
-/* Why a sample could not be believed. Names for people are in fz_reject_names. */
+/* Why a sample was rejected. fz_reject_names has names for display. */
 enum fz_reject {
 	FZ_REJECT_CHANGED,  /* the two copies of the frames never agreed */
-	FZ_REJECT_ROOT,     /* the walk did not end at the thread's root */
-	FZ_REJECT_UNMAPPED, /* memory was not there */
-	FZ_REJECT_CORRUPT,  /* a value that cannot be: a loop, a length, a pointer */
+	FZ_REJECT_ROOT,     /* the stack walk did not end at the thread's root */
+	FZ_REJECT_UNMAPPED, /* memory was not mapped */
+	FZ_REJECT_CORRUPT,  /* an impossible value: a loop, a length, a pointer */
 	FZ_REJECTS
 };
 extern const char *const fz_reject_names[FZ_REJECTS];
 
-/* How well the sampling went. All zero and known == false for formats that don't say. */
+/* Quality of the sampling. known == false and all 0 if not in the format. */
 struct fz_quality {
 	bool known;
 	uint64_t taken;                /* sampling instants that produced stacks */
-	uint64_t retried;              /* reads that were repeated */
+	uint64_t retried;              /* repeated reads */
 	uint64_t rejected[FZ_REJECTS]; /* samples charged to [unreadable], by reason */
-	uint64_t missed; /* instants that the recorder was too late for; their time is in weights */
+	uint64_t missed; /* instants that a late recorder skipped; their time is in weights */
 	int64_t longest_gap_ns;
-	uint64_t dropped_bytes; /* of a damaged recording: could not be read back */
+	uint64_t dropped_bytes; /* unreadable bytes of a damaged recording */
 };
 
 static inline uint64_t fz_quality_rejected(const struct fz_quality *q)
@@ -208,11 +207,11 @@ struct fz_recording {
 	enum fz_mode mode;
 	bool features_known;
 	unsigned features;   /* enum fz_feature bits */
-	int64_t interval_ns; /* asked for; 0 when not sampled in time */
+	int64_t interval_ns; /* requested; 0 if not sampled in time */
 	int64_t duration_ns;
 	uint8_t python[3];  /* version of the interpreter: 3, 15, 0 */
-	bool complete;      /* the command ran from start to end (not attached, not cut short) */
-	bool reconstructed; /* the tree was inferred from a graph, not recorded */
+	bool complete;      /* the command was recorded from start to end */
+	bool reconstructed; /* the tree was reconstructed from a graph */
 	double error_rate;  /* percent, as Tachyon stores it; NaN when unknown */
 	double missed_rate; /* percent; NaN when unknown */
 	double achieved_hz; /* NaN when unknown */
@@ -224,31 +223,31 @@ struct fz_fact {
 	uint32_t key, value;
 };
 
-/* What is kept of one source file at most, and of all. */
+/* Largest stored source file, and all together. */
 enum { FZ_SOURCE_MAX_BYTES = 1 << 20, FZ_SOURCES_MAX_BYTES = 16 << 20 };
 
 /* Text of a source file as it was when the program ran. */
 struct fz_source_text {
-	uint32_t file; /* string: the same as in fz_function.file */
+	uint32_t file; /* string: same as fz_function.file */
 	uint32_t size;
 	const char *text; /* terminated; owned by the profile */
 };
 
-/* The file that a profile was read from: with whose rights files that it names may be looked at,
- * and how old they must be to be those that ran. */
+/* The file that a profile was read from. Determines whose rights apply when reading files it names,
+ * and how old these must be to be the ones that ran. */
 struct fz_stored {
 	bool known;              /* it was a file */
-	bool has_sources;        /* its format holds sources: what is missing was left out */
+	bool has_sources;        /* its format stores sources, so missing ones were omitted */
 	int64_t written_unix_ns; /* when the last byte was written */
 	uid_t owner;
 	gid_t group;
 };
 
-/* What a profile may hold at most; a reader fails with FZ_ELIMIT beyond. */
+/* Limits of a profile; a reader fails with FZ_ELIMIT beyond. */
 struct fz_limits {
 	uint32_t strings, functions, frames, stacks, threads;
 	uint64_t samples;
-	uint64_t free_samples; /* in a file of any size; larger files may hold more */
+	uint64_t free_samples; /* allowed for files of any size; larger files may have more */
 	uint64_t string_bytes;
 };
 extern const struct fz_limits fz_limits_default;
@@ -261,9 +260,9 @@ extern const struct fz_limits fz_limits_default;
  *   main     ....<lock wait>.....|===== ...        a wake of main, by worker, at the bar
  */
 struct fz_wake {
-	int64_t time;    /* ns since the run began: where the wait's sample is, too */
-	uint32_t thread; /* that could go on from then, or began */
-	uint32_t by;     /* thread that did it */
+	int64_t time;    /* ns since the run began; same as that of the wait's sample */
+	uint32_t thread; /* the thread that continued or started */
+	uint32_t by;     /* the thread that woke it */
 	uint16_t run;
 };
 
@@ -273,7 +272,7 @@ struct fz_wakes {
 };
 
 void fz_wakes_add(struct fz_wakes *w, const struct fz_wake *wake);
-/* Keep those of a range of time, from <= time <= to, counted from its beginning. */
+/* Keeps wakes with from <= time <= to, relative to `from`. */
 void fz_wakes_keep_range(struct fz_wakes *w, int64_t from, int64_t to);
 
 struct fz_profile {
@@ -295,8 +294,9 @@ struct fz_profile {
 	struct fz_metric metrics[FZ_METRICS_MAX];
 	uint32_t metric_count;
 	uint32_t default_metric;
-	bool metric_chosen; /* by the user: who would count samples writes its numbers */
-	bool metric_line;   /* folded text begins with its name and unit, if these are no samples */
+	bool metric_chosen; /* chosen by the user: formats that would store numbers of samples store
+			       its values */
+	bool metric_line;   /* folded text starts with its name and unit, unless it is samples */
 	struct fz_samples samples;
 	struct fz_recording recording;
 	struct fz_quality quality;
@@ -305,40 +305,40 @@ struct fz_profile {
 	uint32_t fact_count, fact_cap;
 	struct fz_source_text *sources;
 	uint32_t source_count, source_cap;
-	uint32_t
-		disk_source_count; /* the last of them: read from disk for a report, not recorded */
-	struct fz_callgraph *callgraph; /* what the tree was reconstructed from, while it holds;
-					   callgraph.h */
+	uint32_t disk_source_count; /* the last ones, read from disk for a report, not recorded */
+	struct fz_callgraph *callgraph; /* graph that the tree was reconstructed from, while
+					   complete; see callgraph.h */
 	struct fz_speed_track speed;    /* of the machine, while it was recorded */
-	struct fz_wakes wakes;          /* of waits, while no sample was taken away */
-	uint32_t skipped_lines;         /* of a text format: could not be understood */
-	/* Of a text whose numbers say nothing of what they are: what the user says, set before it
-	 * is read (0: nothing; format.h has the names), and whether it was such a text. */
+	struct fz_wakes wakes;          /* of waits, while no sample was removed */
+	uint32_t skipped_lines;         /* malformed lines of a text format */
+	/* For text with numbers of unspecified unit: the user's unit, set before reading (0: none;
+	 * names in format.h), and whether it was such text. */
 	struct {
 		uint8_t unit;
 		bool bare;
 	} numbers;
-	/* Of a range of time that was just taken: which recording's, as fz_profile_times says. */
+	/* For a range of time that was just extracted: its recording, as from fz_profile_times. */
 	uint64_t range_of;
-	bool per_run;   /* weights are of one of its runs; see per_run.h */
-	bool per_round; /* wall times of benchmarks are of one of their rounds */
+	bool per_run;   /* weights are per run; see per_run.h */
+	bool per_round; /* wall times of benchmarks are per round */
 
 	/* interning; private to profile.c */
 	struct fz_map string_map, function_map, frame_map, stack_map, thread_map;
-	uint64_t magnitude[FZ_METRICS_MAX]; /* sum of absolute weights: keeps every sum in range */
+	uint64_t magnitude[FZ_METRICS_MAX]; /* sums of absolute weights, to keep every sum in range
+					     */
 	bool over_limit;
-	struct fz_input *input; /* that it is being read from: pays for what is added; or NULL */
+	struct fz_input
+		*input; /* source while reading, whose limit additions count towards; or NULL */
 };
 
 struct fz_profile *fz_profile_new(void);
-/* A profile with the same indices that may be changed. It shares the bytes of strings and sources
- * with p, which must outlive it. */
+/* Returns a modifiable copy with the same indices. It shares the bytes of strings and sources with
+ * p, which must outlive it. */
 struct fz_profile *fz_profile_copy(const struct fz_profile *p);
 void fz_profile_free(struct fz_profile *p);
 void fz_profile_freep(struct fz_profile **p); /* for fz_auto */
 
-/* So much more memory is taken for it. False, and over_limit, when that passes what its file may
- * take. */
+/* Accounts for more memory. False, and sets over_limit, if that exceeds the limit for its file. */
 bool fz_profile_takes(struct fz_profile *p, uint64_t bytes);
 /* fz_grow for the tables of a reader. */
 #define fz_profile_grow(p, arr, len, cap)                                             \
@@ -354,11 +354,11 @@ uint32_t fz_profile_string(struct fz_profile *p, struct fz_str s);
 uint32_t fz_profile_function(struct fz_profile *p, const struct fz_function *f);
 uint32_t fz_profile_frame(struct fz_profile *p, const struct fz_frame *f);
 uint32_t fz_profile_stack(struct fz_profile *p, uint32_t parent, uint32_t frame);
-/* Drop the stacks that no sample has, nor calls what one has. Stacks get other numbers. */
+/* Drops stacks without samples in themselves or callees, and renumbers the others. */
 void fz_profile_keep_used(struct fz_profile *p);
 /* Identity of a thread is (pid, tid, interp); a later name or main flag is filled in. */
 uint32_t fz_profile_thread(struct fz_profile *p, const struct fz_thread *t);
-/* FZ_ELIMIT when something was over a limit since the profile was made. */
+/* FZ_ELIMIT if anything exceeded a limit since the profile was created. */
 int fz_profile_check(const struct fz_profile *p, struct fz_error *err);
 
 /* Shorthand: a frame known by names and line only. */
@@ -384,13 +384,13 @@ static inline bool fz_profile_stack_collects(const struct fz_profile *p, uint32_
 	return f->kind == FZ_KIND_MARKER && fz_str_eq(p->strings[f->name], FZ_STR("<GC>"));
 }
 
-/* The file of fz_function.module, without the build id behind it. */
+/* The file of fz_function.module, without the build id after it. */
 struct fz_str fz_module_file(struct fz_str module);
 
-/* Add before the first sample. Returns its index. With has_column each sample brings a weight. */
+/* Call before adding samples. Returns the index. With has_column each sample has its own weight. */
 uint32_t fz_profile_add_metric(struct fz_profile *p, struct fz_str name, struct fz_str unit,
 			       int64_t each, bool has_column);
-/* The same at any time for the metric "samples", which every profile has; FZ_NONE: no room. */
+/* Adds the metric "samples", at any time; FZ_NONE if there is no room. */
 uint32_t fz_profile_count_samples(struct fz_profile *p);
 /* Index of the metric with that name, or FZ_NONE. */
 uint32_t fz_profile_find_metric(const struct fz_profile *p, struct fz_str name);
@@ -404,13 +404,13 @@ struct fz_sample {
 	uint8_t status;
 	uint32_t count; /* 0 or 1: one */
 };
-/* weights: one for each metric that has a column, in order of the metrics; NULL if none has. */
+/* weights: one for each metric with a column, in order of the metrics; NULL if there are none. */
 void fz_profile_add_sample(struct fz_profile *p, const struct fz_sample *s, const int64_t *weights);
 static inline uint32_t fz_sample_count(const struct fz_profile *p, size_t row)
 {
 	return p->samples.count ? p->samples.count[row] : 1;
 }
-/* Where a metric's index is asked for: the number of samples, which every profile can count. */
+/* As index of a metric: the number of samples, which every profile has. */
 #define FZ_METRIC_SAMPLES (UINT32_MAX - 1)
 static inline int64_t fz_sample_weight(const struct fz_profile *p, uint32_t metric, size_t row)
 {
@@ -419,7 +419,7 @@ static inline int64_t fz_sample_weight(const struct fz_profile *p, uint32_t metr
 	const struct fz_metric *m = &p->metrics[metric];
 	return m->column ? m->column[row] : m->each * (int64_t)fz_sample_count(p, row);
 }
-/* How long a sample lasts that begins at its time, ns; 0 where samples are taken at theirs. */
+/* Duration of a sample that starts at its time, ns; 0 if samples are instants. */
 static inline int64_t fz_sample_span(const struct fz_profile *p, size_t row)
 {
 	return p->samples.spans && p->metric_count && p->metrics[0].column &&
@@ -427,7 +427,7 @@ static inline int64_t fz_sample_span(const struct fz_profile *p, size_t row)
 		       ? p->metrics[0].column[row]
 		       : 0;
 }
-/* Where it ends. */
+/* End of a sample. */
 static inline int64_t fz_sample_end(const struct fz_profile *p, size_t row)
 {
 	int64_t end;
@@ -436,8 +436,8 @@ static inline int64_t fz_sample_end(const struct fz_profile *p, size_t row)
 		       ? INT64_MAX
 		       : end;
 }
-/* How many of them a metric is about: of events of several kinds each is a row of its own, which
- * weighs nothing in the others' metrics. */
+/* Number of samples that count in a metric: with several kinds of events, each has its own rows,
+ * with weight 0 in the metrics of the others. */
 static inline uint32_t fz_sample_count_in(const struct fz_profile *p, uint32_t metric, size_t row)
 {
 	bool other = metric != FZ_METRIC_SAMPLES && p->metric_count > 1 &&
@@ -445,21 +445,21 @@ static inline uint32_t fz_sample_count_in(const struct fz_profile *p, uint32_t m
 
 	return other ? 0 : fz_sample_count(p, row);
 }
-/* Samples, counting rows that stand for several. */
+/* Number of samples, including the counts of rows. */
 uint64_t fz_profile_sample_total(const struct fz_profile *p);
 
-/* Set or replace a fact; the value "" removes it. */
+/* Sets or replaces a fact; the value "" removes it. */
 void fz_profile_set_fact(struct fz_profile *p, const char *key, struct fz_str value);
-/* "" when absent. */
+/* "" if absent. */
 struct fz_str fz_profile_fact(const struct fz_profile *p, const char *key);
-/* Whether we recorded it: weights are the time that passed, and also what was kept of it, such as a
- * range of its time, has samples at an even interval. */
+/* Whether we recorded it: then weights are elapsed time, and parts of it, such as a range of time,
+ * also have samples at an even interval. */
 bool fz_profile_is_ours(const struct fz_profile *p);
-/* Add a remark that whoever reads the numbers must know, to the fact "notes": no full stop. */
+/* Adds a remark that readers of the figures need to the fact "notes"; no full stop. */
 void fz_profile_note(struct fz_profile *p, const char *fmt, ...) FZ_PRINTF(2, 3);
-/* Store a file's text (copied). A second text for the same file is ignored. */
+/* Stores a copy of a file's text. A second text for the same file is ignored. */
 void fz_profile_add_source(struct fz_profile *p, uint32_t file, struct fz_str text);
-/* The sources before those that were read from disk. Matching uses only these. */
+/* Number of recorded sources, which precede those read from disk. Matching uses only these. */
 static inline uint32_t fz_profile_recorded_sources(const struct fz_profile *p)
 {
 	return p->source_count - p->disk_source_count;
