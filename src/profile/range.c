@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What else than samples has a time moves with them: runs, and looks at the machine's speed. What
- * is known of the whole recording only is forgotten: what the processors did, which instants were
- * missed. */
+/* Runs and speed measurements are shifted along with samples. Data of the whole recording is
+ * dropped: use of the processors, missed instants. */
 #include "profile/range.h"
 
 #include "base/text.h"
@@ -55,7 +54,7 @@ uint64_t fz_profile_times(const struct fz_profile *p)
 	return s->timed && s->n ? fz_hash_bytes(s->time, s->n * sizeof(*s->time)) : 0;
 }
 
-/* Of what it waited, whatever that is counted as, only so much is in the range. */
+/* Limits all weights of a wait to its length within the range. */
 static void shorten(struct fz_profile *p, size_t row, int64_t ns)
 {
 	for (uint32_t m = 0; m < p->metric_count; m++)
@@ -63,8 +62,8 @@ static void shorten(struct fz_profile *p, size_t row, int64_t ns)
 			p->metrics[m].column[row] = FZ_MIN(p->metrics[m].column[row], ns);
 }
 
-/* So has a wait that is a sample, which has ended at its time; of one that goes on behind the range
- * the sample is its last instant. */
+/* Clips waits, whose samples are at their ends. The sample of a wait that extends beyond the range
+ * moves to the last instant of the range. */
 static void clip_waits(struct fz_profile *p, const struct fz_filter *range)
 {
 	struct fz_wait_places places;
@@ -79,14 +78,14 @@ static void clip_waits(struct fz_profile *p, const struct fz_filter *range)
 		if (stack == FZ_NONE || from >= range->to_ns ||
 		    fz_wait_place_of(&places, stack)->kind == FZ_WAIT_KINDS)
 			continue;
-		/* One that ended as the range begins was before it. */
+		/* A wait that ended at the start of the range was before it. */
 		p->samples.time[row] = to <= range->from_ns ? to - 1 : FZ_MIN(to, range->to_ns - 1);
 		shorten(p, row, FZ_MIN(to, range->to_ns) - FZ_MAX(from, range->from_ns));
 	}
 	fz_wait_places_release(&places);
 }
 
-/* What lasts gets a part of it only; what has no part in the range is left as it was, outside. */
+/* Clips samples with a duration; those outside of the range are unchanged. */
 static void clip(struct fz_profile *p, const struct fz_filter *range)
 {
 	for (size_t row = 0; row < p->samples.n; row++) {
@@ -128,7 +127,7 @@ static void move_looks(struct fz_speed_track *track, const struct fz_range *rang
 	track->n = kept;
 }
 
-/* Percent of the samples that could not be read: ours are there, charged to [unreadable]. */
+/* Percentage of unreadable samples; ours are those charged to [unreadable]. */
 static double error_rate(const struct fz_profile *p)
 {
 	uint64_t unreadable = 0, all = fz_profile_sample_total(p);
@@ -177,12 +176,12 @@ uint64_t fz_profile_keep_range(struct fz_profile *p, const struct fz_range *rang
 
 	fz_assert(r.from_ns < r.to_ns && p->samples.timed);
 	p->range_of = fz_profile_times(p);
-	/* What was taken before the beginning or at the end is in the first and last range. */
+	/* Samples before the start or at the end belong to the first and last range. */
 	filter.from_ns = r.from_ns > 0 ? r.from_ns : INT64_MIN;
 	filter.to_ns = r.to_ns < end ? r.to_ns : INT64_MAX;
 	clip(p, &filter);
 	clip_waits(p, &filter);
-	size_t wakes = p->wakes.n; /* filtering forgets them */
+	size_t wakes = p->wakes.n; /* filtering drops them */
 	uint64_t kept = fz_profile_filter(p, &filter);
 	p->wakes.n = wakes;
 	fz_wakes_keep_range(&p->wakes, r.from_ns, r.to_ns);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs say about themselves; see runs.h.
+/* Properties of runs; see runs.h.
  *
- * Imbalance: all runs in the order of their beginning have the positions 0, 1, 2, ... A drift that
- * grows evenly with them adds to each side its mean position, so the difference of the two means is
- * what it adds to the difference of the sides. It is n / 2 when the sides lie apart (n is the
- * number of all runs), and 0 or nearly so for base, head, head, base.
+ * Imbalance: all runs in order of their start have positions 0, 1, 2, ... A linear drift adds the
+ * mean position to each side, so the difference of the means is added to the difference of the
+ * sides. It is n / 2 if one side was recorded after the other (n is the number of all runs), and
+ * about 0 for base, head, head, base.
  */
 #include "profile/runs.h"
 
@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* ---- how they ended ---- */
+/* ---- outcomes ---- */
 
 bool fz_run_failed(const struct fz_run *run)
 {
@@ -90,7 +90,7 @@ void fz_profile_describe_failure(const struct fz_profile *p, const char *who, st
 			      fz_run_ending(first, ending));
 }
 
-/* ---- how busy the machine was ---- */
+/* ---- load ---- */
 
 static double share(double part, double all)
 {
@@ -122,7 +122,7 @@ struct fz_busy fz_profile_busy(const struct fz_profile *p)
 
 bool fz_is_busy(const struct fz_busy *b)
 {
-	/* A share that is not known is above nothing. */
+	/* An unknown share (NaN) never exceeds its limit. */
 	return b->waited > FZ_BUSY_LIMITS.waited || b->stolen > FZ_BUSY_LIMITS.stolen ||
 	       b->others > FZ_BUSY_LIMITS.others || b->missed > FZ_BUSY_LIMITS.missed;
 }
@@ -142,7 +142,7 @@ double fz_profile_on_disk(const struct fz_profile *p)
 	return share(waited, all);
 }
 
-/* ---- in which order they were taken ---- */
+/* ---- order ---- */
 
 struct begun {
 	int64_t start;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine's speed over time; the header says what for. */
+/* The machine's speed over time; see the header. */
 #include "profile/speed.h"
 
 #include "profile/profile.h"
 
 #include <math.h>
 
-/* On each side of a look, those that its median is taken of, and how far away they may be. */
+/* Measurements on each side of one that its median includes, and their largest distance. */
 enum { NEIGHBOURS = 2 };
 #define NEAR_NS ((int64_t)25000000)
 
-/* With fewer nothing can be said of a recording. */
+/* Fewer are too few for a speed. */
 enum { LOOKS_MIN = 8 };
 
 void fz_speed_add(struct fz_speed_track *t, const struct fz_speed_look *look)
@@ -106,7 +106,7 @@ bool fz_speed_range(const struct fz_profile *p, struct fz_speed_range *ret)
 	return true;
 }
 
-/* The harmonic mean: time divided by cost is work, and work adds up. */
+/* Harmonic mean, since time divided by cost is work, and work adds up. */
 double fz_speed_mean(const struct fz_profile *p, int64_t from, int64_t to)
 {
 	enum { STEPS = 64 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting the status bits of samples; a collection also shows as a <GC> frame on the stack, which
- * is all that is left of it in formats that know no such bit.
+/* Counts the status bits of samples; in formats without a bit for garbage collection, a <GC> frame
+ * on the stack marks it.
  */
 #include "profile/states.h"
 
@@ -30,7 +30,7 @@ double fz_state_share(const struct fz_states *s, const struct fz_state_kind *kin
 	return of ? (double)fz_state_count(s, kind) / (double)of : NAN;
 }
 
-/* gc[i]: stack i has a <GC> frame. NULL when the profile has no such frame. */
+/* Returns, per stack, whether it has a <GC> frame; NULL if the profile has none. */
 static bool *stacks_in_gc(const struct fz_profile *p)
 {
 	bool any = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads were doing, counted in samples. */
+/* States of threads, in numbers of samples. */
 #pragma once
 
 #include "profile/profile.h"
@@ -12,19 +12,19 @@ struct fz_states {
 	uint64_t gc;        /* collecting garbage */
 };
 
-/* Each thread's, and behind them, at thread_count, all threads' together. Freed by the caller. */
+/* Returns the states of each thread and, at index thread_count, the sum. Freed by the caller. */
 struct fz_states *fz_profile_states(const struct fz_profile *p);
 
 /* One column of a table of states. */
 struct fz_state_kind {
-	const char *key;   /* for programs: "gil" */
-	const char *title; /* for people: "holding the GIL" */
-	size_t count;      /* where it is in struct fz_states */
-	bool of_known_cpu; /* its share is of the samples for which the CPU was looked at */
+	const char *key;   /* machine-readable: "gil" */
+	const char *title; /* for display: "holding the GIL" */
+	size_t count;      /* offset in struct fz_states */
+	bool of_known_cpu; /* share of the samples with known CPU state */
 };
 enum { FZ_STATE_KINDS = 5 };
 extern const struct fz_state_kind fz_state_kinds[FZ_STATE_KINDS];
 
 uint64_t fz_state_count(const struct fz_states *s, const struct fz_state_kind *kind);
-/* NaN when nothing is known. */
+/* NaN if unknown. */
 double fz_state_share(const struct fz_states *s, const struct fz_state_kind *kind);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* From samples to a call tree.
+/* Builds a call tree from samples.
  *
  *   1. sum: weight of every distinct stack (array over stacks), so that the number of samples no
  *      longer matters;
- *   2. grow, depth first. A node holds the paths that lead through it; to grow its children is to
- *      let each path go on and to bring those together that go on to the same function:
+ *   2. grow, depth first. A node has the paths through it; its children are made by extending each
+ *      path and grouping the extended paths by function:
  *
- *        node main, paths 0 and 3          path 0 goes on to f, path 3 to f and g
+ *        node main, paths 0 and 3          path 0 extends to f, path 3 to f and g
  *          f  paths 1 and 4                children wait in order of their totals;
  *          g  path 5                       the next to grow is the last of all that wait
  *
- * So nodes come out in preorder with their siblings in order, and nothing is looked up by hash. A
- * path of the straight tree is a stack, which goes on to every stack that it calls. A path of the
- * inverted tree begins at a sampled stack and goes on to its caller, with its weight; there
- * recursion needs no care, as each sample takes exactly one path.
+ * So nodes are created in preorder with ordered siblings, without hashing. A path of the straight
+ * tree is a stack, which extends to every callee. A path of the inverted tree starts at a sampled
+ * stack and extends to its caller, with its weight; recursion needs no special care there, because
+ * each sample is on exactly one path.
  */
 #include "tree.h"
 
@@ -21,14 +21,14 @@
 
 #include <stdio.h>
 
-/* A node that is known but not grown yet. */
+/* A node without children yet. */
 struct bud {
 	uint32_t function, parent;
-	uint32_t path; /* the first; further ones by `next` */
+	uint32_t path; /* first path; further ones by `next` */
 	int64_t total;
 };
 
-/* A stack as its caller sees it. */
+/* A stack in the list of its caller. */
 struct callee {
 	uint32_t stack, function;
 	int64_t total;
@@ -39,17 +39,17 @@ struct grower {
 	const struct fz_tree_options *o;
 	struct fz_tree *t;
 	uint32_t cap;
-	bool *used;      /* of each stack: whether it leads to a counted sample */
-	int64_t *weight; /* of each stack: what ends there */
-	int64_t *total;  /* straight: and what goes on from there */
-	/* straight: what stack s calls is callees[start[s + 1]..start[s + 2]), roots come first */
+	bool *used;      /* of each stack: it leads to a counted sample */
+	int64_t *weight; /* of each stack: weight of samples that end there */
+	int64_t *total;  /* straight: including callees */
+	/* straight: callees of stack s are callees[start[s + 1]..start[s + 2]); roots come first */
 	struct callee *callees;
 	uint32_t *start;
-	uint32_t *at;   /* inverted: the stack to which each path has come */
-	uint32_t *next; /* of each path: another one in the same node */
+	uint32_t *at;   /* inverted: the current stack of each path */
+	uint32_t *next; /* of each path: the next one in the same node */
 	struct bud *buds;
 	uint32_t bud_count, bud_cap;
-	uint32_t *latest; /* of each function: the bud that was made last for it */
+	uint32_t *latest; /* of each function: its latest bud */
 };
 
 static uint32_t stack_function(const struct fz_profile *p, uint32_t stack)
@@ -87,7 +87,7 @@ static void sum_stacks(struct grower *g)
 	}
 }
 
-/* Only stacks that lead to a counted sample get a node, also where weights cancel out. */
+/* Stacks that lead to a counted sample; only these get a node, even if weights cancel out. */
 static bool *used_stacks(const struct grower *g)
 {
 	const struct fz_samples *s = &g->p->samples;
@@ -120,7 +120,7 @@ static int compare_functions(const struct fz_profile *p, uint32_t a, uint32_t b)
 	return c ? c : (a > b) - (a < b);
 }
 
-/* Those that grow first come last. */
+/* Orders buds so that those that grow first come last. */
 static int compare_buds(const void *pa, const void *pb, void *arg)
 {
 	const struct bud *a = pa, *b = pb;
@@ -130,13 +130,13 @@ static int compare_buds(const void *pa, const void *pb, void *arg)
 	return compare_functions(arg, b->function, a->function);
 }
 
-/* A path leads on to a function: to the bud for it among those made since `first`. */
+/* Adds a path to the bud of its function among those made since `first`; creates it if needed. */
 static void lead(struct grower *g, uint32_t parent, uint32_t first, uint32_t function,
 		 uint32_t path, int64_t total)
 {
 	uint32_t at = g->latest[function];
 
-	/* What is left of an older bud may be anywhere, but not here with this function. */
+	/* An outdated index never refers to a current bud of this function. */
 	if (at < first || at >= g->bud_count || g->buds[at].function != function) {
 		at = g->latest[function] = g->bud_count;
 		fz_grow(g->buds, g->bud_count, g->bud_cap);
@@ -147,7 +147,7 @@ static void lead(struct grower *g, uint32_t parent, uint32_t first, uint32_t fun
 	g->buds[at].total += total;
 }
 
-/* Callees by caller, and totals: callers come before what they call. */
+/* Groups callees by caller and sums totals; callers precede callees. */
 static void group_callees(struct grower *g)
 {
 	const struct fz_profile *p = g->p;
@@ -160,7 +160,7 @@ static void group_callees(struct grower *g)
 		g->start[p->stacks[i].parent + 1] += g->used[i]; /* FZ_NONE + 1 wraps to 0 */
 	for (uint32_t i = 1; i < n + 2; i++)
 		g->start[i] += g->start[i - 1];
-	/* Each one's start moves from its end to its begin while it is filled. */
+	/* Filling moves each start from the end of its range to the beginning. */
 	for (uint32_t i = n; i-- > 0;) {
 		uint32_t parent = p->stacks[i].parent;
 		g->total[i] += g->weight[i];
@@ -176,12 +176,12 @@ static void lead_to_callees(struct grower *g, uint32_t node, uint32_t first, uin
 {
 	for (uint32_t i = g->start[caller + 1]; i < g->start[caller + 2]; i++) {
 		const struct callee *c = &g->callees[i];
-		__builtin_prefetch(&g->start[c->stack + 1]); /* it grows soon */
+		__builtin_prefetch(&g->start[c->stack + 1]); /* needed soon */
 		lead(g, node, first, c->function, c->stack, c->total);
 	}
 }
 
-/* stack_node becomes the end of the inverted path (the outermost caller). */
+/* Extends an inverted path to its caller; stack_node finally is its end, the outermost caller. */
 static void lead_to_caller(struct grower *g, uint32_t node, uint32_t first, uint32_t path)
 {
 	uint32_t caller = g->p->stacks[g->at[path]].parent;
@@ -295,7 +295,7 @@ static void release(struct grower *g)
 		free(arrays[i]);
 }
 
-/* Where the entries of each node begin when count[node + 1] is how many it has. */
+/* Turns counts, with that of a node in count[node + 1], into the start of each node's entries. */
 static void running_sum(size_t *count, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -309,7 +309,7 @@ static int compare_cells(const void *pa, const void *pb)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* By node, then by thread. */
+/* Sorts cells by node, then by thread. */
 static void sort_cells(struct fz_tree *t)
 {
 	fz_auto(fz_free_ptr) size_t *end = fz_calloc(t->n + 1ul, sizeof(*end));
@@ -318,7 +318,7 @@ static void sort_cells(struct fz_tree *t)
 	for (size_t i = 0; i < t->cell_count; i++)
 		end[t->cells[i].node + 1]++;
 	running_sum(end, t->n);
-	/* Each node's begin moves to its end while it is filled. */
+	/* Filling moves the start of each node to its end. */
 	for (size_t i = 0; i < t->cell_count; i++)
 		sorted[end[t->cells[i].node]++] = t->cells[i];
 	for (uint32_t node = 0; node < t->n; node++) {
@@ -330,7 +330,7 @@ static void sort_cells(struct fz_tree *t)
 	t->cells = sorted;
 }
 
-/* With one thread they are the nodes' own weights. */
+/* With one thread, cells are the nodes' own weights. */
 static void take_cells_of_one(struct fz_tree *t)
 {
 	t->cells = fz_reallocarray(NULL, t->n + 1ul, sizeof(*t->cells));
@@ -362,7 +362,7 @@ static void take_cells(struct fz_tree *t, const struct grower *g)
 	sort_cells(t);
 }
 
-/* Which nodes have a caller of the same function. */
+/* Returns, per node, whether a caller has the same function. */
 static bool *recursive_nodes(const struct fz_tree *t)
 {
 	bool *ret = fz_calloc(t->n + 1ul, sizeof(*ret));
@@ -391,7 +391,7 @@ static bool repeats_line(const struct fz_profile *p, uint32_t stack)
 	return false;
 }
 
-/* One entry a stack, in order of nodes. */
+/* One entry per stack, in order of nodes. */
 static struct fz_tree_line *spread_lines(const struct fz_tree *t, const struct grower *g,
 					 size_t **ret_start)
 {
@@ -426,8 +426,9 @@ static int compare_lines(const void *pa, const void *pb)
 	return (a->line > b->line) - (a->line < b->line);
 }
 
-/* Line weights of a straight tree: each stack adds its total to the line its frame is on. Most
- * nodes have one line, so nodes are told apart by counting and only lines of one node sorted. */
+/* Line weights of a straight tree: each stack adds its total to the line of its frame. Most nodes
+ * have one line, so a counting sort separates nodes, and only the lines of one node are
+ * compared. */
 static void take_lines(struct fz_tree *t, const struct grower *g)
 {
 	size_t *start;
@@ -501,7 +502,7 @@ void fz_tree_function_costs(const struct fz_tree *t, int64_t **ret_self, int64_t
 	uint32_t functions = t->profile->function_count;
 	int64_t *self = fz_calloc(functions, sizeof(*self));
 	int64_t *total = fz_calloc(functions, sizeof(*total));
-	/* End of the outermost open subtree of each function: inside it the function recurs. */
+	/* End of the outermost open subtree of each function; inside it, it is recursion. */
 	fz_auto(fz_free_ptr) uint32_t *open_until = fz_calloc(functions, sizeof(*open_until));
 
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -570,8 +571,8 @@ int32_t *fz_tree_function_lines(const struct fz_tree *t)
 	return best;
 }
 
-/* Weight of each frame over all stacks, by frame: as the leaf, and anywhere (a stack in which a
- * frame recurs counts it more than once, which is good enough to choose a line). */
+/* Sums the weight of each frame over all stacks, as leaf and anywhere (recursion counts more than
+ * once, which is good enough to choose a line). */
 static void sum_frames(const struct fz_profile *p, uint32_t metric, int64_t *self, int64_t *total)
 {
 	const struct fz_samples *s = &p->samples;
@@ -589,7 +590,7 @@ static void sum_frames(const struct fz_profile *p, uint32_t metric, int64_t *sel
 	}
 }
 
-/* Frames of one function and line differ in columns and opcode: bring them together. */
+/* Groups frames by function and line, ignoring columns and opcode. */
 static int compare_frames_by_line(const void *pa, const void *pb, void *arg)
 {
 	const struct fz_frame *frames = arg;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The call tree of a profile: who called whom, and what it cost.
+/* The call tree of a profile with costs.
  *
- * A node is a path of functions; lines never split it (they hang on it, see struct
- * fz_tree_line). Nodes are in preorder with a parent before its children, so a subtree is the
- * range [i, i + size[i]). Siblings are ordered by descending total, then by name and file, so
- * the same profile gives the same tree whatever the order of its samples.
+ * A node is a path of functions; lines never split it (see struct fz_tree_line). Nodes are in
+ * preorder, so a subtree is the range [i, i + size[i]). Siblings are ordered by descending total,
+ * then by name and file, so the tree does not depend on the order of samples.
  */
 #pragma once
 
@@ -22,7 +21,7 @@ struct fz_tree_options {
 
 #define FZ_TREE_DEFAULTS ((struct fz_tree_options){ .metric = FZ_NONE, .run = FZ_NONE })
 
-/* Self weight of one node in one thread; sorted by (node, thread), zero weights left out. */
+/* Self weight of one node in one thread; sorted by (node, thread), without zero weights. */
 struct fz_tree_cell {
 	uint32_t node, thread;
 	int64_t self;
@@ -45,15 +44,15 @@ struct fz_tree {
 	uint32_t *parent;   /* FZ_NONE for a root */
 	uint32_t *size;     /* nodes in the subtree, itself included */
 	int64_t *self, *total;
-	uint32_t *stack_node; /* where a stack of the profile ends; FZ_NONE: not counted */
-	/* Of the counted samples that have a stack: their weight, which is the sum of self, and
-	 * how many they are. */
+	uint32_t *stack_node; /* node where a stack of the profile ends; FZ_NONE if not counted */
+	/* Counted samples with a stack: their weight, which is the sum of self, and their
+	 * number. */
 	int64_t sum;
 	uint64_t samples;
-	/* Of those without, which no report can place. */
+	/* Likewise without a stack, which reports cannot attribute. */
 	int64_t stackless_sum;
 	uint64_t stackless;
-	bool whole; /* no sample was left out by thread or run */
+	bool whole; /* no sample was excluded by thread or run */
 	struct fz_tree_cell *cells;
 	size_t cell_count;
 	struct fz_tree_line *lines;
@@ -64,15 +63,15 @@ struct fz_tree *fz_tree_new(const struct fz_profile *p, const struct fz_tree_opt
 void fz_tree_free(struct fz_tree *t);
 void fz_tree_freep(struct fz_tree **t);
 
-/* Cost of functions over the whole tree: total counts a sample once however often the function
- * recurs in it; where the profile has recorded totals, and the tree is of all of it, they are
- * those. Arrays of function_count entries, owned by the caller (free). */
+/* Costs of functions over the whole tree. A total counts a sample once despite recursion; recorded
+ * totals are used if the tree is of the whole profile. Arrays of function_count entries, freed by
+ * the caller. */
 void fz_tree_function_costs(const struct fz_tree *t, int64_t **ret_self, int64_t **ret_total);
-/* The line where most of the function's weight lies (self, else total), 0 when lines are unknown.
- * Needs a tree built with `lines`. Array of function_count entries, freed by the caller. */
+/* The line with most of each function's weight (self, else total), 0 if lines are unknown. Needs a
+ * tree built with `lines`. Array of function_count entries, freed by the caller. */
 int32_t *fz_tree_function_lines(const struct fz_tree *t);
 
-/* The line that stands for a function: its first line where known, else the line with most of its
- * weight (self, else total), 0 when lines are unknown. One pass over the samples, no tree needed.
+/* The line that represents each function: its first line if known, else the line with most of its
+ * weight (self, else total), 0 if lines are unknown. One pass over the samples, no tree needed.
  * Array of function_count entries, freed by the caller. */
 int32_t *fz_profile_function_lines(const struct fz_profile *p, uint32_t metric);

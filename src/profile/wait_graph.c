@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joining; the header has the picture. */
+/* Joins waits; see the picture in the header. */
 #include "profile/wait_graph.h"
 
 struct fz_str fz_wait_ender(const struct fz_profile *p, uint32_t by, enum fz_wait kind)
@@ -41,7 +41,7 @@ static void add_row(struct fz_wait_graph *g, const struct fz_profile *p, struct 
 
 struct ranked {
 	struct fz_wait_edge edge;
-	int64_t all_ns; /* that its ender made others wait */
+	int64_t all_ns; /* total time that its ender made others wait */
 };
 
 static int compare(const void *pa, const void *pb)

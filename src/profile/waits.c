@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading waits back off the stacks; see waits.h. The frame of a wait is the last but one where it
- * is known who ended it, else the last. */
+/* Reads waits from stacks; see waits.h. The frame of a wait is the last but one if its ender is
+ * known, else the last. */
 #include "profile/waits.h"
 
 #include "profile/origin.h"
@@ -75,7 +75,7 @@ static uint32_t function_of(const struct fz_profile *p, uint32_t stack)
 	return p->frames[p->stacks[stack].frame].function;
 }
 
-/* Where a program's own code, or what comes closest to it, is. */
+/* Finds the innermost code of the program itself, or the closest to it. */
 static void find_code(const struct fz_wait_places *w, uint32_t stack, struct fz_wait_place *ret)
 {
 	const struct fz_profile *p = w->p;
