@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking what a thread sleeps for; asleep.h has the contract. */
+/* Read what a thread sleeps for; asleep.h has the contract. */
 #include "record/asleep.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static void make_path(char path[PATH_SIZE], pid_t pid, uint64_t tid)
 	snprintf(path, PATH_SIZE, "/proc/%d/task/%llu/syscall", (int)pid, (unsigned long long)tid);
 }
 
-/* A thread that is gone is no trouble. */
+/* It is not an error that a thread has ended. */
 static int trouble_of(int code)
 {
 	return code == ENOENT || code == ESRCH ? 0 : code;

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread sleeps for, asked of /proc/PID/task/TID/syscall, which stays open.
+/* What a thread sleeps for, read from /proc/PID/task/TID/syscall, which stays open.
  *
- * While a thread is given no CPU it goes on sleeping in the same call, whose file need not be
- * looked up again. But one that was woken and has no CPU yet sleeps no more: so the call is asked
- * for.
+ * A thread that has not been given a CPU since the last reading is still in the same call, so its
+ * file descriptor is not resolved again. The call itself is always read: a thread that was woken
+ * but has no CPU yet no longer sleeps.
  */
 #pragma once
 
 #include "record/waitcall.h"
 
 struct fz_asleep {
-	int fd;                         /* -1: not to be had */
-	int trouble;                    /* why, as errno; 0: none, or it ended */
-	enum fz_waitcall_answer answer; /* at the last look */
-	enum fz_wait kind;              /* while it sleeps; of a GIL: FZ_WAIT_LOCK */
+	int fd;                         /* -1: cannot be opened */
+	int trouble;                    /* errno of the failure; 0: none, or the thread ended */
+	enum fz_waitcall_answer answer; /* at the last reading */
+	enum fz_wait kind;              /* while it sleeps; FZ_WAIT_LOCK for the GIL */
 	struct fz_waitcall call;        /* likewise */
-	uint64_t turns;                 /* how often it had been given a CPU at the last look */
+	uint64_t turns;                 /* how often it had been given a CPU at the last reading */
 };
 
 void fz_asleep_open(struct fz_asleep *a, pid_t pid, uint64_t tid);
 void fz_asleep_close(struct fz_asleep *a);
-/* turns: as schedstat said just before; 0: it does not count them. */
+/* turns: how often the thread has been given a CPU, as schedstat just reported; 0: unknown. */
 void fz_asleep_look(struct fz_asleep *a, struct fz_process *process, uint64_t turns);
 
-/* Can the main thread of a process be asked? Of our own: does the kernel tell it at all? */
+/* 0 if what the main thread of a process sleeps for can be read. With our own pid it tests whether
+ * the kernel supports this at all. */
 int fz_asleep_check(pid_t pid, struct fz_error *err);

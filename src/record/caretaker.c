@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Clearing up after ourselves; see caretaker.h.
+/* Cleaning up after ourselves; see caretaker.h.
  *
- *   we --line--> caretaker          "done": it ends; the line breaks: it clears up
- *      \-- shared page: the program that runs
+ *   we --pipe--> caretaker          "d": it exits; end of file: it cleans up first
+ *      \-- shared page: pid of the running program
  *
- * It has a session of its own and nothing of ours open but the line and the lock of the scratch
- * folder, which nobody else may clear up meanwhile. Forks of ours hold the line, too: while they
- * end their programs, it waits.
+ * It has its own session and inherits only the pipe and the lock of the scratch folder, so nobody
+ * else cleans up that folder meanwhile. Our forks hold the pipe, too, so it waits until they have
+ * ended their programs.
  */
 #include "record/caretaker.h"
 
@@ -23,7 +23,7 @@
 
 enum { TREE_MAX = 4096, FILES_MAX = 1024 };
 
-static volatile pid_t *minded; /* in a page that both see */
+static volatile pid_t *minded; /* in a page that both processes share */
 
 void fz_caretaker_mind(pid_t program)
 {
@@ -33,7 +33,7 @@ void fz_caretaker_mind(pid_t program)
 
 /* ---- the other process ---- */
 
-/* The program with all that it started; stopped first, so that nothing new is. */
+/* Kill the program and all its descendants. Stop them first so that they start nothing new. */
 static void kill_tree(pid_t program)
 {
 	static pid_t tree[TREE_MAX];
@@ -42,14 +42,14 @@ static void kill_tree(pid_t program)
 	tree[n++] = program;
 	for (size_t i = 0; i < n; i++) {
 		kill(tree[i], SIGSTOP);
-		/* Of its first thread, which is what starts programs nearly always. */
+		/* Only those of its first thread, which nearly always is the one that forks. */
 		n += fz_procstat_children(tree[i], tree[i], tree + n, TREE_MAX - n);
 	}
 	while (n)
 		kill(tree[--n], SIGKILL);
 }
 
-/* Who reads our output must not wait for this process. */
+/* A reader of our output must not wait for this process. */
 static void close_all_but(int line, int lock)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A second process that clears up when we cannot: who is killed by SIGKILL, as by a machine that
- * runs out of memory, leaves programs running and worktrees known to git.
+/* A second process that cleans up when we cannot: if SIGKILL ends us, for example because memory
+ * ran out, programs would keep running and worktrees would stay registered in git.
  *
- * One at a time; the programs are those that launch.h starts somewhere else than where we are.
+ * There is one caretaker at a time. It covers the programs that launch.h starts with a struct
+ * fz_launch_place.
  */
 #pragma once
 
@@ -12,14 +13,14 @@
 
 struct fz_caretaker {
 	int line;  /* open as long as we live */
-	pid_t pid; /* 0: there is none */
+	pid_t pid; /* 0: none */
 };
 #define FZ_CARETAKER_NONE ((struct fz_caretaker){ .line = -1 })
 
-/* From now on the scratch folder, its worktrees and a running program are taken care of. */
+/* From now on, if we die, the scratch folder is removed with its worktrees, and a running program
+ * is killed. */
 int fz_caretaker_start(struct fz_caretaker *c, const struct fz_scratch *s, struct fz_error *err);
-/* All is cleared up: it ends. */
+/* End the caretaker; everything is cleaned up. */
 void fz_caretaker_stop(struct fz_caretaker *c);
-/* The program that runs; 0: none does any more. The forked child calls it itself before it becomes
- * the program. */
+/* Set the running program; 0: none. The forked child calls this itself before exec. */
 void fz_caretaker_mind(pid_t program);

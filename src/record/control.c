@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands for a sampler, one a line; see control.h. */
+/* Commands for a sampler, one per line; see control.h. */
 #include "record/control.h"
 
 #include "base/clock.h"
@@ -25,7 +25,7 @@ static void ping(struct fz_sampler *s, struct fz_buf *ret)
 	fz_buf_str(ret, "ok");
 }
 
-/* True and False: scripts compare what CPython prints. */
+/* True and False, as CPython's profiler prints them: scripts compare with these words. */
 static const char *truth(bool is)
 {
 	return is ? "True" : "False";
@@ -38,7 +38,7 @@ static void status(struct fz_sampler *s, struct fz_buf *ret)
 		      (double)(fz_clock_now() - s->sampling->start) / 1e9);
 }
 
-/* As when the time is over: what was recorded is kept. */
+/* End as when the duration is over: the recording is kept. */
 static void quit(struct fz_sampler *s, struct fz_buf *ret)
 {
 	if (!s->end)
@@ -46,7 +46,7 @@ static void quit(struct fz_sampler *s, struct fz_buf *ret)
 	fz_buf_str(ret, "ok");
 }
 
-/* What was recorded so far can be read, while the recording goes on. */
+/* Flush what was recorded so far to the file; the recording continues. */
 static void save(struct fz_sampler *s, struct fz_buf *ret)
 {
 	struct fz_error err;
@@ -59,7 +59,7 @@ static void save(struct fz_sampler *s, struct fz_buf *ret)
 		fz_buf_printf(ret, "ok samples=%llu", (unsigned long long)s->samples);
 }
 
-/* "mark TEXT": a line on the recording's time. */
+/* "mark TEXT": add a mark to the recording's timeline. */
 static void mark(struct fz_sampler *s, struct fz_str text, struct fz_buf *ret)
 {
 	int64_t now = FZ_MAX(fz_clock_now() - s->sampling->start, 0);

@@ -62,7 +62,7 @@ static void warn_of_unknown_instruction(const struct fz_series *s, const struct 
 			       s->command);
 }
 
-/* A program that is killed writes nothing, but what it started may. */
+/* A killed program writes no counts, but processes that it started may. */
 static void warn_of_killed(const struct fz_series *s, const struct fz_counter *counter,
 			   const struct fz_child *child)
 {
@@ -73,7 +73,7 @@ static void warn_of_killed(const struct fz_series *s, const struct fz_counter *c
 			s->command);
 }
 
-/* In a recording that is not of benchmarks nobody else says so. */
+/* Only reports of benchmarks print this otherwise. */
 static void warn_of_allocator(const struct fz_series *s, const struct fz_profile *p)
 {
 	fz_auto(fz_free_ptr) char *why = s->options->memory ? fz_benchmarks_trouble(p) : NULL;
@@ -90,7 +90,7 @@ static int run_counted(struct fz_series *s, char *const argv[], const struct fz_
 
 	struct fz_launch_place at = place ? *place : ours;
 	at.environ = counter->environ.list;
-	/* What is ended because it takes too long has children, perhaps. */
+	/* A program that is ended by the time limit may have children. */
 	at.own_group |= s->patience > 0;
 	return fz_series_run(s, argv, &at, ret, err);
 }
@@ -117,7 +117,7 @@ int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_lau
 		rc = run_counted(s, wrapped, place, &counter, &ret->child, err);
 	int64_t lasted = fz_clock_now() - began;
 	ret->timed_out = s->late;
-	/* Of what is ended only marked parts that were complete mean anything. */
+	/* If the program was ended, only marked parts that were completed are meaningful. */
 	counter.options.late = s->late;
 	counter.pid = ret->child.pid;
 	if (!rc)

@@ -5,16 +5,16 @@
  *                    |                                            |
  *                    +---- read: ns so far - last = the weight <--+
  *
- * The weight is what the counter says, not the period: whatever the sampler was late for is in
- * it. Periods vary, so that a loop is not seen at the same places again and again. A counter whose
- * ring buffer was refused (locked memory is limited) cannot wake anybody; its thread becomes due
- * when the counter is seen to have passed the period.
+ * The weight is what the counter shows, not the period, so it includes the sampler's lateness.
+ * Periods vary, so that a loop is not always sampled at the same places. A counter whose ring
+ * buffer was refused (locked memory is limited) cannot wake us; its thread becomes due when a
+ * reading of the counter exceeds the period.
  *
- * A sampler that may preempt goes to the CPU of the thread that woke it: that thread then stands
- * still, exactly where the counter ran over, while it is read. From another CPU it would be read
- * while it goes on. What changes meanwhile is read again, so code that stays as it is for a moment
- * would be seen too often, and small functions a third as often as they ran: differences between
- * two runs that are only differences between the CPUs the scheduler chose.
+ * A sampler that may preempt moves to the CPU of the thread that woke it: that thread then stands
+ * still, exactly where the counter overflowed, while it is read. From another CPU it would be read
+ * while it runs. A stack that changes meanwhile is read again, so code that pauses for a moment
+ * would be sampled too often, and small functions only a third as often as they ran: two runs
+ * would differ only because the scheduler chose other CPUs.
  */
 #include "record/cpuclock.h"
 
@@ -38,15 +38,15 @@
 
 enum { PATIENCE_NS = 5000000, EVENTS_AT_ONCE = 64, SCANS_AT_ONCE = 4 };
 
-/* A thread that was never sampled may just have begun, and be listed at one of the next samples. */
+/* A thread that was never sampled may just have started, and have a stack at the next samples. */
 enum { PERIODS_TO_BEGIN = 4 };
 
-/* A thread with samples that used less without a stack is not counted as one without. */
+/* A sampled thread that used less than this without a stack does not count as silent. */
 #define OUTSIDE_LEAST (10 * FZ_MS)
 
 #define NO_CPU FZ_NONE
 
-/* In an epoll event: not the index of a counter. */
+/* In an epoll event, instead of the index of a counter: a watched file. */
 #define WATCHED UINT64_MAX
 
 const char *const fz_cpuclock_names[] = {
@@ -60,21 +60,20 @@ struct counter {
 	pid_t pid;
 	int fd;
 	void *ring;    /* NULL: cannot wake */
-	int64_t first; /* when we met the thread, or began anew */
+	int64_t first; /* value when we found the thread, or restarted */
 	int64_t last;
-	int64_t next;    /* what it shows when it is to wake us */
-	int64_t outside; /* of that while it had no stack, between samples */
-	bool due; /* where the clock does not drive: it was not charged at the last instant */
+	int64_t next;    /* value at which it will wake us */
+	int64_t outside; /* ns used while it had no stack, between samples */
+	bool due;        /* without overflows: it was not charged at the last instant */
 	bool sampled;
 };
 
 struct process {
 	pid_t pid;
-	bool due; /* a thread of it */
-	/* CPU time of threads that have ended, while they could be sampled; and of these, of
-	 * threads that never were. */
+	bool due; /* one of its threads is */
+	/* CPU time of ended threads while we counted it, and the part of it that had no stack. */
 	int64_t seen, silent;
-	uint32_t silent_n; /* how many */
+	uint32_t silent_n; /* number of threads with such time */
 };
 
 struct fz_cpuclock {
@@ -88,14 +87,14 @@ struct fz_cpuclock {
 	struct process *processes;
 	size_t process_n, process_cap;
 	size_t turn;              /* the process to scan next */
-	struct fz_cputimes times; /* of the processes by their own clocks */
-	int64_t seen, silent;     /* of processes that are gone */
+	struct fz_cputimes times; /* of the processes, by their own clocks */
+	int64_t seen, silent;     /* of removed processes */
 	uint32_t silent_n;
 	int64_t next_scan; /* for new threads */
 	uint64_t dice;
-	cpu_set_t home; /* where we may run */
-	uint32_t cpu;   /* where we stay; NO_CPU: anywhere of it */
-	bool coarse;    /* there is no epoll_pwait2 */
+	cpu_set_t home; /* our original affinity */
+	uint32_t cpu;   /* the CPU we are bound to; NO_CPU: not bound */
+	bool coarse;    /* epoll_pwait2 is missing */
 };
 
 /* A record in a ring. */
@@ -169,7 +168,7 @@ static void start_waking(struct fz_cpuclock *c, size_t i)
 
 	if (c->kind == FZ_CPUCLOCK_SCHEDSTAT)
 		return;
-	/* Read-only: the kernel overwrites old records, of which we want none. */
+	/* Mapped read-only, the kernel overwrites old records, which we do not need. */
 	k->ring = mmap(NULL, ring_size(), PROT_READ, MAP_SHARED, k->fd, 0);
 	if (k->ring == MAP_FAILED)
 		k->ring = NULL;
@@ -194,12 +193,12 @@ static void add_thread(struct fz_cpuclock *c, pid_t pid, pid_t tid)
 		(struct counter){ .tid = (uint64_t)tid, .pid = pid, .fd = fd, .next = c->period };
 	fz_map_put(&c->by_tid, (uint64_t)tid, (uint32_t)i);
 	int64_t now = read_counter(c, &c->counters[i]);
-	/* perf counts from here on, schedstat since the thread began. */
+	/* perf counts from here on, schedstat since the thread started. */
 	c->counters[i].first = c->counters[i].last = c->kind == FZ_CPUCLOCK_SCHEDSTAT ? now : 0;
 	start_waking(c, i);
 }
 
-/* What it has counted since it was charged last. */
+/* CPU time in ns since the thread was last charged. */
 static int64_t rest(const struct fz_cpuclock *c, const struct counter *k)
 {
 	int64_t now = read_counter(c, k);
@@ -207,7 +206,7 @@ static int64_t rest(const struct fz_cpuclock *c, const struct counter *k)
 	return FZ_MAX(now - k->last, 0);
 }
 
-/* What k has used that is in no sample; left: since it was charged last. */
+/* Add the CPU time of k that is in no sample. left: its time since it was last charged. */
 static void add_silent(struct process *p, const struct counter *k, int64_t left)
 {
 	int64_t silent = k->outside + (k->sampled ? 0 : left);
@@ -226,7 +225,7 @@ static void drop_thread(struct fz_cpuclock *c, size_t i)
 	struct counter *k = &c->counters[i];
 	struct process *p = find_process(c, k->pid);
 
-	/* Its last piece was too short for a sample. */
+	/* The rest of a last period is too short for a sample. */
 	int64_t left = rest(c, k) - longest_period(c);
 	left = FZ_MAX(left, 0);
 	if (p) {
@@ -249,7 +248,8 @@ static struct counter *find(struct fz_cpuclock *c, uint64_t tid)
 
 typedef bool each_thread(struct fz_cpuclock *c, pid_t pid, pid_t tid);
 
-/* Of those that count, until one says true; else errno is the last one's. */
+/* Call `each` for the threads that are counted until one returns true. If none does, errno is that
+ * of the last call. */
 static bool any_thread(struct fz_cpuclock *c, pid_t pid, each_thread *each)
 {
 	bool found = false;
@@ -285,7 +285,7 @@ static void scan_process(struct fz_cpuclock *c, struct process *p)
 	fz_cputimes_read(&c->times, p->pid);
 }
 
-/* Of many processes some each time, in turn. */
+/* Scan a few processes each time, in turn. */
 static void scan_some(struct fz_cpuclock *c)
 {
 	for (size_t i = 0; i < FZ_MIN(c->process_n, SCANS_AT_ONCE); i++)
@@ -299,8 +299,8 @@ static void set_due(struct fz_cpuclock *c, struct counter *k)
 	find_process(c, k->pid)->due = true;
 }
 
-/* The best clock that we are allowed to use on a thread. Perf knows none that has ended, which is
- * no refusal; schedstat of it can be read until it is buried. */
+/* Choose the best clock that we may use on a thread. ESRCH from perf means that the thread has
+ * ended, not that perf is refused. */
 static bool choose_by(struct fz_cpuclock *c, pid_t pid, pid_t tid)
 {
 	for (c->kind = FZ_CPUCLOCK_PERF; c->kind <= FZ_CPUCLOCK_SCHEDSTAT; c->kind++) {
@@ -359,7 +359,7 @@ void fz_cpuclock_count_children(struct fz_cpuclock *c, pid_t pid, bool started)
 	fz_cputimes_count_children(&c->times, pid, started);
 }
 
-/* Those that live may still be sampled. */
+/* Add the times of threads that still run. */
 static void add_living(const struct fz_cpuclock *c, struct process *p)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -409,9 +409,9 @@ struct fz_cpuclock_sum fz_cpuclock_sum(struct fz_cpuclock *c)
 					 .others = sum.others };
 }
 
-/* ---- the CPU to be on ---- */
+/* ---- the CPU to run on ---- */
 
-/* Where the thread was when its counter ran over last. */
+/* The CPU of the thread at the last overflow of its counter, or NO_CPU. */
 static uint32_t cpu_of(const struct counter *k)
 {
 	const struct perf_event_mmap_page *page = k->ring;
@@ -497,8 +497,8 @@ void fz_cpuclock_watch(struct fz_cpuclock *c, int fd)
 	epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Where that call is missing (before Linux 5.11) or unknown to a container, milliseconds will do:
- * only the last one of them is waited out by a clock. */
+/* Where epoll_pwait2 is missing (before Linux 5.11, or blocked in a container), epoll_wait waits
+ * whole milliseconds and nanosleep the rest. */
 static int wait_for_events(struct fz_cpuclock *c, struct epoll_event *events, int64_t ns)
 {
 	struct timespec timeout = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
@@ -517,8 +517,8 @@ static int wait_for_events(struct fz_cpuclock *c, struct epoll_event *events, in
 	return epoll_wait(c->epoll, events, EVENTS_AT_ONCE, 0);
 }
 
-/* Asking a counter whether it is readable clears that, so this is the only place that asks: its
- * epoll set must not be part of another one. */
+/* Polling a counter clears its readiness, so this must be the only place that polls: never add this
+ * epoll set to another one. */
 static bool collect_wakeups(struct fz_cpuclock *c, int64_t ns, bool *ret_watched)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
@@ -542,7 +542,7 @@ static bool collect_wakeups(struct fz_cpuclock *c, int64_t ns, bool *ret_watched
 	return first;
 }
 
-/* Threads whose counter cannot wake us. */
+/* Mark threads as due whose counter cannot wake us. */
 static bool collect_silent(struct fz_cpuclock *c)
 {
 	bool any = false;
@@ -575,10 +575,10 @@ bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns, bool *ret_watched)
 	return any;
 }
 
-/* A benchmark is a loop, and a loop that takes about as long as some periods would always be seen
- * at the same places: some of its functions too often, others too rarely, and in the next run the
- * other way round. So every period has a length of its own, from half to one and a half of what was
- * asked for. What passed until we could look is a part of it. */
+/* A benchmark is a loop. If an iteration takes about a whole number of periods, the loop would
+ * always be sampled at the same places: some functions too often, others too rarely, and the other
+ * way round in the next run. So each period has a random length, from half to one and a half of
+ * the requested one; it includes the delay until the sampler ran. */
 int64_t fz_cpuclock_next(int64_t planned, int64_t last, int64_t period, uint64_t dice)
 {
 	int64_t next = planned + period / 2 + (int64_t)(dice % (uint64_t)period);

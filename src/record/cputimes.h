@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How much CPU time processes have used, by their own clocks, since they were added; and the
- * children of one of them, and theirs, that were not. All in ns, as of the scheduler's last tick.
+/* CPU time of processes since they were added, by their own clocks, and of descendants of one of
+ * them that were not added. All in ns, as of the scheduler's last tick.
  */
 #pragma once
 
@@ -9,42 +9,41 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Of all threads that it has and had; -1: it is gone. */
+/* CPU time of all threads that the process has or had; -1 if it is gone. */
 int64_t fz_cputimes_process(pid_t pid);
 
 struct fz_cputimes {
 	struct fz_cputimes_process {
 		pid_t pid;
 		int64_t at, used; /* when it was added, and since then */
-		bool older;       /* than what is counted of its parent: that will get its time
-				     before, too */
+		bool older;       /* started before its parent was counted, so that time must be
+				   * subtracted from the family's */
 	} * list;
 	size_t n, cap;
-	int64_t gone_before, gone; /* of processes that were removed */
-	pid_t parent;              /* of all that are counted; 0: nobody is */
-	int64_t family_at, family; /* its and its children's, as in a process */
-	uint64_t since;            /* the tick from which on that counts; 0: from their beginning */
+	int64_t gone_before, gone; /* removed processes: `at` of older ones, and `used` */
+	pid_t parent;              /* its descendants are counted, too; 0: none */
+	int64_t family_at, family; /* of it and its descendants; like at and used */
+	uint64_t since;            /* tick from which the family counts; 0: from its start */
 };
 
 void fz_cputimes_release(struct fz_cputimes *t);
 void fz_cputimes_add(struct fz_cputimes *t, pid_t pid);
-/* What this process and its children use, and theirs, counts as well, whether they are added or
- * not; at most one. Of one that was started for this, all that it has used until now, too. */
+/* Also count the CPU time of this process and all its descendants, whether they are added or not.
+ * At most one process. started: we started it, so its time until now counts, too. */
 void fz_cputimes_count_children(struct fz_cputimes *t, pid_t pid, bool started);
-/* Look at the clock of a process, or of the one whose children count: what it had used then stays
- * known when it has ended. */
+/* Read the clock of a process, or that of the family. The value is kept after the process ends. */
 void fz_cputimes_read(struct fz_cputimes *t, pid_t pid);
 void fz_cputimes_read_family(struct fz_cputimes *t);
-/* As of the last look. */
+/* As of the last reading. */
 int64_t fz_cputimes_of(const struct fz_cputimes *t, pid_t pid);
-/* Looked at for the last time; returns what it used. */
+/* Read the clock for the last time; returns the CPU time since the process was added. */
 int64_t fz_cputimes_remove(struct fz_cputimes *t, pid_t pid);
-/* From here on, for all that are there. */
+/* Count from here on, for all processes that were added. */
 void fz_cputimes_restart(struct fz_cputimes *t);
 
 struct fz_cputimes_sum {
-	int64_t used;   /* of the processes and, where they count, all children */
-	int64_t others; /* of that by processes that were not added, or before they were */
+	int64_t used;   /* by the processes and, if counted, all descendants */
+	int64_t others; /* part of it by processes that were not added, or before they were */
 };
-/* All are looked at. */
+/* Reads all clocks. */
 struct fz_cputimes_sum fz_cputimes_sum(struct fz_cputimes *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording facts, all from /proc and uname; what git knows is in git.c. */
+/* Recording facts, all from /proc and uname; those of git are in git/facts.c. */
 #include "record/facts.h"
 
 #include "base/checkout.h"
@@ -89,7 +89,7 @@ void fz_facts_load(struct fz_profile *p, const char *key)
 
 /* ---- the command ---- */
 
-/* As a shell reads them back. */
+/* Quoted for a shell. */
 static void join_words(struct fz_buf *b, char *const argv[])
 {
 	for (size_t i = 0; argv[i]; i++) {
@@ -154,7 +154,7 @@ static const char *program_of(char *const argv[])
 
 	if (r.script)
 		return base_name(r.script);
-	/* Not by the interpreter's name: it is another in each environment. */
+	/* Not the interpreter's name, which differs between environments. */
 	return r.module ? r.module : r.text ? "python -c" : "python";
 }
 
@@ -232,7 +232,7 @@ static void set_build_id(struct fz_profile *p, const char *key, pid_t pid, const
 {
 	char path[4200], id[FZ_BUILD_ID_SIZE];
 
-	/* The executable itself can be opened even when it was deleted. */
+	/* /proc/PID/exe can be opened even if the file was deleted. */
 	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, module);
 	fz_auto(fz_close_fd) int fd = -1;
 	if (module[0])
@@ -280,7 +280,7 @@ static void set_checkout(struct fz_profile *p, const char *path)
 		fz_profile_set_fact(p, "checkout", (struct fz_str){ path, (size_t)n });
 }
 
-/* Where the script really is: the same program is one file, whatever path leads to it. */
+/* Set the script's real path, so that the same program has one name, whatever path led to it. */
 static void set_script(struct fz_profile *p, struct fz_facts_runnable r)
 {
 	struct fz_str cwd = fz_profile_fact(p, "cwd");
