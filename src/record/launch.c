@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting the program to record: deciding what to execute, then one posix_spawn. */
+/* Starting the program to record: deciding what to execute, then vfork and exec. */
 #include "record/caretaker.h"
 #include "record/launch.h"
 #include "record/load.h"
@@ -34,8 +34,8 @@ static bool looks_like_script(const char *word)
 	return fz_str_ends(s, ".py") || fz_str_ends(s, ".pyw") || fz_str_ends(s, ".pyz");
 }
 
-/* A script for `python`, a program, or neither. After "--" what can be executed is a program,
- * whatever its suffix; a bare name is looked for here first. */
+/* Decide whether the word is a script for `python` or a program. After "--" an executable file is a
+ * program, whatever its suffix; a bare name is searched in this folder first. */
 static int classify(const char *word, bool plain, bool *ret_script, struct fz_error *err)
 {
 	struct stat st;
@@ -90,7 +90,7 @@ static int spawn_failed(const char *program, const struct fz_launch_place *place
 	return fz_fail_errno(err, "'%s' cannot be started", program);
 }
 
-/* In the child. The null device replaces standard input itself, so no number is left open. */
+/* In the child. Opening the null device reuses descriptor 0, so none is left to close. */
 static bool move_in(const struct fz_launch_place *place)
 {
 	if (place->folder && chdir(place->folder))
@@ -112,8 +112,8 @@ char *const *fz_launch_environ(const struct fz_launch_place *place)
 	return place && place->environ ? place->environ : environ;
 }
 
-/* vfork: the program starts in our memory, so nothing is copied, and what exec said comes back in
- * a variable. posix_spawn would do the same but leaves two of glibc's own signals ignored. */
+/* With vfork the child runs in our memory until exec, so nothing is copied and the error of exec
+ * comes back in a variable. posix_spawn would leave two of glibc's own signals ignored. */
 static pid_t spawn(char *const argv[], const sigset_t *mask, const struct fz_launch_place *place,
 		   int *ret_errno)
 {
@@ -123,7 +123,7 @@ static pid_t spawn(char *const argv[], const sigset_t *mask, const struct fz_lau
 
 	if (pid == 0) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
-		/* Not by us when it runs: we may be killed before we are back. */
+		/* Set in the child, since we may be killed before vfork returns in the parent. */
 		if (place)
 			fz_caretaker_mind(getpid());
 		if (!place || move_in(place))
@@ -148,7 +148,7 @@ int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_la
 	child.pid = spawn(argv, mask, place, &code);
 	if (code)
 		return spawn_failed(argv[0], place, code, err);
-	/* It cannot be gone yet: until we wait for it the kernel keeps at least its zombie. */
+	/* The pid is still valid: the kernel keeps at least a zombie until we wait for it. */
 	child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
 	if (child.pidfd < 0) {
 		int rc = fz_process_no_pidfd(err);
@@ -160,7 +160,7 @@ int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_la
 	return 0;
 }
 
-/* What the kernel knows of it goes with its zombie. */
+/* /proc/PID disappears when the zombie is reaped, so read it before. */
 static void read_waits(struct fz_child *child)
 {
 	siginfo_t info;

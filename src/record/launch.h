@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting the program to record, as the shell would, and passing its end on.
  *
- * Nothing of ours gets into the program: no coordinator, no environment, no frames. It inherits
- * stdin, stdout, stderr, the signal mask and the ignored signals that fizeau itself was given.
+ * We add nothing to the program: no wrapper, no environment, no frames. It inherits stdin, stdout,
+ * stderr, the signal mask and the ignored signals that fizeau itself was given.
  */
 #pragma once
 
@@ -17,48 +17,47 @@ struct fz_launch_words {
 	char **words; /* what the user typed after the options */
 	size_t n;
 	bool module;        /* -m: the first word is a module */
-	bool plain;         /* "--" stood before them */
+	bool plain;         /* "--" preceded them */
 	const char *python; /* NULL: python3 of PATH */
 };
 
 /* The argument vector to execute (caller frees the array; the strings are borrowed):
  * - a module, a .py/.pyw/.pyz file or a folder is run by `python`;
- * - so is a file that is not executable when no program of that name is in PATH;
- * - everything else is a program; asking for an interpreter is an error then, as is a script that
- *   does not exist;
+ * - so is a file that is not executable if no program of that name is in PATH;
+ * - everything else is a program, for which --python is an error;
+ * - a script that does not exist is an error;
  * - after "--" a file that can be executed is a program, whatever its suffix;
- * - a "--" behind a script or a module, the first of the line, is not theirs: CPython's profiler
- *   takes it, too. */
+ * - a "--" right after the script or module is dropped, as CPython's profiler does. */
 int fz_launch_command(const struct fz_launch_words *w, char ***ret_argv, struct fz_error *err);
 
 struct fz_child {
 	pid_t pid;
 	int pidfd;
 	bool reaped;
-	int status;                /* as waitpid gives it, once reaped */
+	int status;                /* from waitpid, once reaped */
 	int64_t ran_ns, waited_ns; /* of its first thread, once reaped; see load.h */
 };
 
-/* Where the program runs, where that is not where we do. */
+/* Where the program runs, if its surroundings differ from ours. */
 struct fz_launch_place {
 	const char *folder;   /* NULL: ours */
-	char *const *environ; /* as struct fz_environ has it; NULL: ours */
+	char *const *environ; /* the list of a struct fz_environ; NULL: ours */
 	bool no_input;        /* its standard input is empty */
-	bool own_group;       /* a signal to the negative of its pid reaches all that it starts */
+	bool own_group;       /* in its own process group, so kill(-pid) reaches its children */
 	int output;           /* its standard output; -1: ours */
 	int errors;           /* its standard error; -1: ours */
 };
 
-/* What the program sees; place: NULL is ours. */
+/* The environment of the program; place: NULL is ours. */
 char *const *fz_launch_environ(const struct fz_launch_place *place);
 /* mask: the signal mask of the program; place: NULL is ours. */
 int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_launch_place *place,
 		    struct fz_child *ret, struct fz_error *err);
-/* Wait until it has ended and keep its status. */
+/* Wait until it has ended and store its status. */
 void fz_launch_wait(struct fz_child *child);
-/* How it ended, as a recording has it; nothing when it has not. */
+/* Store in run how the program ended; does nothing while it still runs. */
 void fz_launch_set_outcome(const struct fz_child *child, struct fz_run *run);
 void fz_launch_release(struct fz_child *child);
-/* Start a program, wait for its end; ret_status is as waitpid gives it. */
+/* Start a program and wait until it ends; ret_status is that of waitpid. */
 int fz_launch_and_wait(char *const argv[], const sigset_t *mask,
 		       const struct fz_launch_place *place, int *ret_status, struct fz_error *err);

@@ -3,13 +3,13 @@
  *
  *   /proc/stat           user nice system idle iowait irq softirq steal, of all processors
  *   /proc/PID/schedstat  "ran waited turns" of the first thread, in ns
- *   getrusage            we, and all that we started and that has ended; the calling thread
+ *   getrusage            we and our ended children; the calling thread
  *   /proc/PID/stat       what still runs
  *
- * /proc/stat counts ticks, 10 ms each: of a run of 0.1 s on two processors shares are known to
- * 5 %. What we use ourselves is not others' work, so it is taken with the program's; and what the
- * program waited while we looked at it is no wait for others, of which our thread's time is all
- * that it can be.
+ * /proc/stat counts ticks of 10 ms each: for a run of 0.1 s on two processors, shares are accurate
+ * to 5 %. Our own CPU time is not others' work, so it is added to the program's. Time for which the
+ * program waited because we sampled it is not a wait for others either; the CPU time of our thread,
+ * its upper limit, is subtracted.
  */
 #include "record/load.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Timing marked parts by seccomp's user notifications; see marks.h.
  *
- *   program: access("/.fizeau/start/a") -> stops -> [we look, note the time, let go] -> runs ...
+ *   program: access("/.fizeau/start/a") -> stops -> [we read the path, note the time] -> runs ...
  *
- * The filter is part of the process and of all that it starts. It hands over every system call
- * that takes a path and may be a mark; it cannot look at paths itself. We read the path and always
- * let the call go on, so what the program sees is what the kernel answers.
+ * The filter applies to the process and everything it starts. It notifies us of every system call
+ * that may be a mark, since it cannot read paths itself. We read the path and always let the call
+ * continue, so the program gets the kernel's answer.
  */
 #include "record/marks.h"
 #include "record/caretaker.h"
@@ -34,7 +34,7 @@
 static const char magic[] = "/.fizeau/";
 enum { PATH_ROOM = 512, MARKS_MAX = 100000, VISITS_MAX = 1 << 20 };
 
-/* System calls that may be marks, and which argument is the path. */
+/* System calls that may be marks, and the argument that is the path. */
 static const struct {
 	int number, argument;
 } calls[] = {
@@ -47,7 +47,7 @@ static const struct {
 #endif
 };
 
-/* Numbers mean other calls to a program of another kind, 32-bit ones. */
+/* In programs of another architecture (32-bit) the numbers mean other calls. */
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
@@ -58,9 +58,9 @@ static const struct {
 #define NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #define NOTIF_SYNC_WAKE_UP 1ul
 
-/* ---- in the program, before it is one ---- */
+/* ---- in the child, before exec ---- */
 
-/* The filter's descriptor, or -1. */
+/* Returns the filter's descriptor, or -1. */
 static int install_filter(void)
 {
 	enum { N = FZ_ARRAY_LEN(calls), HEAD = 3, LET = HEAD + N, ASK, END };
@@ -119,7 +119,7 @@ static int receive_fd(int socket)
 	return fd;
 }
 
-/* What goes wrong here is told by the status. */
+/* Exit statuses of a child that failed before exec. */
 enum { NO_FILTER = 126, NO_PROGRAM = 127 };
 
 _Noreturn static void become(char *const argv[], const struct fz_launch_place *place,
@@ -161,7 +161,7 @@ static struct fz_mark *mark_of(struct fz_marks *m, struct fz_str name)
 	return &m->list[m->n++];
 }
 
-/* The path of a question; false when it is no mark. */
+/* Read the path argument of a notification; false if it is not a mark. */
 static bool read_path(const struct seccomp_notif *n, char out[PATH_ROOM])
 {
 	size_t got = 0;
@@ -170,7 +170,7 @@ static bool read_path(const struct seccomp_notif *n, char out[PATH_ROOM])
 		if (calls[i].number != n->data.nr)
 			continue;
 		char *at = (char *)(uintptr_t)n->data.args[calls[i].argument];
-		/* Up to the end of the page first: the next one may not be there. */
+		/* Read up to the end of the page first: the next one may not be mapped. */
 		size_t first = FZ_MIN(4096 - ((uintptr_t)at & 4095), (size_t)PATH_ROOM - 1);
 		struct iovec to = { out, first }, from = { at, first };
 		ssize_t k = process_vm_readv((pid_t)n->pid, &to, 1, &from, 1, 0);
@@ -187,7 +187,7 @@ static bool read_path(const struct seccomp_notif *n, char out[PATH_ROOM])
 	return strncmp(out, magic, strlen(magic)) == 0;
 }
 
-/* Of a part that is entered without end the first ones tell enough. */
+/* For a part that is entered very often the first visits suffice. */
 static void add_visit(struct fz_marks *m, uint32_t mark, int64_t from, int64_t to)
 {
 	if (m->visit_n >= VISITS_MAX)
@@ -235,7 +235,7 @@ static void answer(struct fz_marks *m, int listener)
 		note(m, path + strlen(magic), at);
 }
 
-/* Until the program has ended, its time is up or a signal comes. */
+/* Answer notifications until the program ends, its time is up or a signal arrives. */
 static void watch(struct fz_marks *m, const struct fz_child *child, int listener,
 		  const sigset_t *ending, double seconds)
 {
@@ -251,7 +251,7 @@ static void watch(struct fz_marks *m, const struct fz_child *child, int listener
 		if (n > 0 && fds[0].revents & POLLIN)
 			answer(m, listener);
 		else if (n > 0 && fds[0].revents)
-			fds[0].fd = -1; /* nobody has the filter any more */
+			fds[0].fd = -1; /* no process has the filter any more */
 		if (n > 0 && fds[1].revents)
 			return;
 		m->timed_out = n == 0 && seconds > 0 && fz_clock_now() >= end;
@@ -284,7 +284,7 @@ static int start(char *const argv[], const struct fz_launch_place *place, const 
 	return fz_fail(err, FZ_EUNSUPPORTED, "seccomp prevents detecting when benchmarks start");
 }
 
-/* What was done in the time of each part: a part of it where not every visit was kept. */
+/* Compute the work done in each part; by its share of the time if not every visit was kept. */
 static void work_out(struct fz_marks *m, const struct fz_speed_watch *w, int64_t begin)
 {
 	double whole = fz_speed_watch_cost(w, begin, begin + m->whole_ns);
@@ -315,7 +315,7 @@ int fz_marks_run(struct fz_marks *m, char *const argv[], const struct fz_launch_
 		fz_launch_release(&child);
 		return rc;
 	}
-	/* Switch to us and back at once, on the same processor; older kernels take longer. */
+	/* Switch to us and back on the same processor, without delay; not in older kernels. */
 	ioctl(listener, NOTIF_SET_FLAGS, NOTIF_SYNC_WAKE_UP);
 	fz_auto(fz_speed_watch_freep) struct fz_speed_watch *speed =
 		fz_speed_watch_start(child.pid);
@@ -323,7 +323,7 @@ int fz_marks_run(struct fz_marks *m, char *const argv[], const struct fz_launch_
 	m->whole_ns = fz_clock_now() - begin;
 	fz_speed_watch_stop(speed);
 	work_out(m, speed, begin);
-	/* Also what it left behind: without us it would wait for ever. */
+	/* Including processes that it left behind: without us they would wait forever. */
 	kill(-child.pid, SIGKILL);
 	fz_launch_wait(&child);
 	fz_launch_release(&child);

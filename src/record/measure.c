@@ -18,7 +18,7 @@ static void warn_once(struct fz_series *s, const struct fz_record *r)
 	}
 }
 
-/* The program runs. */
+/* Sample the running program until it ends. */
 static int record_program(struct fz_series *s, struct fz_trial *t, int64_t start,
 			  struct fz_series_run *ret, struct fz_error *err)
 {
@@ -93,7 +93,7 @@ static void keep_worst(struct fz_runs *runs, const struct fz_series_run *run)
 static int add_run(struct fz_runs *runs, struct fz_series *s, const struct fz_series_run *run,
 		   struct fz_error *err)
 {
-	/* The signal may have come together with the program's end, and not be read yet. */
+	/* The signal may have arrived as the program ended, and not have been read yet. */
 	if (fz_series_stopped(s) && runs->all->run_count) {
 		fz_notify_warn(s->notify, "%s: interrupted; dropping the unfinished run",
 			       s->command);

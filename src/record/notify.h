@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What work that takes long has to say meanwhile: whoever asked for it decides where that goes. */
+/* Messages and progress of long operations; the caller decides where they go. */
 #pragma once
 
 #include "base/base.h"
@@ -7,12 +7,13 @@
 enum fz_notice {
 	FZ_NOTICE_NOTE,
 	FZ_NOTICE_WARNING,
-	FZ_NOTICE_PROGRESS, /* stands for the one before; "": over */
+	FZ_NOTICE_PROGRESS, /* replaces the previous one; "": done */
 };
 
-/* A NULL pointer to one, or one without a call, hears nothing. */
+/* If the pointer to it or its `call` is NULL, messages are dropped. */
 struct fz_notify {
-	/* One line without its end, as plain text: it may hold bytes of a file's name. */
+	/* text: one line without its newline, unescaped; it may contain any bytes of a file name.
+	 */
 	void (*call)(void *arg, enum fz_notice kind, const char *text);
 	void *arg;
 };

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* On a CPU or not:
  *
- *   schedstat   CPU time so far -> credit += what was used since the last look
- *   stat        state: R, or something that cannot run
+ *   schedstat   CPU time so far -> credit += time used since the last reading
+ *   stat        state: R, or one that cannot run
  *
- *   sample: R and credit >= half of what it stands for -> on a CPU, credit -= all of it
+ *   sample: R and credit >= half of its weight -> on a CPU, credit -= its weight
  *
- * schedstat is up to a tick late, and of a thread that ends while it runs the last part is never
- * told: half a tick on the average, which each thread may be lent once. Most of what lives for
- * milliseconds would never have been on a CPU otherwise. Lent is what the process has used, by its
- * own clock, and no sample accounts for: of short threads that wait for their turn most of the
- * time, all samples would be on a CPU otherwise.
+ * schedstat is up to a tick late, and the last part of a thread that ends while running is never
+ * reported: half a tick on average, which is lent to each thread once. Otherwise most threads that
+ * live for milliseconds would never be on a CPU. The loan is limited to the CPU time of the
+ * process, by its own clock, that no sample accounts for: otherwise short threads that mostly wait
+ * for their turn would be on a CPU in all their samples.
  *
- * Both files stay open and are read at most once a millisecond, less often when there are many
- * threads, so that the looks cost some thousandths of a core. A thread that could not run and
- * whose CPU time has stood still for some ticks goes on sleeping as it did, and its state need not
- * be read.
+ * Both files stay open and are read at most once a millisecond, less often with many threads, so
+ * reading costs a few thousandths of a core. If a thread could not run and its CPU time has not
+ * changed for some ticks, it still sleeps, and its state need not be read.
  *
- * Where it is wanted always what they sleep for, asleep.h is asked at each look, and a thread whose
- * stack is another than at the last one is looked at again: it ran. Where it is wanted now and then
- * it is asked then, once while the thread is given no CPU, and no third file stays open.
+ * If callers always need what threads sleep for, asleep.h is read each time, and a thread whose
+ * stack has changed is read again, because it ran. If they need it now and then, it is read on
+ * demand, once until the thread gets a CPU again, and no third file stays open.
  */
 #include "record/oncpu.h"
 
@@ -35,46 +34,46 @@
 #include <time.h>
 #include <unistd.h>
 
-/* At most once a millisecond, whose ticks come a little early or late. */
+/* At most once a millisecond; callers may be a little early. */
 #define LOOK_AGAIN (FZ_MS - FZ_MS / 8)
-enum { LOOK_COST_NS = 100 * 1000 }; /* of pause between looks, for each thread */
+enum { LOOK_COST_NS = 100 * 1000 }; /* pause between readings, per thread */
 
 /* Longer than any scheduler tick. */
 #define STILL (25 * FZ_MS)
-/* A thread that is not asked for so long, and at two instants, has ended. */
+/* A thread without samples for this long, and at two instants, has ended. */
 #define GONE (1000 * FZ_MS)
-/* Of those that were met since they were looked for last. */
+/* Search for ended threads when the list has grown by this many. */
 enum { SWEEP_EVERY = 64 };
 
-/* What was not accounted for by samples for so long never will be. */
+/* More CPU time than this without samples will never be accounted for. */
 #define CREDIT_MAX (100 * FZ_MS)
 
 struct thread {
 	uint64_t tid;
-	int schedstat, stat; /* -1: not to be had */
-	int64_t used;        /* CPU time at the last look */
+	int schedstat, stat; /* -1: cannot be opened */
+	int64_t used;        /* CPU time at the last reading */
 	int64_t credit;
-	int64_t loan;                   /* that it may still be given */
-	int64_t asked, looked, changed; /* when */
+	int64_t loan;                   /* what can still be lent */
+	int64_t asked, looked, changed; /* times of the last sample, reading and change of `used` */
 	uint32_t cpu;
-	char state; /* 0: it has not been read */
+	char state; /* 0: not read */
 	bool known;
-	uint64_t turns;          /* that it was given a CPU, at the last look */
+	uint64_t turns;          /* how often it had been given a CPU at the last reading */
 	uint32_t stack;          /* then */
-	struct fz_asleep asleep; /* where that is wanted */
+	struct fz_asleep asleep; /* if needed */
 };
 
 struct fz_oncpu {
 	pid_t pid;
 	int64_t tick;               /* of the scheduler, ns */
 	int64_t credit;             /* of the process, as of `clocked` */
-	int64_t used, clocked;      /* its CPU time then, and when that was */
-	struct fz_process *process; /* NULL: what threads sleep for is not wanted */
-	bool asks;                  /* for that at each look */
+	int64_t used, clocked;      /* CPU time of the process, and when it was read */
+	struct fz_process *process; /* NULL: what threads sleep for is not needed */
+	bool asks;                  /* read it each time */
 	int trouble;
 	struct thread *threads;
 	size_t n, cap;
-	size_t sweep_at; /* so many */
+	size_t sweep_at; /* value of n */
 	struct fz_map by_tid;
 };
 
@@ -84,7 +83,7 @@ struct fz_oncpu *fz_oncpu_new(pid_t pid, struct fz_process *process, bool always
 	struct timespec tick;
 
 	o->pid = pid;
-	/* This clock is set by ticks. */
+	/* The resolution of this clock is a tick. */
 	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0)
 		o->tick = tick.tv_nsec;
 	o->process = process;
@@ -132,7 +131,7 @@ static bool read_file(int fd, char *text, size_t size)
 	return true;
 }
 
-/* "CPU-TIME WAITED TURNS": how often it was given a CPU. */
+/* Parse "CPU-TIME WAITED TURNS"; turns: how often the thread was given a CPU. */
 static bool read_used(const struct thread *t, int64_t *ret, uint64_t *ret_turns)
 {
 	char text[96], *end;
@@ -163,7 +162,7 @@ static void note_trouble(struct fz_oncpu *o, const struct thread *t)
 		o->trouble = t->asleep.trouble;
 }
 
-/* Forget threads that ended: their files, and that looks at the others are so much rarer. */
+/* Remove threads that ended: they keep files open and make readings of the others rarer. */
 static void sweep(struct fz_oncpu *o, int64_t now, int64_t elapsed)
 {
 	int64_t since = now - GONE - 2 * elapsed;
@@ -219,7 +218,7 @@ static void look(struct fz_oncpu *o, struct thread *t, int64_t now)
 		t->changed = now;
 	t->credit = FZ_MIN(t->credit + (used - t->used), CREDIT_MAX);
 	t->used = used;
-	/* Asked before the state is read, it says whether the thread sleeps. */
+	/* Read before the state, since it also shows whether the thread sleeps. */
 	if (o->asks) {
 		fz_asleep_look(a, o->process, t->turns);
 		note_trouble(o, t);
@@ -234,7 +233,7 @@ static void look(struct fz_oncpu *o, struct thread *t, int64_t now)
 		t->state = 'S';
 }
 
-/* What the process has used and no sample accounts for. */
+/* CPU time of the process that no sample accounts for. */
 static int64_t unaccounted(struct fz_oncpu *o, int64_t now)
 {
 	int64_t used;
@@ -247,7 +246,7 @@ static int64_t unaccounted(struct fz_oncpu *o, int64_t now)
 	return o->credit;
 }
 
-/* Whether a sample that stands for so much is on a CPU, of a thread that can run. */
+/* True if a sample of a runnable thread, with a weight of `elapsed` ns, counts as on a CPU. */
 static bool is_covered(struct fz_oncpu *o, struct thread *t, int64_t elapsed, int64_t now)
 {
 	int64_t lent;
@@ -289,7 +288,7 @@ enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, uint32_t sta
 	return FZ_ONCPU_YES;
 }
 
-/* A thread that was given no CPU since sleeps in the same call. */
+/* A thread that has been given no CPU since the last reading sleeps in the same call. */
 static void ask_now(struct fz_oncpu *o, struct thread *t)
 {
 	struct fz_asleep *a = &t->asleep;

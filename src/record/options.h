@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a process is recorded: what commands fill in, and what the recorder and the sampler read. */
+/* How a process is recorded; set by commands, read by the recorder and the sampler. */
 #pragma once
 
 #include "record/count/count.h"
@@ -27,15 +27,15 @@ struct fz_record_options {
 	bool all_threads, blocking;
 	bool no_gc, opcodes;
 	bool waits;  /* needs FZ_MODE_WALL; FZ_ENGINE_READ samples them */
-	bool growth; /* of the resident set, instead of time; needs FZ_ENGINE_BPF */
+	bool growth; /* sample growth of the resident set instead of time; needs FZ_ENGINE_BPF */
 	bool no_source;
 	bool subprocesses;
 	bool machine;        /* all processes; needs FZ_ENGINE_BPF and FZ_MODE_CPU */
-	const char *control; /* "unix:PATH" where commands come from; NULL: none */
-	bool paused;         /* until one of them says otherwise */
+	const char *control; /* "unix:PATH" of the control socket; NULL: none */
+	bool paused;         /* until the command "enable" */
 	bool watched;        /* a full-screen view has the terminal: print nothing meanwhile */
 	bool count, cache, memory; /* under Valgrind, instead of sampling */
-	bool coarse;               /* with machine: native code by its function alone */
+	bool coarse;               /* with machine: native code by function only, without lines */
 	bool apart;                /* struct fz_bench_options */
 	int engine;                /* enum fz_counter_engine: what counts there */
 	int sampled_by;            /* enum fz_engine_choice */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* "0::/system.slice/docker-0123456789abcdef....scope" becomes docker-0123456789ab, and
- * "/kubepods/pod7/0123456789abcdef..." pod7/0123456789ab. The unified hierarchy's line counts if it
- * names a group, else the first of the old ones that does.
+ * "/kubepods/pod7/0123456789abcdef..." becomes pod7/0123456789ab. The line of the unified hierarchy
+ * is used if it names a group, otherwise the first line of version 1 that does.
  */
 #include "record/owner.h"
 
@@ -12,7 +12,7 @@
 
 enum { PASSWD_MAX = 1 << 20, CGROUP_MAX = 65536, NUMBER_MIN = 32, NUMBER_SHOWN = 12 };
 
-/* The field at `at`, between colons. */
+/* Field number `at` of a line with colons between fields. */
 static struct fz_str field(struct fz_str line, int at)
 {
 	const char *p = line.p, *end = line.p + line.n;
@@ -27,7 +27,7 @@ static struct fz_str field(struct fz_str line, int at)
 	return (struct fz_str){ p, (size_t)((colon ? colon : end) - p) };
 }
 
-/* False: there is none left. */
+/* False if no line is left. */
 static bool next_line(struct fz_str *rest, struct fz_str *ret)
 {
 	const char *end = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
@@ -84,7 +84,7 @@ static char *name_of(struct fz_str path)
 			   part.p);
 }
 
-/* "4:memory:/a": what is between the first two colons, and what is behind, which may have more. */
+/* Split "4:memory:/a" at its first two colons; the path may contain more. */
 static bool split(struct fz_str line, struct fz_str *ret_controllers, struct fz_str *ret_path)
 {
 	const char *end = line.p + line.n, *first = memchr(line.p, ':', line.n);
@@ -114,7 +114,7 @@ char *fz_owner_cgroup_of(struct fz_str text)
 	return name_of(path_of(text));
 }
 
-/* The caller frees; NULL: it is gone. */
+/* The text of /proc/PID/cgroup; the caller frees. NULL if the process is gone. */
 static char *read_groups(pid_t pid)
 {
 	char path[64];

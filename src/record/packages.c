@@ -149,7 +149,7 @@ static void add_found(struct search *s, char *text)
 	s->found[s->found_n++] = text;
 }
 
-/* All places are in this folder, which is closed. */
+/* Find the versions of places that are all in folder fd; closes fd. */
 static void search_folder(struct search *s, int fd, const struct place *places, size_t n)
 {
 	DIR *d = fdopendir(fd);
@@ -186,7 +186,7 @@ static void search_all(struct search *s, fz_packages_open *open, void *arg)
 
 /* ---- the fact ---- */
 
-/* Those of an earlier process of the same recording. */
+/* Add the packages of an earlier process of the same recording. */
 static void add_earlier(struct search *s, struct fz_str fact)
 {
 	while (fact.n) {

@@ -35,7 +35,7 @@ enum fz_priority fz_priority_raise(void)
 
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest) == 0)
 		return FZ_PRIORITY_REAL_TIME;
-	/* Who was made nice stays nice. */
+	/* A process that was made nice stays nice. */
 	if (nice(0) == 0 && syscall(SYS_sched_setattr, 0, &slice, 0) == 0)
 		return FZ_PRIORITY_SLICE;
 	return FZ_PRIORITY_NORMAL;

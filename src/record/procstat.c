@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* /proc/PID/stat: "4711 (a name) R 1 ..." with its fields counted from 1. A name may hold anything,
- * blanks and ")" too, so the last ")" ends it.
+/* Parses /proc/PID/stat: "4711 (a name) R 1 ...", with fields counted from 1. A name may contain
+ * anything, even blanks and ")", so it ends at the last ")".
  */
 #include "record/procstat.h"
 
@@ -19,7 +19,7 @@ enum {
 	STATE = 3,
 	PARENT = 4,
 	FLAGS = 9,
-	USER = 14, /* and three more: of the kernel, and both of children */
+	USER = 14, /* followed by system time, and both of waited-for children */
 	START_TIME = 22,
 	START_STACK = 28,
 	CPU = 39,
@@ -28,7 +28,7 @@ enum {
 
 enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD of include/linux/sched.h */
 
-/* Fields from the state on, by their numbers. */
+/* Split the fields from STATE on. */
 static bool split(char *text, const char *field[FIELDS])
 {
 	char *at = strrchr(text, ')');
