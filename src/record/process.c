@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Everything about another process comes from three places: process_vm_readv for its memory
  * (/proc/PID/mem where a kernel or a container refuses that), text files in /proc, and a pidfd,
- * which is the one handle that can never come to mean another process.
+ * the only handle that never comes to refer to another process.
  *
- * Memory is copied without stopping the process and without writing to it. A copy that runs into
- * memory that is not there ends at the part before it.
+ * Memory is copied without stopping the process or writing to it. A copy ends before the first part
+ * that is not mapped.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -72,7 +72,7 @@ static bool status_last(const char *text, const char *key, uint64_t *ret)
 
 	if (!line)
 		return false;
-	/* The key begins with the end of the line before. */
+	/* The key starts with the newline of the previous line. */
 	const char *end = line + 1 + strcspn(line + 1, "\n");
 	const char *p = end;
 	while (p > line && p[-1] >= '0' && p[-1] <= '9')
@@ -88,7 +88,7 @@ static pid_t inner_id(const char *status_path, pid_t outer)
 	return text && status_last(text, "\nNSpid:", &id) ? (pid_t)id : outer;
 }
 
-/* /proc shows nothing of it: it is gone, or hidden from us (hidepid). */
+/* The error for a process without a folder in /proc: it is gone, or hidden from us (hidepid). */
 static int not_in_proc(pid_t pid, struct fz_error *err)
 {
 	if (kill(pid, 0) == 0 || errno == EPERM)
@@ -162,7 +162,7 @@ bool fz_process_link(const struct fz_process *p, const char *name, char *out, si
 
 /* ---- memory ---- */
 
-/* The same through /proc/PID/mem, part by part. */
+/* fz_process_read_parts through /proc/PID/mem. */
 static ssize_t read_parts_mem(struct fz_process *p, const struct iovec *parts, size_t n, char *out)
 {
 	size_t done = 0;
@@ -175,8 +175,7 @@ static ssize_t read_parts_mem(struct fz_process *p, const struct iovec *parts, s
 		if (k < (ssize_t)parts[i].iov_len) {
 			if (done)
 				break;
-			/* The kernel says EIO for memory that is not there, 0 for a dead process.
-			 */
+			/* The kernel returns EIO for unmapped memory, 0 for a dead process. */
 			errno = k == 0 ? ESRCH : errno == EIO ? EFAULT : errno;
 			return -1;
 		}
@@ -205,7 +204,7 @@ ssize_t fz_process_read_parts(struct fz_process *p, const struct iovec *parts, s
 	if (p->mem_fd >= 0)
 		return read_parts_mem(p, parts, n, out);
 	ssize_t k = process_vm_readv(p->pid, &local, 1, parts, n, 0);
-	/* Where only this call is refused, by an old kernel or a container, the file serves. */
+	/* If only this call is refused, by an old kernel or a container, read the file. */
 	if (k < 0 && (errno == ENOSYS || errno == EPERM) && open_mem(p))
 		return read_parts_mem(p, parts, n, out);
 	return k;
@@ -344,7 +343,7 @@ char fz_process_thread_state(pid_t pid, pid_t tid)
 	return fz_procstat_read(pid, tid, &now) ? now.state : 0;
 }
 
-/* ---- what to do when it is not allowed ---- */
+/* ---- errors and their remedies ---- */
 
 static bool status_number(const char *status, const char *key, unsigned base, uint64_t *ret)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Following a tree of processes.
  *
- *   each thread of the root x each CPU --perf_event_open(task, inherit)--> a ring for each CPU
+ *   each thread of the root x each CPU --perf_event_open(task, inherit)--> one ring per CPU
  *   ring --FORK, COMM (exec)--> member + event        pidfd of each member --readable--> end
  *
- * An event is inherited by threads and children, theirs included, and goes on when the process it
- * was opened for has ended. One for a CPU is needed because only such may be inherited and have a
- * ring. Rings are read in no particular order, so whatever names an unknown process makes it known.
- * The ends of processes come from their pidfds: a record of an exit is one of a thread.
+ * An event is inherited by threads and all descendants and continues after the process it was
+ * opened for has ended. There is one per CPU because only such events can be inherited and have a
+ * ring. Rings are read in no particular order, so any record of an unknown process adds it. The
+ * ends of processes come from their pidfds: exit records are per thread.
  *
- * Asking whether a ring is readable clears that, so rings are read after asking, never before. A
- * ring whose own event has nobody left to report hangs up, for ever: nobody waits for it any more,
- * and what others may still write there is looked for by a timer.
+ * Polling a ring clears its readiness, so rings are always read after polling, never before. A ring
+ * whose own event has no process left hangs up permanently, so it leaves the epoll set; a timer
+ * then reads what other events still write to it.
  */
 #include "record/process_tree.h"
 
@@ -40,7 +40,7 @@ enum {
 	EVENTS_AT_ONCE = 64,
 };
 
-/* In an epoll event, what is not the number of a process: the timer, and rings from here on. */
+/* Data of epoll events other than pids: the timer, and rings from RINGS on. */
 #define TIMER 0
 #define RINGS (UINT64_C(1) << 32)
 
@@ -64,7 +64,7 @@ struct fz_process_tree {
 	int epoll, timer;
 	struct member *members;
 	size_t n, cap;
-	struct fz_map by_pid; /* index in member; a stale one is told by its pid */
+	struct fz_map by_pid; /* index in members; stale if that member has another pid */
 	struct ring *rings;
 	size_t ring_n, ring_cap;
 	int *fds; /* of events that report to another one's ring */
@@ -73,7 +73,7 @@ struct fz_process_tree {
 	size_t event_n, event_cap, next;
 };
 
-/* ---- who is known ---- */
+/* ---- members ---- */
 
 static void report(struct fz_process_tree *t, enum fz_process_tree_what what, pid_t pid,
 		   pid_t parent)
@@ -112,7 +112,7 @@ static pid_t parent_of(pid_t pid)
 	return fz_procstat_read(pid, 0, &now) ? now.parent : 0;
 }
 
-/* A number that is known already may have been given to another process since. */
+/* A known pid may have been reused by another process. NULL: it is gone, or there are too many. */
 static struct member *add(struct fz_process_tree *t, pid_t pid, pid_t parent)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uint64_t)pid };
@@ -184,7 +184,7 @@ static struct ring *ring_of(struct fz_process_tree *t, int cpu)
 	return NULL;
 }
 
-/* Report what a thread starts on a CPU. False: it cannot be. */
+/* Follow what a thread starts on a CPU. False if perf does not permit it. */
 static bool follow_on(struct fz_process_tree *t, pid_t tid, int cpu)
 {
 	int fd = open_event(tid, cpu);
@@ -214,7 +214,7 @@ static bool follow_thread(struct fz_process_tree *t, pid_t tid)
 	return good;
 }
 
-/* None when the process has ended. */
+/* Empty if the process has ended. */
 static struct fz_process_threads threads_of(pid_t pid)
 {
 	struct fz_process process = {
@@ -226,7 +226,7 @@ static struct fz_process_threads threads_of(pid_t pid)
 	return threads;
 }
 
-/* Follow the threads that are not known yet. */
+/* Follow the threads that are not in `known` yet; *ret_more: there were some. */
 static bool follow_new(struct fz_process_tree *t, pid_t pid, struct fz_map *known, bool *ret_more)
 {
 	fz_auto(fz_process_threads_release) struct fz_process_threads threads = threads_of(pid);
@@ -244,8 +244,7 @@ static bool follow_new(struct fz_process_tree *t, pid_t pid, struct fz_map *know
 	return good;
 }
 
-/* Threads that start meanwhile inherit from those that are followed or are found by the next
- * look. */
+/* Threads that start meanwhile inherit from followed ones or are found by the next scan. */
 static bool follow_process(struct fz_process_tree *t, pid_t pid)
 {
 	fz_auto(fz_map_release) struct fz_map known = { 0 };
@@ -258,7 +257,7 @@ static bool follow_process(struct fz_process_tree *t, pid_t pid)
 
 /* ---- /proc ---- */
 
-/* One that its parent has not waited for is listed on and on: it is news only once. */
+/* A zombie is listed until its parent waits for it; report it only once. */
 static bool is_left_over(struct fz_process_tree *t, pid_t pid)
 {
 	const struct member *k = find(t, pid);
@@ -284,7 +283,7 @@ static void add_children(struct fz_process_tree *t, pid_t pid)
 		add_children_of(t, pid, threads.list[i].tid);
 }
 
-/* Everybody's children; those that are found are looked at in their turn. */
+/* Add the children of all members; added members are scanned in turn. */
 static void scan(struct fz_process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -304,7 +303,7 @@ static void start_timer(struct fz_process_tree *t)
 	epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->timer, &event);
 }
 
-/* ---- beginning ---- */
+/* ---- start and end ---- */
 
 static void drop_events(struct fz_process_tree *t)
 {
@@ -317,7 +316,7 @@ static void drop_events(struct fz_process_tree *t)
 	t->ring_n = t->fd_n = 0;
 }
 
-/* First follow, then look for children: what starts between is found twice, and nothing never. */
+/* Follow first, then scan for children, so that no child is missed in between. */
 static bool follow_all(struct fz_process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -384,7 +383,7 @@ size_t fz_process_tree_count(const struct fz_process_tree *t)
 	return t->n;
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 /* PERF_RECORD_FORK and PERF_RECORD_COMM begin with these. */
 struct record {
@@ -404,8 +403,8 @@ static void take_record(struct fz_process_tree *t, const struct record *r)
 	}
 }
 
-/* The kernel keeps records in multiples of eight bytes, so a header never wraps around. True when
- * some were lost. */
+/* Records are multiples of eight bytes, so a header never wraps around. Returns true if records
+ * were lost. */
 static bool read_ring(struct fz_process_tree *t, struct ring *ring)
 {
 	const uint8_t *data = (const uint8_t *)ring->page + page_size();
@@ -454,7 +453,7 @@ static void leave_ring(struct fz_process_tree *t, const struct ring *ring)
 		start_timer(t);
 }
 
-/* A number may have been given to another process since. */
+/* The pid may have been reused by another process. */
 static void end(struct fz_process_tree *t, pid_t pid)
 {
 	struct member *k = find(t, pid);
@@ -471,7 +470,7 @@ static void see_to(struct fz_process_tree *t, const struct epoll_event *e)
 		leave_ring(t, &t->rings[e->data.u64 - RINGS]);
 }
 
-/* Whoever ended has told all by then, so rings are read before it is forgotten. */
+/* A process that ended has written all its records, so read the rings before removing it. */
 void fz_process_tree_update(struct fz_process_tree *t)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];

@@ -11,10 +11,10 @@
 
 enum { MICRO = 1000000, RATE_DIGITS_MAX = 15 };
 
-/* An instant each us. No engine is that fast, and who writes "500mhz" means less than one. */
+/* 1 MHz. No engine is that fast, and "500mhz" probably means 0.5 Hz. */
 static const uint64_t MICRO_HZ_MAX = (uint64_t)1000000 * MICRO;
 
-/* 1e9 ns a second times 1e6: the numerator of an interval. */
+/* Nanoseconds per second times 1e6: an interval is this divided by micro_hz. */
 static const uint64_t NS_MICRO = 1000000000000000;
 
 static const struct {
@@ -95,10 +95,10 @@ uint64_t fz_rate_slot(struct fz_rate rate, int64_t ns)
 	return (uint64_t)((unsigned __int128)ns * rate.micro_hz / NS_MICRO);
 }
 
-/* What a program does every so many intervals must not be seen at the same places all the time, nor
- * may a part of it lie where no instant ever is: so each place in a slot is as likely as any other.
- * From one slot to the next it moves by up to half an interval, thrown back at the ends, so that
- * two instants are never closer than that. */
+/* A program that repeats itself every few intervals must not always be sampled at the same places,
+ * nor may a part of it never be sampled: so each offset in a slot is equally likely. From one slot
+ * to the next it changes by up to half an interval, reflected at the ends, so that two instants are
+ * never closer than that. */
 int64_t fz_rate_shift(int64_t shift, int64_t interval, uint64_t dice)
 {
 	fz_assert(shift >= 0 && shift < interval);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Recording one process; see record.h.
  *
- *   to:       find the place, open it        nothing has started yet, nothing old is overwritten
- *   begin:    write the head of the file     the target runs
+ *   to:       find the place, open it        nothing has started yet, no old file is overwritten
+ *   begin:    write the file header          the target runs
  *   (sampling: blocks are appended)
  *   complete: facts, sources, end mark
  */
@@ -29,7 +29,7 @@ enum { FILES_MIN = 32 };
 
 /* ---- before ---- */
 
-/* Those that are asked for; the engine that is found to take the samples has the last word. */
+/* The feature of the requested waits; the engine that is chosen may change it. */
 static unsigned feature_of_waits(const struct fz_record_options *o)
 {
 	if (!o->waits)
@@ -58,8 +58,8 @@ struct fz_recording fz_record_plan(const struct fz_record_options *o)
 	};
 }
 
-/* A recorder without files to open would see nothing and call it an end. Our own limit is not
- * raised: the program would inherit that. */
+/* A recorder that cannot open files would report that the program ended. We do not raise our own
+ * limit because the program would inherit it. */
 int fz_record_check(struct fz_error *err)
 {
 	struct rlimit limit;
@@ -106,7 +106,7 @@ int fz_record_to_file(struct fz_record *r, const char *path, struct fz_error *er
 		return fz_record_to_temporary(r, err);
 	}
 	r->existed = access(r->path, F_OK) == 0;
-	/* Not truncated yet: should the program not start, the old recording is still there. */
+	/* Not truncated yet: if the program does not start, the old recording is kept. */
 	r->fd = open(r->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0666);
 	return r->fd < 0 ? fz_fail_errno(err, "%s", r->path) : 0;
 }
@@ -141,12 +141,12 @@ int fz_record_catch_signals(struct fz_record *r, bool all, struct fz_error *err)
 		if (all || ends || caught[i] == SIGCHLD || (caught[i] == SIGUSR1 && r->saves))
 			sigaddset(&mask, caught[i]);
 	}
-	/* Who stops others must let go before standing still: Ctrl-Z, and a terminal that stops
-	 * whoever writes to it from the background. */
+	/* If we stop threads of the target, we must release them before we are stopped ourselves,
+	 * by Ctrl-Z or by writing to the terminal from the background. */
 	if (r->options->blocking || r->options->native == FZ_NATIVE_STACKS)
 		for (size_t i = 0; i < FZ_ARRAY_LEN(stopping); i++)
 			sigaddset(&mask, stopping[i]);
-	/* An ignored SIGCHLD would take the exit status from us. */
+	/* If SIGCHLD were ignored, we would get no exit status. */
 	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
 	sigprocmask(SIG_BLOCK, &mask, &r->old_mask);
 	r->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -155,8 +155,8 @@ int fz_record_catch_signals(struct fz_record *r, bool all, struct fz_error *err)
 
 /* ---- while it runs ---- */
 
-/* The program has ended but not all that it started: say why we don't end. */
-static void tell_of_rest(struct fz_record *r, const struct fz_sampler *s)
+/* Report that the program has ended, but we still record its children. */
+static void note_children(struct fz_record *r, const struct fz_sampler *s)
 {
 	char n[FZ_NUMBER_SIZE];
 
@@ -174,9 +174,9 @@ static void on_second(void *arg, const struct fz_sampler *s)
 {
 	struct fz_record *r = arg;
 
-	tell_of_rest(r, s);
+	note_children(r, s);
 
-	/* Not left for the end: we may be killed before. */
+	/* Not only at the end: we may be killed before. */
 	fz_git_poll(&r->git, r->profile);
 	if (r->looker.on_second)
 		r->looker.on_second(r->looker.arg, s);
@@ -238,7 +238,8 @@ static void begin_profile(struct fz_record *r)
 
 void fz_record_begin_file(struct fz_record *r)
 {
-	/* What we started runs since then; what we attach to is recorded from now on. */
+	/* A program that we started has a start time already; one that we attach to is recorded
+	 * from now on. */
 	if (!r->sampling.started) {
 		r->sampling.start = fz_clock_now();
 		r->profile->runs[0].start_unix_ns = fz_clock_unix();
@@ -247,8 +248,8 @@ void fz_record_begin_file(struct fz_record *r)
 	r->sampler.writer = r->writer;
 }
 
-/* For marks, which come while it is recorded. Where another records the same process they are that
- * one's. */
+/* Listen for marks while the process is recorded. If another recorder samples the same process, it
+ * gets them. */
 static void listen_for_marks(struct fz_record *r, pid_t pid)
 {
 	char uri[FZ_CONTROL_URI_SIZE];
@@ -286,13 +287,13 @@ void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, in
 	else if (started && getcwd(cwd, sizeof(cwd)))
 		fz_git_start(&r->git, cwd);
 	fz_sampler_init(&r->sampler, r->options, &r->sampling, r->profile);
-	/* Of what we started all counts. */
+	/* For a program that we started, all its CPU time counts. */
 	fz_load_begin(&r->load, started ? 0 : pid);
 }
 
 /* ---- after ---- */
 
-/* How the run ended, and what the processors did meanwhile. */
+/* Set how the run ended and what the processors did meanwhile. */
 static void complete_run(struct fz_record *r, struct fz_run *run)
 {
 	enum fz_end end = r->sampler.end;
@@ -311,7 +312,7 @@ static void complete_run(struct fz_record *r, struct fz_run *run)
 		fz_launch_set_outcome(child, run);
 }
 
-/* The part of the run that is in the recording was chosen: it stands for itself alone. */
+/* Note that the recording covers only a chosen part of the run. */
 static void note_pause(struct fz_profile *p, int64_t paused_ns)
 {
 	char off[FZ_NUMBER_SIZE], all[FZ_NUMBER_SIZE];
@@ -332,7 +333,7 @@ static void complete_facts(struct fz_record *r, const char *exit_fact)
 	complete_run(r, &p->runs[0]);
 	rec->duration_ns = p->runs[0].duration_ns - s->paused_ns;
 	rec->complete = s->sampling->started && s->end == FZ_END_EXIT && !s->paused_ns;
-	/* A recorder that is told to begin as soon as it can is not what this is about. */
+	/* Ignore a short pause, as between --paused and an immediate "enable". */
 	if (s->paused_ns * 100 >= p->runs[0].duration_ns)
 		note_pause(p, s->paused_ns);
 	if (!r->options->growth)
@@ -352,8 +353,8 @@ static void complete_facts(struct fz_record *r, const char *exit_fact)
 	fz_git_finish(&r->git, p);
 }
 
-/* Why there was nothing to sample in a program that could be sampled. */
-static const char *what_never_was(const struct fz_record *r)
+/* Why a program that could be sampled has no samples. */
+static const char *why_no_samples(const struct fz_record *r)
 {
 	enum fz_mode mode = r->options->mode;
 
@@ -378,7 +379,7 @@ static const char *what_never_was(const struct fz_record *r)
 int fz_record_why_empty(const struct fz_record *r, struct fz_error *err)
 {
 	if (r->options->machine)
-		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", what_never_was(r));
+		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", why_no_samples(r));
 	const struct fz_target *t = &r->sampler.processes[0]->target;
 
 	if (r->sampler.refusal.code)
@@ -389,16 +390,16 @@ int fz_record_why_empty(const struct fz_record *r, struct fz_error *err)
 			       "nothing was recorded: no process of the program was Python; use "
 			       "--native=stacks to record other programs");
 	if (r->sampler.found)
-		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", what_never_was(r));
+		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", why_no_samples(r));
 	if (t->why.code && t->why.code != FZ_EAGAIN && t->why.code != FZ_EGONE)
 		return fz_fail(err, FZ_EINPUT, "nothing was recorded: %s", t->why.message);
 	if (r->sampler.end == FZ_END_TIME)
-		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", what_never_was(r));
+		return fz_fail(err, FZ_EGONE, "nothing was recorded: %s", why_no_samples(r));
 	return fz_fail(err, FZ_EINPUT,
 		       "nothing was recorded: the program ended before the first sample");
 }
 
-/* Complete the file. When that fails what was written before can still be read. */
+/* Complete the file. If that fails, what was written before can still be read. */
 static int finish_file(struct fz_record *r, struct fz_error *err)
 {
 	if (r->sampler.end != FZ_END_OUTPUT)
@@ -410,7 +411,7 @@ static int finish_file(struct fz_record *r, struct fz_error *err)
 int fz_record_complete(struct fz_record *r, const char *exit_fact, struct fz_error *err)
 {
 	r->complete = true;
-	/* Who waits for an answer gets none any more. */
+	/* Disconnects clients that still wait for a reply. */
 	fz_lineserver_free(fz_steal(r->control));
 	complete_facts(r, exit_fact);
 	return finish_file(r, err);
@@ -459,7 +460,7 @@ void fz_record_discard(const struct fz_record *r)
 
 void fz_record_release(struct fz_record *r)
 {
-	/* It came to nothing: leave no empty file behind. */
+	/* Nothing was recorded: leave no empty file behind. */
 	if (r->fd >= 0 && !r->complete && !r->existed)
 		fz_record_discard(r);
 	if (r->profile)
