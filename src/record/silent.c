@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU time of threads without a stack; silent.h has the contract.
  *
- *   /proc/PID/task/TID/schedstat --look, look, look--> first, last of each thread
+ *   /proc/PID/task/TID/schedstat --repeated reading--> first, last of each thread
  *                                                         |
- *   threads of the profile (those that gave a stack) -----+--> the rest: how many, and last - first
+ *   threads of the profile (those with a stack) ----------+--> the rest: how many, and last - first
  *
- * A thread that appears after the first look at its process began meanwhile, so all its time
+ * A thread that appears after the first reading of its process started meanwhile, so all its time
  * counts.
  */
 #include "record/silent.h"
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Less is what it takes to start a thread and to end it. */
+/* Less than this is the cost of starting and ending a thread. */
 #define LEAST (10 * FZ_MS)
 
 void fz_silent_release(struct fz_silent *q)
@@ -37,7 +37,7 @@ static void look_at(struct fz_silent *q, pid_t tid, bool whole)
 	if (!fz_load_read_waits(tid, &used, &waited))
 		return;
 	slot = fz_map_slot(&q->by_tid, (uint64_t)tid);
-	/* A number that is used again is another thread. */
+	/* If CPU time decreased, the tid was reused by another thread. */
 	if (*slot == FZ_NONE || q->threads[*slot].last > used) {
 		fz_grow(q->threads, q->n, q->cap);
 		*slot = (uint32_t)q->n;
@@ -82,8 +82,8 @@ void fz_silent_restart(struct fz_silent *q)
 		q->charged[i] = 0;
 }
 
-/* How much of it is in no sample: all, or if it has a stack now and then, what samples do not
- * weigh. The two clocks differ a little. */
+/* CPU time in ns of a thread that is in no sample: all of it, or if the thread has a stack now and
+ * then, the rest. Less than a tenth is a difference between the two clocks. */
 static int64_t silent_part(const struct fz_silent *q, const struct fz_profile *p,
 			   const struct fz_silent_thread *t)
 {

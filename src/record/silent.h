@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel threads of the sampled processes that used CPU time and gave no stack: a C library's own
- * threads, or threads that were not asked for. Read from /proc a few times a second, so what a
- * thread used after the last look before its end is not known. Where samples weigh CPU time,
- * threads that have a stack only now and then count for the rest.
+/* Threads of the sampled processes that used CPU time but had no stack: a C library's own threads,
+ * or threads that the user excluded. /proc is read a few times a second, so the last part of a
+ * thread's time before its end is unknown. If samples are weighted with CPU time, the unsampled
+ * rest of threads that only sometimes have a stack is included.
  */
 #pragma once
 
@@ -14,21 +14,23 @@
 struct fz_silent {
 	struct fz_silent_thread {
 		uint64_t tid;
-		int64_t first, last; /* CPU time in ns: when counting began, and at the last look */
+		int64_t first,
+			last; /* CPU time in ns when counting began and at the last reading */
 	} * threads;
 	size_t n, cap;
 	struct fz_map by_tid;
-	struct fz_map processes; /* that were looked at */
-	int64_t next;            /* fz_clock_now() when to look again */
-	/* CPU time in samples of each thread of the profile; NULL: samples do not weigh that */
+	struct fz_map processes; /* that were read before */
+	int64_t next;            /* fz_clock_now() of the next reading */
+	/* CPU time in samples of each thread of the profile; NULL: samples are not weighted with it
+	 */
 	int64_t *charged;
 	size_t charged_n, charged_cap;
 };
 
 void fz_silent_release(struct fz_silent *q);
-/* Look at all threads of a process. whole: what they used before the first look counts as well. */
+/* Read the CPU time of all threads of a process. whole: time before the first reading counts. */
 void fz_silent_look(struct fz_silent *q, pid_t pid, bool whole);
-/* A sample of a thread of the profile weighs so much CPU time. */
+/* Add a sample of `ns` CPU time to a thread of the profile. */
 void fz_silent_charge(struct fz_silent *q, uint32_t thread, int64_t ns);
 /* Count from here on. */
 void fz_silent_restart(struct fz_silent *q);
@@ -37,5 +39,5 @@ struct fz_silent_sum {
 	uint32_t threads;
 	int64_t used;
 };
-/* Those that have no stack in the profile. */
+/* The number and CPU time in ns of threads without a stack in the profile. */
 struct fz_silent_sum fz_silent_sum(const struct fz_silent *q, const struct fz_profile *p);

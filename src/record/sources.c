@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source text of executed files.
  *
- *   profile functions --(new since the last look)--> file names --open as the target--> text
+ *   profile functions --(new since the last step)--> file names --open as the target--> text
  *
  * The root and working folder of the process are kept open, so a file can still be found in a
  * container after the process has ended. One file is loaded at a time, between two instants.
@@ -26,12 +26,12 @@
 struct fz_sources {
 	struct fz_profile *profile;
 	struct fz_map seen;     /* string index of a file -> 1 */
-	uint32_t next_function; /* the first that was not looked at */
-	size_t bytes;           /* kept so far */
+	uint32_t next_function; /* the first that was not examined */
+	size_t bytes;           /* of text kept so far */
 	int root, cwd;          /* of the process; -1: none yet */
 	uid_t uid;
 	gid_t gid;
-	int64_t newest; /* files changed after this unix time are not what it runs; 0: no limit */
+	int64_t newest; /* ignore files modified after this unix time; 0: no limit */
 };
 
 struct fz_sources *fz_sources_new(struct fz_profile *p)
@@ -61,7 +61,7 @@ static int open_folder(pid_t pid, const char *name)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* When a process started, in unix seconds; 0 when that cannot be told. */
+/* When a process started, in unix seconds; 0 if unknown. */
 static int64_t start_time(pid_t pid)
 {
 	struct fz_procstat now;
@@ -108,15 +108,15 @@ static int open_in_root(const struct fz_sources *s, const char *path)
 	if (path[0] != '/')
 		return openat(folder, path, (int)how.flags);
 	int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
-	/* Before Linux 5.6, and where a container does not know the call: in a root of its own a
-	 * link would be followed into ours. */
+	/* openat2 is missing before Linux 5.6 and in some containers. Then only a process in our
+	 * own root is safe: otherwise links would lead into ours. */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM) && is_our_root(folder))
 		fd = open(path, (int)how.flags);
 	return fd;
 }
 
-/* Open with the rights of the target's user, so that a name which the target made up cannot show
- * what only we may read. */
+/* Open with the rights of the target's user, so that a name made up by the target cannot expose a
+ * file that only we may read. */
 static int open_as_target(const struct fz_sources *s, const char *path)
 {
 	fz_identity_take(s->uid, s->gid);
@@ -152,7 +152,7 @@ static void load(struct fz_sources *s, uint32_t file)
 	s->bytes += (size_t)st.st_size;
 }
 
-/* Look at one function; true when a file was loaded (or tried) for it. */
+/* Examine one function; true if its file was loaded (or tried). */
 static bool look_at(struct fz_sources *s, const struct fz_function *f, enum fz_kind kind)
 {
 	if (f->kind != kind)

@@ -2,7 +2,7 @@
 /* Keeping the text of the source files that a program executed, as it is while it runs.
  *
  * After an edit the old text is gone, and a comparison needs both. Files are opened in the
- * target's own root and working folder. Names come from the target's memory and prove nothing:
+ * target's own root and working folder. Names come from the target's memory and are not trusted:
  * a path is opened with the target's rights, not ours, and only regular text files are kept.
  */
 #pragma once
@@ -15,15 +15,15 @@ struct fz_sources;
 
 struct fz_sources *fz_sources_new(struct fz_profile *p);
 void fz_sources_free(struct fz_sources *s);
-/* Files seen from now on belong to this process. Not started by us: a file that is newer than the
- * process is not what it runs, and is left out. */
+/* New files belong to this process from now on. If we did not start it, a file that is newer than
+ * the process is not what it runs and is skipped. */
 void fz_sources_process(struct fz_sources *s, pid_t pid, bool started);
 /* Load at most one file that is new in the profile. */
 void fz_sources_step(struct fz_sources *s);
-/* Load all that are left. */
+/* Load all remaining files. */
 void fz_sources_finish(struct fz_sources *s);
 /* Set the fact "packages" (packages.h) from the files of this process. */
 void fz_sources_packages(struct fz_sources *s);
-/* Once native code has names: the files that it was compiled from, of the last process, into this
- * profile. */
+/* After native code was named: add the source files that it was compiled from, as found by the last
+ * process, to p. */
 void fz_sources_finish_native(struct fz_sources *s, struct fz_profile *p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The piece of work and its timing.
  *
- * On x86-64 it is written in assembly, so that every compiler and build makes the same; elsewhere
- * the compiler's version is a part of its name.
+ * On x86-64 it is written in assembly, so it is the same with every compiler and build; elsewhere
+ * the compiler's version is part of its name.
  */
 #include "record/speed.h"
 
@@ -15,10 +15,10 @@
 #include <sched.h>
 #include <time.h>
 
-/* Between two looks of the thread. */
+/* Between two timings in the thread. */
 #define LOOK_EVERY_NS 4000000
 
-/* Rounds of the piece, and of the one before it that wakes the core's units. */
+/* Rounds of the piece, and of the warm-up before it. */
 enum { ROUNDS = 8000, WARM_ROUNDS = 300 };
 
 #ifdef __x86_64__
@@ -70,8 +70,8 @@ static void work(uint64_t rounds)
 }
 #endif
 
-/* Afterwards the thread may run anywhere that it might before, and stays where it is until the
- * scheduler has a reason to move it. */
+/* Move this thread to a CPU. Its affinity is restored, so it stays only until the scheduler moves
+ * it. */
 static bool go_to(uint32_t cpu)
 {
 	cpu_set_t home, there;
@@ -101,12 +101,12 @@ uint32_t fz_speed_time_piece(uint32_t cpu)
 
 /* ---- watching from a thread ----
  *
- *     look:   pid runs?  yes: its CPU     no: does a child of its run?     nobody: no look
+ *     pid runs?  yes: time on its CPU     no: does a descendant run?     none: no timing
  *
- * What single looks say is smoothed as in a recording (profile/speed.h).
+ * Timings are smoothed as in a recording (profile/speed.h).
  */
 
-/* How deep below the program, and among how many children each, one that runs is looked for. */
+/* How deep to search for a running descendant, and among how many children of each process. */
 enum { GENERATIONS = 4, CHILDREN = 16 };
 
 struct fz_speed_watch {

@@ -4,13 +4,13 @@
  * A seized thread is in one of three states:
  *
  *   running --(interrupt, signal, clone, exec)--> standing --(continue)--> running
- *   running --(interrupt)--> no answer in time: it sleeps uninterruptibly in the kernel, so its
- *                            Python stack does not move either; it is marked deaf and not waited
- *                            for again until it reports
+ *   running --(interrupt)--> no report in time: it sleeps uninterruptibly in the kernel, so its
+ *                            Python stack does not change either; it is marked deaf and not
+ *                            waited for until it reports
  *
- * Any stop will do for a sample; the signal that caused one is handed on when the thread is let
- * go. Threads that stop between samples (for a signal, say) are continued by fz_stop_service.
- * New threads are seized by the kernel (PTRACE_O_TRACECLONE) before they run.
+ * A sample can use any stop; the signal that caused it is delivered when the thread continues.
+ * Threads that stop between samples (for a signal, say) are continued by fz_stop_service. New
+ * threads are seized by the kernel (PTRACE_O_TRACECLONE) before they run.
  */
 #include "record/stop.h"
 
@@ -36,9 +36,9 @@ enum {
 struct thread {
 	pid_t tid;
 	bool standing;
-	bool group_stop; /* stopped by SIGSTOP and the like: must stay so when let go */
+	bool group_stop; /* stopped by SIGSTOP and the like: must stay stopped when released */
 	bool deaf;
-	int signal; /* to deliver when let go */
+	int signal; /* to deliver on release */
 };
 
 struct fz_stopper {
@@ -71,7 +71,7 @@ static void forget(struct fz_stopper *s, size_t i)
 
 /* ---- seizing ---- */
 
-/* What is left of a thread until its parent looks may not be seized, not even by root. */
+/* A zombie may not be seized, not even by root. */
 static bool is_left_over(const struct fz_stopper *s, pid_t tid)
 {
 	char state = fz_process_thread_state(s->pid, tid);
@@ -104,7 +104,7 @@ static int seize(struct fz_stopper *s, pid_t tid, struct fz_error *err)
 		s->pid, strerror(code));
 }
 
-/* Seize every thread that is not yet; true in *ret_more when there was one. */
+/* Seize every thread that is not seized yet; *ret_more: there was one. */
 static int seize_new(struct fz_stopper *s, bool *ret_more, struct fz_error *err)
 {
 	char path[64];
@@ -173,28 +173,28 @@ static void note_stop(struct fz_stopper *s, size_t i, int code)
 		note_clone(s, t->tid); /* may move the threads */
 }
 
-/* The process itself has ended and waits for its parent; that is not ours to take. */
+/* True if the process has ended. Leaves its exit status for its parent. */
 static bool has_ended(const struct fz_stopper *s)
 {
 	siginfo_t info = { 0 };
 	int wanted = WEXITED | WNOHANG | WNOWAIT | __WALL;
 
-	/* Stops of a tracee are reported whether asked for or not. */
+	/* waitid also reports stops of a tracee, without WSTOPPED. */
 	return waitid(P_PID, (id_t)s->pid, &info, wanted) == 0 && info.si_pid != 0 &&
 	       info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
 }
 
-/* Look whether thread i has reported. False when it is gone and was forgotten. */
+/* Read a report of thread i, if there is one. False if it is gone and was removed. */
 static bool listen_to(struct fz_stopper *s, size_t i)
 {
 	pid_t tid = s->threads[i].tid;
 	siginfo_t info = { 0 };
-	/* The exit of the process itself is for whoever waits for it. */
+	/* The exit of the process itself is left for its parent. */
 	int wanted = WSTOPPED | WNOHANG | __WALL | (tid == s->pid ? 0 : WEXITED);
 
 	if (waitid(P_PID, (id_t)tid, &info, wanted) < 0) {
-		/* While a thread other than the first takes over the process by exec there is no
-		 * first thread for a moment. */
+		/* While a thread other than the first calls exec, there is no first thread for a
+		 * moment. */
 		if (errno == EINTR || (tid == s->pid && kill(tid, 0) == 0 && !has_ended(s)))
 			return true;
 		forget(s, i);
@@ -237,7 +237,7 @@ bool fz_stop_service(struct fz_stopper *s)
 
 /* ---- stopping ---- */
 
-/* How many threads are still expected to report. */
+/* Read all reports. Returns the number of threads that are still expected to report. */
 static size_t listen_to_all(struct fz_stopper *s)
 {
 	size_t missing = 0;
@@ -261,13 +261,13 @@ static void wait_for_report(void)
 	sigtimedwait(&child, NULL, &millisecond);
 }
 
-/* Does it only wait for its turn on a processor? It will stop before it does anything else. */
+/* True if the thread waits for its turn on a processor. It will stop before it runs. */
 static bool is_runnable(const struct fz_stopper *s, pid_t tid)
 {
 	return fz_process_thread_state(s->pid, tid) == 'R';
 }
 
-/* Those that have not reported count as deaf from now on. Returns how many are worth more time. */
+/* Mark threads that have not reported as deaf. Returns how many are worth waiting for. */
 static size_t give_up_on(struct fz_stopper *s, bool patient)
 {
 	size_t left = 0;
@@ -325,7 +325,7 @@ pid_t fz_stop_pid(const struct fz_stopper *s)
 	return s->pid;
 }
 
-/* Detach those that stand; only a standing thread can be. */
+/* Detach the standing threads; others cannot be detached. */
 static void detach_standing(struct fz_stopper *s)
 {
 	for (size_t i = 0; i < s->n;) {

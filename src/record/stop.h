@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Stopping all threads of a process around a sample (--blocking).
  *
- * PTRACE_SEIZE lets us interrupt threads without their noticing, and the kernel lets them go when
- * we end, however we end: the target is never left stopped.
+ * With PTRACE_SEIZE threads do not notice that we interrupt them, and the kernel releases them when
+ * we end for any reason: the target is never left stopped.
  */
 #pragma once
 
@@ -12,23 +12,24 @@
 
 struct fz_stopper;
 
-/* own: it is a child of ours, and its exit status is waited for elsewhere. */
+/* Seize all threads of a process. own: it is our child, and another part waits for its exit status.
+ */
 int fz_stop_new(pid_t pid, bool own, struct fz_stopper **ret, struct fz_error *err);
-/* Let everything go. NULL is allowed. Waits for threads that cannot be reached at the moment, but
- * not for ever: what is left then is let go by the kernel when we end. */
+/* Release all threads. Waits up to 2 s for threads that do not respond; the kernel releases the
+ * rest when we end. NULL is allowed. */
 void fz_stop_free(struct fz_stopper *s);
-/* The process that it stops; the same before and after an exec. */
+/* The pid of the process. */
 pid_t fz_stop_pid(const struct fz_stopper *s);
-/* Stop every thread; returns when all stand, but for those that cannot in a reasonable time: they
- * do not run either. patient: wait for those that only wait for a processor. FZ_EGONE: there are
- * none left. */
+/* Stop every thread. Returns when all stand, except those that do not respond in time, which sleep
+ * in the kernel. patient: wait longer for threads that wait for a processor. FZ_EGONE if no thread
+ * is left. */
 int fz_stop_all(struct fz_stopper *s, bool patient);
-/* Its threads, by number below fz_stop_count; they change whenever something is stopped or let go.
- * 0 for one that does not stand, whose registers cannot be read. */
+/* The tid of thread i, below fz_stop_count, if it stands; 0 if it does not, so its registers cannot
+ * be read. The numbers change whenever threads are stopped or released. */
 size_t fz_stop_count(const struct fz_stopper *s);
 pid_t fz_stop_standing(const struct fz_stopper *s, size_t i);
 void fz_stop_resume(struct fz_stopper *s);
-/* For as long as this object lives its threads stop at every signal, so it must be listened to:
- * pass on what made running threads stop (signals, new threads). Call after SIGCHLD. False when no
- * thread is left. */
+/* Continue threads that stopped by themselves (for signals or new threads). While this object
+ * lives, threads stop at every signal, so call this after every SIGCHLD. False if no thread is
+ * left. */
 bool fz_stop_service(struct fz_stopper *s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Searching the sampled process among a command and its descendants.
+/* Searching a command and its descendants for the process to sample.
  *
- * An interpreter needs 10-15 ms from exec to its first Python frame and a try costs tens of
- * microseconds, so there is one each millisecond for as long as a shell or the like takes to become
- * Python; then they thin out to one each 50 ms. When the last one found nothing is kept: what ran
- * since then was not seen.
+ * An interpreter needs 10-15 ms from exec to its first Python frame, and a try costs tens of
+ * microseconds, so there is one per millisecond for as long as a shell or the like takes to become
+ * Python; then they thin out to one per 50 ms. The time of the last failed try is kept: what ran
+ * since then was not sampled.
  */
 #include "record/target.h"
 
@@ -20,10 +20,10 @@
 enum {
 	PAUSE_FIRST_NS = 1000000,
 	PAUSE_LAST_NS = 50000000,
-	PAUSE_NATIVE_NS = 500000000, /* while something else is sampled meanwhile */
+	PAUSE_NATIVE_NS = 500000000, /* while another process is sampled */
 	EAGER_NS = 500000000,        /* before tries thin out */
-	GRACE_NS = 300000000,        /* for a shell to start what it is there for */
-	DESCENDANTS_MAX = 512,       /* looked at in one try */
+	GRACE_NS = 300000000,        /* for a shell to start its command */
+	DESCENDANTS_MAX = 512,       /* examined in one try */
 };
 
 void fz_target_init(struct fz_target *t, pid_t root, const struct fz_python_options *options,
@@ -53,9 +53,9 @@ static void add_children(struct found *f, pid_t pid)
 	f->n += fz_procstat_children_of_all(pid, f->pids + f->n, DESCENDANTS_MAX - f->n);
 }
 
-/* It had its turn: it is on its way out, or was sampled and is still that program. What it started,
- * such as multiprocessing's resource tracker, outlives it for a moment but is not what was asked
- * for. After an exec it may be a shell that starts another. */
+/* True if a process is exiting, or was sampled and is still the same program. Its children, such as
+ * multiprocessing's resource tracker, outlive it for a moment but are not to be sampled. After an
+ * exec it may be a shell that starts another interpreter. */
 static bool has_had_its_turn(const struct fz_target *t, pid_t pid)
 {
 	char path[64], link[8];
@@ -80,7 +80,7 @@ static bool open_process(struct fz_target *t, pid_t pid, struct fz_error *err)
 	struct fz_native *native = NULL;
 	struct fz_python_options python_options = t->options;
 
-	/* With native stacks, threads count that never run Python, too. */
+	/* With native stacks, threads that never run Python are sampled, too. */
 	python_options.left_out = t->stacks ? NULL : &t->left_out;
 	if (fz_python_open(pid, &python_options, t->profile, &python, err))
 		return false;
@@ -120,7 +120,7 @@ static bool open_descendant(struct fz_target *t)
 
 /* ---- processes that are not Python ---- */
 
-/* Programs that are there to run others; waiting is all there is to see of them. */
+/* Programs that only run others and wait for them. */
 static const char *const launchers[] = {
 	"sh",     "bash",    "dash",   "zsh",       "ksh",     "fish",    "busybox",
 	"env",    "make",    "ninja",  "nice",      "nohup",   "time",    "timeout",
@@ -150,7 +150,8 @@ static bool exe_name(pid_t pid, char *out, size_t size)
 	return true;
 }
 
-/* Worth sampling for itself, now? An interpreter that has not started yet is not. */
+/* True if a process should be sampled now; false for launchers and for interpreters that have not
+ * started yet. */
 static bool is_worker(const struct fz_target *t, pid_t pid, bool has_children)
 {
 	char name[256];
@@ -165,7 +166,7 @@ static bool is_worker(const struct fz_target *t, pid_t pid, bool has_children)
 	return python ? t->stacks : !(has_children && t->descendants);
 }
 
-/* The root, or the nearest descendant that does the work; 0: there is none. */
+/* The root or the nearest descendant that is a worker; 0 if there is none. */
 static pid_t find_worker(const struct fz_target *t)
 {
 	struct found f;
@@ -183,7 +184,8 @@ static pid_t find_worker(const struct fz_target *t)
 	return 0;
 }
 
-/* Is there a reason why it must not be looked at, or a Python that the user should hear about? */
+/* True if native stacks must not replace Python: an interpreter was opened before, or the root
+ * could not be opened for a reason to report. */
 static bool is_refused(const struct fz_target *t)
 {
 	int code = t->why.code;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes of a sampler: how they come and go; sampler.c opens them.
+/* Adding and removing the processes of a sampler; sampler.c opens them.
  *
  *   tree: new --> add --> opened, each at its own pace --(sampled at each instant)
  *                            ^                                |
  *                            +------- exec, memory gone ------+--> end: dropped
  *
- * The first process is kept when it has ended, for what it tells about the whole.
+ * The first process is kept after it has ended, since reports about the recording need it.
  */
 #include "record/target_process.h"
 
@@ -14,13 +14,13 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* A child that was forked is its parent's image until it has found itself. */
+/* A forked child is still its parent's image for a moment. */
 #define FORK_PAUSE FZ_MS
 
-/* That are open at a time: some for each process of a tree, and for each thread. */
+/* Limit of open files: a tree needs some for each process and each thread. */
 #define FILES_MOST ((rlim_t)1 << 17)
 
-/* ---- one of them ---- */
+/* ---- one process ---- */
 
 struct fz_python_options fz_target_process_python(const struct fz_record_options *o)
 {
@@ -92,15 +92,14 @@ void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
 	s->open_n--;
 }
 
-/* Let threads go on; let go of a process that ended, for its parent waits for that. */
+/* Continue threads that stopped; release a process that ended, since its parent waits for that. */
 void fz_target_process_service(struct fz_sampler *s, struct fz_target_process *p)
 {
 	if (p->stopper && !fz_stop_service(p->stopper))
 		fz_target_process_free_stopper(s, p);
 }
 
-/* The stopper stays while the process lives: after an exec it is the same one, and it is seized
- * only once. */
+/* The stopper is kept while the process lives: after an exec its threads are still seized. */
 void fz_target_process_lost(struct fz_sampler *s, struct fz_target_process *p)
 {
 	fz_target_process_service(s, p);
@@ -127,8 +126,8 @@ int fz_target_process_start_stopper(struct fz_sampler *s, struct fz_target_proce
 	return rc;
 }
 
-/* A thread that stops, for a signal of its own or a new thread, waits for us to let it go on:
- * should we stand still, so would the program. */
+/* A thread that stops, for a signal or a new thread, waits until we continue it. If we were stopped
+ * meanwhile, so would be the program. */
 void fz_target_process_suspend(struct fz_sampler *s)
 {
 	sigset_t stop, before;
@@ -139,7 +138,7 @@ void fz_target_process_suspend(struct fz_sampler *s)
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGTSTP);
 	raise(SIGTSTP);
-	/* Here we stand until SIGCONT; not at all where nobody could send one. */
+	/* Stops here until SIGCONT; returns at once in an orphaned process group. */
 	pthread_sigmask(SIG_UNBLOCK, &stop, &before);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	for (size_t i = 0; i < s->process_n; i++) {
@@ -151,8 +150,7 @@ void fz_target_process_suspend(struct fz_sampler *s)
 
 /* ---- a tree of processes ---- */
 
-/* What was started already does not inherit our limit. More than the most that is set for us is for
- * those who may. */
+/* Programs that already run do not inherit the limit. Raising the hard limit needs privileges. */
 void fz_target_process_raise_files(struct fz_sampler *s)
 {
 	struct rlimit most;
@@ -196,7 +194,7 @@ void fz_target_process_free(struct fz_sampler *s, struct fz_target_process *p)
 	free(p);
 }
 
-/* Those that ended, but the first. */
+/* Remove processes that ended, except the first. */
 static void sweep(struct fz_sampler *s)
 {
 	size_t n = 1;
@@ -210,7 +208,7 @@ static void sweep(struct fz_sampler *s)
 	s->process_n = n;
 }
 
-/* Another program in the same process: whatever was known of it is wrong. */
+/* The process runs another program, so nothing known about it applies. */
 static void start_over(struct fz_sampler *s, struct fz_target_process *p)
 {
 	if (fz_target_is_open(&p->target))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for a program and its end; see trial.h.
+/* Waiting for a program and ending it; see trial.h.
  *
  * The terminal sends its signals (Ctrl-C, hang-up) to the whole foreground group, so the program
- * has them already; those are not sent again. What somebody sent to us alone is passed on. Either
- * way it is the program that decides when its run ends.
+ * has them already; those are not sent again. Signals sent to us alone are passed on. Either way
+ * the program decides when its run ends.
  */
 #include "record/trial.h"
 

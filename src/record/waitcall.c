@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* ---- what for ---- */
+/* ---- kinds of waits ---- */
 
-/* Besides the kinds of waits: by the file that the call's first argument names. */
+/* Besides enum fz_wait: determined by the file, or by the polled or selected files. */
 enum { BY_FILE = FZ_WAIT_KINDS, BY_POLLED, BY_SELECTED };
 
 static const struct {
@@ -68,13 +68,13 @@ static const struct {
 	{ SYS_mprotect, FZ_WAIT_MEMORY },
 	{ SYS_madvise, FZ_WAIT_MEMORY },
 	{ SYS_brk, FZ_WAIT_MEMORY },
-#ifdef SYS_clone3 /* newer ones */
+#ifdef SYS_clone3
 	{ SYS_clone3, FZ_WAIT_CHILD },
 #endif
 #ifdef SYS_epoll_pwait2
 	{ SYS_epoll_pwait2, FZ_WAIT_POLL },
 #endif
-#ifdef SYS_poll /* an older call, which newer machines do without */
+#ifdef SYS_poll /* old calls, which newer architectures lack */
 	{ SYS_poll, BY_POLLED },
 	{ SYS_select, BY_SELECTED },
 	{ SYS_epoll_wait, FZ_WAIT_POLL },
@@ -128,9 +128,10 @@ enum fz_wait fz_waitcall_kind(const struct fz_waitcall *call)
 	return what;
 }
 
-/* ---- as /proc has it ---- */
+/* ---- the text in /proc ---- */
 
-/* The numbers of a line, hexadecimal but for the first; how many there are, 0 when one is none. */
+/* Split a line into a decimal number and hexadecimal ones. Returns how many of the latter there
+ * are; 0 if the line is malformed. */
 static size_t split(const char *text, uint64_t *words, size_t max, int32_t *ret_number)
 {
 	size_t n = 0;
@@ -165,9 +166,7 @@ enum fz_waitcall_answer fz_waitcall_parse(const char *text, struct fz_waitcall *
 	return FZ_WAITCALL_SLEEPS;
 }
 
-/* A file system's server need not be asked: who waits for one that is gone would not be the only
- * one.
- */
+/* Do not query a network file system: if its server is down, we would hang like the thread. */
 static uint32_t mode_of(pid_t pid, uint64_t fd)
 {
 	char path[64];
@@ -186,7 +185,7 @@ void fz_waitcall_find_file(struct fz_waitcall *call, struct fz_process *process)
 
 	if (what == BY_FILE)
 		call->fd_mode = mode_of(process->pid, (uint32_t)call->args[0]);
-	/* A list of one that begins with its number. */
+	/* A struct pollfd starts with its descriptor. */
 	else if (what == BY_POLLED && call->args[1] == 1 &&
 		 fz_process_read(process, call->args[0], &polled, sizeof(polled)))
 		call->fd_mode = mode_of(process->pid, polled);
