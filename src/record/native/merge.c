@@ -11,18 +11,19 @@
  *   eval loop         [1400, 1600)  <-- entry frame at 1500: f, <module>
  *   main              [1600, 1700)
  *
- * The entry frame (3.12 on) or CFrame (3.10, 3.11) of a call of the loop is one of its locals, so
- * its address lies in exactly one C frame, which the Python frames replace. No name is needed, and
- * a C frame that the unwinder missed harms nothing else. 3.8 and 3.9 have nothing on the C stack:
- * there each Python frame is a call of the loop, and they are paired from the root up.
+ * The entry frame (from 3.12 on) or CFrame (3.10, 3.11) of a call of the loop is a local variable
+ * of that call, so its address lies in exactly one C frame, which the Python frames replace. No
+ * symbol is needed, and a C frame that the unwinder missed affects nothing else. 3.8 and 3.9 have
+ * nothing on the C stack: each Python frame is a call of the loop, and they are paired from the
+ * root up.
  *
- * A greenlet runs on the C stack above the one that started it, so there are more calls of the loop
- * than Python frames of this greenlet, whose chain ends at its own first frame: the outer calls
- * belong to others, whose Python frames are not known. In 3.11 each CFrame points to its frame.
- * Before, one call more than frames is one that has just begun, and pairing goes on from the root;
- * two more, or greenlet's code in between, are a greenlet, and pairing begins innermost.
+ * A greenlet runs on the C stack above the one that started it, and its chain of Python frames ends
+ * at its own first frame. So there are more calls of the loop than Python frames: the outer calls
+ * belong to other greenlets, whose frames are unknown. In 3.11 each CFrame points to its frame. In
+ * older versions, one extra call has just started and has no frame yet, so pairing starts at the
+ * root; two or more, or greenlet's code on the stack, mean a greenlet, so pairing starts innermost.
  *
- * Python frames whose call was not found keep their place among the other Python frames.
+ * Python frames whose call was not found keep their order among the other Python frames.
  */
 #include "record/native/merge.h"
 
@@ -32,7 +33,7 @@ struct fz_merge_call {
 	uint64_t address;
 	const uint32_t *frames; /* innermost first */
 	uint32_t n;
-	uint32_t owner; /* the C frame; FZ_NONE: not found */
+	uint32_t owner; /* index of the C frame; FZ_NONE: not found */
 };
 
 void fz_merge_release(struct fz_merge *m)
@@ -52,7 +53,7 @@ static bool on_stack(const struct fz_unwind_stack *s, uint64_t at)
 	return at >= s->lo && at - s->lo < s->n;
 }
 
-/* Number of CFrames on the stack. The last one of the list lies in the thread state. */
+/* Number of CFrames on the stack. The last one of the list is in the thread state. */
 static uint32_t count_cframes(const struct fz_python_calls *c, const struct fz_unwind_stack *s)
 {
 	uint64_t at = c->cframe;
@@ -66,7 +67,7 @@ static uint32_t count_cframes(const struct fz_python_calls *c, const struct fz_u
 	return n;
 }
 
-/* Does the C stack pass through greenlet's code? */
+/* True if greenlet's code is on the C stack. */
 static bool passes_greenlet(const struct fz_unwind *u)
 {
 	for (uint32_t i = 0; i < u->n; i++) {
@@ -78,8 +79,8 @@ static bool passes_greenlet(const struct fz_unwind *u)
 	return false;
 }
 
-/* How many of the innermost calls have no Python frame yet: 0 or 1. All others that are too many
- * for n Python frames are the outermost ones. */
+/* How many of the innermost calls have no Python frame yet: 0 or 1. The other calls in excess of n
+ * Python frames are the outermost ones. */
 static uint32_t calls_without_frame(uint32_t calls, uint32_t n, const struct fz_unwind *u)
 {
 	uint32_t more = calls > n ? calls - n : 0;
@@ -109,7 +110,7 @@ static void address_by_frames(struct fz_merge_call *calls, uint32_t n,
 	}
 }
 
-/* 3.10: one CFrame for each frame. */
+/* 3.10: one CFrame per frame. */
 static void address_by_order(struct fz_merge_call *calls, uint32_t n,
 			     const struct fz_python_calls *c, const struct fz_unwind_stack *s,
 			     const struct fz_unwind *u)
@@ -150,7 +151,7 @@ void fz_merge_add(struct fz_merge *m, const struct fz_python_calls *c,
 		address_by_order(m->calls + first, m->call_n - first, c, stack, u);
 }
 
-/* ---- who runs what ---- */
+/* ---- C frames of calls ---- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -159,12 +160,12 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Several interpreters take turns on one C stack. */
+/* Calls of several interpreters alternate on one C stack, so sort them by address. */
 static void sort_calls(struct fz_merge *m)
 {
 	for (uint32_t i = 1; i < m->call_n; i++) {
 		if (m->calls[i].address == 0 || m->calls[i - 1].address == 0)
-			return; /* an address is missing: leave them as they come */
+			return; /* an address is missing: keep the given order */
 		if (m->calls[i].address < m->calls[i - 1].address) {
 			qsort(m->calls, m->call_n, sizeof(*m->calls), by_address);
 			return;
@@ -174,7 +175,7 @@ static void sort_calls(struct fz_merge *m)
 
 static void own_by_address(struct fz_merge *m, const struct fz_unwind *u)
 {
-	uint32_t from = 0; /* calls and frames are in the same order, but for odd stacks */
+	uint32_t from = 0; /* calls and frames normally have the same order */
 
 	for (uint32_t k = 0; k < m->call_n; k++) {
 		struct fz_merge_call *c = &m->calls[k];
@@ -222,7 +223,8 @@ static void put_call(struct fz_merge *m, const struct fz_merge_call *c)
 		put(m, c->frames[i]);
 }
 
-/* Behind the outermost of the first k calls whose C frame was found; 0: there is none. */
+/* One past the index of the outermost of the first k calls whose C frame was found; 0 if none was.
+ */
 static uint32_t next_owned(const struct fz_merge *m, uint32_t k)
 {
 	while (k > 0 && m->calls[k - 1].owner == FZ_NONE)
@@ -241,7 +243,7 @@ void fz_merge_run(struct fz_merge *m, const struct fz_unwind *u, const struct fz
 		own_by_address(m, u);
 	else
 		own_by_order(m, u, loop);
-	uint32_t k = m->call_n; /* calls from here on are in the stack */
+	uint32_t k = m->call_n; /* calls from here on are already in the result */
 	for (; k > 0 && m->calls[k - 1].owner == FZ_NONE; k--)
 		put_call(m, &m->calls[k - 1]);
 	for (uint32_t i = u->n; i-- > 0;) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* One stack from the calls on the C stack and the Python frames that some of them run. */
+/* Merges the calls on the C stack and the Python frames that some of them run into one stack. */
 #pragma once
 
 #include "record/native/unwind.h"
 #include "record/python/python.h"
 
-/* Where the interpreter's loop is, for versions that don't link their calls (3.8, 3.9). */
+/* Code of the interpreter's loop, for versions that do not link its calls (3.8, 3.9). */
 struct fz_merge_loop {
 	uint64_t lo[2], hi[2]; /* absolute addresses */
 	unsigned n;
@@ -19,7 +19,7 @@ struct fz_merge {
 };
 
 void fz_merge_release(struct fz_merge *m);
-/* Begin anew, then add each interpreter's frames of the thread, then merge. */
+/* Start a new stack, then add the thread's frames of each interpreter, then merge. */
 void fz_merge_begin(struct fz_merge *m);
 void fz_merge_add(struct fz_merge *m, const struct fz_python_calls *calls,
 		  const struct fz_unwind_stack *stack, const struct fz_unwind *u);

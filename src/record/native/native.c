@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* One stop:
  *
- *   stopped |  registers of each thread, then one call that copies their stacks
- *           |  (the Python frames are read now too)
+ *   stopped |  read the registers of each thread, then copy all stacks in one call
+ *           |  (the Python frames are read now, too)
  *   running |  unwind the copies, merge, intern
  *
- * A stack is copied from its pointer to where the thread's outermost call was found before, or to
- * the end of its memory while that is not known: whatever happens between, the outermost call of
- * a thread stays where it is.
+ * A stack is copied from its pointer to the thread's outermost call, whose position never changes.
+ * While that is not known, it is copied to the end of the writable memory.
  */
 #include "record/native/native.h"
 
@@ -21,24 +20,24 @@
 #include <sys/user.h>
 
 enum {
-	RED_ZONE = 128, /* below the stack pointer, in use by leaf functions */
+	RED_ZONE = 128, /* bytes below the stack pointer that leaf functions use */
 	COPY_MAX = 16 << 20,
 	LOOK_EVERY_NS = 10000000,
-	ABOVE_ROOT = 256, /* beyond the outermost call: what it may have been called by */
+	ABOVE_ROOT = 256, /* bytes to copy beyond the outermost call */
 };
 
-/* What is remembered of a thread from sample to sample. */
+/* State of a thread that is kept between samples. */
 struct thread {
 	pid_t tid;
 	uint32_t thread;           /* in the profile */
-	uint64_t area_end;         /* of the memory that its stack was in */
-	uint64_t root;             /* end of its outermost call; 0: not known */
+	uint64_t area_end;         /* end of the memory with its stack */
+	uint64_t root;             /* end of its outermost call; 0: unknown */
 	uint32_t *frames, *stacks; /* of the last sample, outermost first */
 	uint32_t n, cap;
 	uint32_t samples;
 };
 
-/* One that was copied. */
+/* A copied stack. */
 struct copy {
 	uint32_t thread; /* in threads */
 	uint64_t registers[FZ_REGS];
@@ -118,7 +117,7 @@ struct fz_native_figures fz_native_figures(const struct fz_native *n)
 /* ---- registers ---- */
 
 #if defined(__x86_64__)
-/* False for a 32-bit thread, whose registers are fewer. */
+/* False for a 32-bit thread, which has fewer registers. */
 static bool read_registers(pid_t tid, uint64_t *out)
 {
 	struct user_regs_struct r;
@@ -147,7 +146,7 @@ static bool read_registers(pid_t tid, uint64_t *out)
 }
 #endif
 
-/* ---- while it stands ---- */
+/* ---- while it is stopped ---- */
 
 static uint32_t find_thread(struct fz_native *n, pid_t tid)
 {
@@ -165,7 +164,7 @@ static uint32_t find_thread(struct fz_native *n, pid_t tid)
 	return n->thread_n++;
 }
 
-/* How far up to copy. */
+/* Number of bytes to copy from lo; 0 if sp is not in writable memory. */
 static size_t stack_size(struct fz_native *n, struct thread *t, uint64_t lo, uint64_t sp)
 {
 	uint64_t end;
@@ -195,7 +194,7 @@ static void plan_copy(struct fz_native *n, pid_t tid, size_t *bytes)
 	n->copy_n++;
 }
 
-/* Copy all stacks in one call; where that meets a hole, one by one. */
+/* Copy all stacks in one call, or one by one if some memory is not mapped. */
 static int read_stacks(struct fz_native *n, size_t bytes)
 {
 	size_t parts = 0;
@@ -269,7 +268,7 @@ int fz_native_copy(struct fz_native *n, const struct fz_stopper *stopper, struct
 
 /* ---- afterwards ---- */
 
-/* The interpreter's loop by its symbol, for versions whose calls are not linked. */
+/* Find the interpreter's loop by its symbol, for versions whose calls are not linked. */
 static void find_loop(struct fz_native *n)
 {
 	static const char *const names[] = { "_PyEval_EvalFrameDefault",
@@ -294,14 +293,14 @@ static void find_loop(struct fz_native *n)
 	}
 }
 
-/* Is the loop to be found by its symbol? */
+/* True if the loop must be found by its symbol. */
 static bool needs_loop(const struct fz_native *n, const struct fz_python_calls *c)
 {
 	return n->options.python && !n->loop_tried && !c->cframe && c->segment_n &&
 	       c->segments[0].address == 0;
 }
 
-/* Intern the merged stack; what is the same as last time from the root on is known already. */
+/* Intern the merged stack, reusing what it shares with the previous one from the root on. */
 static uint32_t intern(struct fz_native *n, struct thread *t)
 {
 	const struct fz_merge *m = &n->merge;
@@ -328,8 +327,8 @@ static uint64_t tid_of(const struct fz_native *n, const struct fz_python_stack *
 	return n->into->threads[s->thread].tid;
 }
 
-/* Python stacks of this thread: added to the merger. The one to take thread and status from, or
- * NULL; *ret_rejected: none of it may be merged. */
+/* Add the Python stacks of this thread to the merge. Returns the one that has its thread and
+ * status, or NULL; if that is rejected, do not merge. */
 static const struct fz_python_stack *add_python(struct fz_native *n, const struct copy *c,
 						const struct fz_python_sample *python)
 {
@@ -357,8 +356,7 @@ static void put(struct fz_native *n, const struct fz_python_stack *s)
 	n->stacks[n->stack_n++] = *s;
 }
 
-/* Threads get their names after they were started, so the kernel is asked again, ever less often.
- */
+/* Threads are named after they start, so read the name again, at samples 1, 2, 4, 8... */
 static void name_thread(struct fz_native *n, struct thread *t)
 {
 	char name[64];
@@ -419,8 +417,7 @@ void fz_native_take(struct fz_native *n, const struct fz_python_sample *python,
 	n->stack_n = 0;
 	for (uint32_t i = 0; i < n->copy_n; i++)
 		take_copy(n, &n->copies[i], python);
-	/* Threads that could not be stopped, in a system call that nothing interrupts, have at
-	 * least their Python stack. */
+	/* Threads in an uninterruptible system call were not stopped; use their Python stack. */
 	for (uint32_t i = 0; python && i < python->n; i++)
 		if (!was_copied(n, tid_of(n, &python->stacks[i])))
 			put(n, &python->stacks[i]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Native stacks of a process, alone or merged with its Python stacks.
  *
- * The process is stopped for a sample: the registers of its threads and their stacks are copied,
- * and its Python frames are read at the same instant; it runs on while the copies are unwound.
- * docs/native.md has the facts.
+ * The process is stopped for a sample: the registers and stacks of its threads are copied, and its
+ * Python frames are read at the same instant. It continues while the copies are unwound. See
+ * docs/native.md.
  */
 #pragma once
 
@@ -14,10 +14,9 @@
 struct fz_native;
 
 struct fz_native_options {
-	bool all_threads; /* else only the main one */
-	/* Ids of threads that are not sampled are added; may be NULL. */
-	struct fz_map *left_out;
-	const char *python; /* file of the interpreter as the process maps it; NULL: none */
+	bool all_threads;        /* false: only the main thread */
+	struct fz_map *left_out; /* gets the ids of threads that are not sampled; may be NULL */
+	const char *python;      /* file of the interpreter as the process maps it; NULL: none */
 };
 
 /* Addresses are interned in `into` and their files added to `images`; both outlive this. */
@@ -25,16 +24,16 @@ int fz_native_open(pid_t pid, const struct fz_native_options *options, struct fz
 		   struct fz_profile *into, struct fz_native **ret, struct fz_error *err);
 void fz_native_close(struct fz_native *n);
 
-/* While the process stands: copy what the threads have. FZ_EGONE: it ended; FZ_EAGAIN: it runs
+/* Copy registers and stacks while the process is stopped. FZ_EGONE: it ended; FZ_EAGAIN: it runs
  * another program now. */
 int fz_native_copy(struct fz_native *n, const struct fz_stopper *stopper, struct fz_error *err);
-/* Afterwards, standing or not: the stacks of what was copied. With `python`, a sample taken at
- * the same stop, merged. Valid until the next call. */
+/* Afterwards, stopped or not: unwind the copies, merged with `python`, a sample taken at the same
+ * stop; NULL: native stacks only. *ret is valid until the next call. */
 void fz_native_take(struct fz_native *n, const struct fz_python_sample *python,
 		    struct fz_python_sample *ret);
 
 struct fz_native_figures {
 	uint64_t stacks;     /* unwound */
-	uint64_t incomplete; /* not to their root: the outer part is missing */
+	uint64_t incomplete; /* the outer part is missing */
 };
 struct fz_native_figures fz_native_figures(const struct fz_native *n);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* /proc/PID/maps is read anew when an address comes up that is in none of the known ranges, but
- * not more than some times a second: a program that loads a library is seen at once, one whose
- * stack is garbage costs nothing.
+/* /proc/PID/maps is read again when an address is in no known range, but only a limited number of
+ * times per second: a newly loaded library is found at once, and garbage stacks cost little.
  *
- * A file counts as the one that is mapped when its first page is: the page holds the build id, or
- * at least the sizes of everything.
+ * A file is taken for the mapped one if the first pages are equal: they contain the build id, or at
+ * least the sizes of all segments.
  */
 #include "record/native/space.h"
 
@@ -51,7 +50,7 @@ void fz_space_release(struct fz_space *s)
 
 /* ---- opening files ---- */
 
-/* Is this the file whose beginning is mapped at `base`? */
+/* True if this is the file whose start is mapped at `base`. */
 static bool is_mapped(struct fz_space *s, int fd, uint64_t base)
 {
 	uint8_t file[HEAD] = { 0 }, memory[HEAD] = { 0 };
@@ -73,7 +72,8 @@ static int open_if_mapped(struct fz_space *s, const char *path, uint64_t base)
 	return fd;
 }
 
-/* The loader has made addresses in the dynamic section absolute; in the file they are not. */
+/* Make addresses in the dynamic section relative again, as in the file; the loader made them
+ * absolute. */
 static void restore_dynamic(struct fz_space *s, int fd, const Elf64_Phdr *ph, uint64_t bias)
 {
 	Elf64_Dyn list[DYNAMIC_MAX];
@@ -88,13 +88,13 @@ static void restore_dynamic(struct fz_space *s, int fd, const Elf64_Phdr *ph, ui
 		if (table && list[i].d_un.d_ptr >= bias)
 			list[i].d_un.d_ptr -= bias;
 	}
-	/* What cannot be written is missed later: names. */
+	/* Without it only symbols are missing. */
 	if (pwrite(fd, list, n * sizeof(*list), (off_t)ph->p_offset) < 0)
 		return;
 }
 
-/* Copy the segments of a mapped image to where they are in its file. Sections are lost, what the
- * unwinder and the dynamic linker need is not. */
+/* Copy the segments of a mapped image into a memory file. Sections are lost; what the unwinder and
+ * the dynamic linker need is kept. Returns the file, or -1. */
 static int copy_from_memory(struct fz_space *s, uint64_t base)
 {
 	Elf64_Ehdr e;
@@ -132,8 +132,8 @@ static int copy_from_memory(struct fz_space *s, uint64_t base)
 	return ret;
 }
 
-/* The file of a range: as the process names it or as we do (the kernel tells where it is seen from
- * us, if we can see it), by what the kernel has open, or from memory. */
+/* Open the file of a range: by its path in the root of the process or in ours, through
+ * /proc/PID/exe, or as a copy from memory. */
 static int open_file(struct fz_space *s, const struct fz_space_range *r, uint64_t base)
 {
 	char path[4200];
@@ -152,8 +152,8 @@ static int open_file(struct fz_space *s, const struct fz_space_range *r, uint64_
 	return fd < 0 ? copy_from_memory(s, base) : fd;
 }
 
-/* Code made at run time: its names are in a file that the program may write, as the process sees
- * its /tmp and its own number. */
+/* Open the file in which a program writes the names of code that it made at run time. Its path has
+ * the pid in the program's own namespace. */
 static void open_map(struct fz_space *s, struct fz_images_entry *entry)
 {
 	struct stat st;
@@ -167,7 +167,7 @@ static void open_map(struct fz_space *s, struct fz_images_entry *entry)
 		entry->map = fz_jitmap_open(path, st.st_uid);
 }
 
-/* Where the beginning of the range's file is mapped. */
+/* Find the address at which the start of the range's file is mapped. */
 static bool find_base(const struct fz_mappings *maps, const struct fz_space_range *r, uint64_t *ret)
 {
 	bool found = false;
@@ -182,7 +182,7 @@ static bool find_base(const struct fz_mappings *maps, const struct fz_space_rang
 	return found;
 }
 
-/* The file of an image that is open, and so keeps its number; 0: a copy of one that was deleted. */
+/* The inode of an image's file, which is open, so the number is not reused; 0 if unknown. */
 static uint64_t file_of(const struct fz_image *image, int64_t *ret_changed)
 {
 	struct stat st;
@@ -201,7 +201,7 @@ static void remember_file(struct fz_images_entry *e, const struct fz_space_range
 	}
 }
 
-/* Has another process mapped the same file? To open it costs more than all else about a process. */
+/* Find an image of the same file that another process mapped, since opening one is expensive. */
 static uint32_t find_file(const struct fz_images *images, const struct fz_space_range *r)
 {
 	int64_t changed = 0;
@@ -266,7 +266,7 @@ static struct fz_space_range *search(struct fz_space *s, uint64_t address)
 	return &s->ranges[lo];
 }
 
-/* What is known of a range that is still there is kept. False: it is new. */
+/* Keep what is known about a range that still exists. False if the range is new. */
 static bool take_over(struct fz_space_range *r, struct fz_space_range *old, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -281,7 +281,7 @@ static bool take_over(struct fz_space_range *r, struct fz_space_range *old, size
 	return false;
 }
 
-/* Neighbours are one area: a stack may have been made of several mappings. */
+/* Join adjacent mappings: a stack may consist of several. */
 static void add_area(struct fz_space *s, uint64_t start, uint64_t end)
 {
 	if (s->area_n && s->areas[s->area_n - 1].end == start &&
@@ -337,7 +337,7 @@ void fz_space_look(struct fz_space *s, int64_t now)
 	s->credit = CREDIT;
 }
 
-/* May the map of the process be read again, for an address that is not in it? */
+/* True if the map of the process may be read again for an unknown address. */
 static bool may_refresh(struct fz_space *s, int64_t now)
 {
 	if (now >= s->next_refresh)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Unwinding a copied stack.
  *
- *   pc --> row (found once by libdw, remembered) --> CFA --> saved registers in the copy --> pc
+ *   pc --> row (found by libdw, cached) --> CFA --> saved registers in the copy --> pc
  *
  *      higher addresses   | caller's frame       |
  *                    CFA  +----------------------+  = hi of this call, sp of its caller
@@ -10,11 +10,11 @@
  *                         | locals               |
  *                     sp  +----------------------+
  *
- * Code without unwind information (made at run time, mostly) is taken to keep frame pointers, and
- * believed only when the frame pointer leads up the stack. Every step must lead towards the root,
- * so the walk ends.
+ * Code without unwind information (mostly made at run time) is assumed to keep frame pointers,
+ * which are used only if they point up the stack. Every step must lead towards the root, so the
+ * walk ends.
  *
- * Only memory in the copy is read. A few expressions need more than the stack; they end the walk.
+ * Only the copy is read. The few expressions that need other memory end the walk.
  */
 #include "record/native/unwind.h"
 
@@ -25,7 +25,7 @@ enum { FRAMES_MAX = 1 << 16, ROWS_MAX = 1 << 20, DEPTH = 16 };
 
 struct fz_unwind_row {
 	uint32_t entry;
-	uint32_t frame; /* of the profile; FZ_NONE: not interned yet */
+	uint32_t frame; /* in the profile; FZ_NONE: not interned yet */
 	uint64_t address;
 	struct fz_row row;
 };
@@ -67,7 +67,8 @@ static void find_row(struct fz_unwind *u, uint64_t pc, struct fz_unwind_row *ret
 		return;
 	ret->address = address;
 	fz_image_row(image, address, &ret->row);
-	/* Nobody called the trampoline of a signal handler: the return address is its first. */
+	/* The trampoline of a signal handler was not called: the return address is its first
+	 * instruction. */
 	if (ret->row.known && ret->row.signal_frame)
 		ret->address++;
 }
@@ -82,11 +83,11 @@ static struct fz_unwind_row *row_at(struct fz_unwind *u, uint64_t pc)
 		forget(u);
 	struct fz_unwind_row row;
 	find_row(u, pc, &row);
-	if (u->generation != u->space->generation) { /* finding it has changed the space */
+	if (u->generation != u->space->generation) { /* find_row has refreshed the space */
 		forget(u);
 		u->generation = u->space->generation;
 	}
-	/* Code that is not known yet, because it was just loaded, is asked for again. */
+	/* Unknown code may just have been loaded, so it is not cached. */
 	fz_grow(u->rows, u->row_n, u->row_cap);
 	u->rows[u->row_n] = row;
 	if (row.entry == FZ_NONE)
@@ -182,7 +183,7 @@ static bool step(struct machine *m, const Dwarf_Op *op, const uint64_t *reg,
 	}
 }
 
-/* No jumps: the expressions that compilers and C libraries write have none. */
+/* Evaluate an expression. Jumps are not supported; compilers and C libraries use none here. */
 static bool evaluate(const void *list, size_t n, const uint64_t *cfa, const uint64_t *reg,
 		     const struct fz_unwind_stack *s, uint64_t *ret)
 {
@@ -278,8 +279,8 @@ static enum outcome step_by_pointer(uint64_t *reg, const struct fz_unwind_stack 
 	return back ? GO_ON : ROOT;
 }
 
-/* Called through a bad pointer, or at the very beginning of code without unwind information: the
- * return address is still on top. */
+/* The first instruction of code without unwind information, or a call through a bad pointer: the
+ * return address is still on top of the stack. */
 static enum outcome step_by_top(struct fz_unwind *u, uint64_t *reg, const struct fz_unwind_stack *s)
 {
 	uint64_t back;
@@ -315,7 +316,7 @@ enum fz_unwind_end fz_unwind_run(struct fz_unwind *u, const uint64_t registers[F
 		[ROOT] = FZ_UNWIND_ROOT, [LOST] = FZ_UNWIND_LOST, [CUT] = FZ_UNWIND_CUT
 	};
 	uint64_t reg[FZ_REGS];
-	bool exact = true; /* pc is the instruction itself, not the one behind a call */
+	bool exact = true; /* pc is the instruction itself, not the one after a call */
 
 	memcpy(reg, registers, sizeof(reg));
 	u->n = 0;
@@ -329,7 +330,7 @@ enum fz_unwind_end fz_unwind_run(struct fz_unwind *u, const uint64_t registers[F
 			return FZ_UNWIND_ROOT;
 		struct fz_unwind_row *row = row_at(u, pc);
 		if (row->entry == FZ_NONE && u->n > 0)
-			return FZ_UNWIND_LOST; /* no code: it was no return address */
+			return FZ_UNWIND_LOST; /* not code, so it was not a return address */
 		add_frame(u, row, pc, sp);
 		exact = row->row.signal_frame;
 		enum outcome rc = row->row.known ? step_by_row(&row->row, reg, stack)

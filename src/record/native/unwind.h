@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the registers of a stopped thread and a copy of its stack to the calls that are on it. */
+/* Finds the calls of a stopped thread in its registers and a copy of its stack. */
 #pragma once
 
 #include "record/native/space.h"
@@ -7,7 +7,7 @@
 struct fz_unwind_frame {
 	uint64_t pc;     /* an address in the instruction that runs or that made the call */
 	uint64_t sp, hi; /* the call's own part of the stack: [sp, hi) */
-	uint32_t frame;  /* in the profile, not looked up yet */
+	uint32_t frame;  /* in the profile, without symbol yet */
 };
 
 struct fz_unwind_stack {
@@ -16,7 +16,7 @@ struct fz_unwind_stack {
 	const uint8_t *bytes;
 };
 
-/* The word at an address; false where the copy does not have it. */
+/* Load the word at an address; false if it is not in the copy. */
 static inline bool fz_unwind_load(const struct fz_unwind_stack *s, uint64_t at, uint64_t *ret)
 {
 	if (at < s->lo || s->n < 8 || at - s->lo > s->n - 8)
@@ -28,7 +28,7 @@ static inline bool fz_unwind_load(const struct fz_unwind_stack *s, uint64_t at, 
 enum fz_unwind_end {
 	FZ_UNWIND_ROOT, /* the outermost call was found */
 	FZ_UNWIND_LOST, /* a frame without unwind information or a damaged chain */
-	FZ_UNWIND_CUT,  /* the stack goes on beyond the copy */
+	FZ_UNWIND_CUT,  /* the stack continues beyond the copy */
 };
 
 struct fz_unwind {
@@ -37,7 +37,7 @@ struct fz_unwind {
 	struct fz_map by_pc; /* to rows */
 	struct fz_unwind_row *rows;
 	uint32_t row_n, row_cap;
-	uint32_t generation;            /* of the space, for which all this holds */
+	uint32_t generation;            /* of the space when rows were cached */
 	struct fz_unwind_frame *frames; /* result, innermost first */
 	uint32_t n, cap;
 };
