@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* callgrind as a stand-in; see callgrind.h. */
+/* Counting with callgrind; see callgrind.h. */
 #include "record/count/callgrind.h"
 
 #include "record/count/part.h"
@@ -16,7 +16,7 @@ void fz_counter_callgrind_options(const struct fz_counter *c, const char *ret[FZ
 
 	*ret++ = "--tool=callgrind";
 	*ret++ = c->graph ? "--separate-callers=0" : "--separate-callers=200";
-	/* What is outside of parts would cost most of the time. */
+	/* Counting what is outside of parts would take most of the time. */
 	*ret++ = parts ? "--instr-atstart=no" : "--instr-atstart=yes";
 	/* The geometry of our tool's caches. */
 	*ret++ = "--I1=32768,8,64";
@@ -73,8 +73,8 @@ static void name_made(struct fz_import_frame *f, struct fz_str text)
 		f->kind = FZ_KIND_PYTHON;
 }
 
-/* The name as the source has it; of code that the program made, "0x4a010" to callgrind, the one
- * that it wrote down. */
+/* Demangle a name. Code that the program made at run time, "0x4a010" to callgrind, gets the name
+ * from the program's map. */
 static void name_frame(void *arg, struct fz_import_frame *f)
 {
 	struct result *r = arg;
@@ -115,7 +115,7 @@ static struct fz_jitmap *open_map(long pid)
 	return fz_jitmap_open(path, geteuid());
 }
 
-/* "./parse --all": the first word's last part. */
+/* The file name of the program in a command: "parse" for "./parse --all". */
 static struct fz_str program_of(const struct fz_profile *p, uint32_t command)
 {
 	struct fz_str s = fz_profile_text(p, command);
@@ -126,7 +126,7 @@ static struct fz_str program_of(const struct fz_profile *p, uint32_t command)
 	return fz_path_base(s);
 }
 
-/* Only what a client request ended is a part: "Client Request: NAME", or without a name. */
+/* Add a part: one that ended by a client request, "Client Request: NAME" or without a name. */
 static void add_part(struct result *r, const struct fz_counter *c,
 		     const struct fz_callgrind_source *source, uint32_t process)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting with Valgrind's own callgrind, where our tool is not there.
+/* Counting with Valgrind's own callgrind, if our tool is not installed.
  *
- * Totals are those of our tool. Contexts come from --separate-callers: a function that calls itself
- * is one frame or two, callers beyond the 200th are not told apart, functions of one name neither.
- * Of Node's whole program there would be gigabytes of contexts; there it is a graph, from which the
- * tree is inferred. Python functions are seen from 3.12 on, through the interpreter's perf
- * trampoline, whose instructions are counted with them. Random bytes are not held still, and
- * magic paths mark nothing: only client requests do.
+ * Totals equal those of our tool. Contexts come from --separate-callers: a function that calls
+ * itself is one frame or two, and neither callers beyond the 200th nor functions of the same name
+ * are distinguished. A whole Node program would have gigabytes of contexts, so it is counted as a
+ * graph, from which the tree is inferred. Python functions are visible from 3.12 on, through the
+ * interpreter's perf trampoline, whose instructions are included. Random bytes are not fixed, and
+ * only client requests mark parts, not magic paths.
  */
 #pragma once
 
@@ -14,11 +14,11 @@
 
 enum { FZ_CALLGRIND_OPTIONS = 8 };
 
-/* Its options, besides those that every tool gets, into a NULL-terminated list. */
+/* Store its options, besides those that every tool gets, in a NULL-terminated list. */
 void fz_counter_callgrind_options(const struct fz_counter *c,
 				  const char *ret[FZ_CALLGRIND_OPTIONS]);
-/* The metrics of what it counts. */
+/* Add the metrics that it counts. */
 void fz_counter_callgrind_add_metrics(const struct fz_counter *c, struct fz_profile *p);
-/* Read one of its files, of all that a process did or of one part. */
+/* Read one of its files: of a whole process or of one part. */
 int fz_counter_callgrind_read(const struct fz_counter *c, const char *path, long pid,
 			      uint32_t process, struct fz_profile *p, struct fz_error *err);

@@ -26,7 +26,8 @@
 #endif
 
 enum {
-	STACK_STEP = 64 << 10, /* more than most environments: then not even its end moves */
+	STACK_STEP =
+		64 << 10, /* larger than most environments, so their total is usually the same */
 	OTHER_STEP = 328,
 	RESULT_MAX = 1 << 30,
 	PIDS_MAX = 1 << 22, /* the kernel's own limit */
@@ -34,7 +35,7 @@ enum {
 
 /* ---- finding it ---- */
 
-/* The version "3.19.0" of "valgrind-3.19.0", or NULL when there is none. */
+/* The version of the installed Valgrind, such as "3.19.0", or NULL if there is none. */
 static char *installed_version(void)
 {
 	char *argv[] = { (char *)"valgrind", (char *)"--version", NULL };
@@ -56,10 +57,10 @@ static char *installed_version(void)
 	return fz_strdup(line + 9);
 }
 
-/* The tool with its own parts of Valgrind. False: it was not built. */
+/* Find the tool with its own parts of Valgrind. False if it was not built. */
 static bool find_tool(struct fz_counter *c)
 {
-	/* In the build folder, installed. */
+	/* In the build folder; installed. */
 	static const char *const places[] = { "valgrind/lib", FZ_PLACE_TOOL };
 	size_t n;
 
@@ -103,9 +104,9 @@ int fz_counter_find(struct fz_counter *c, struct fz_error *err)
 	return 0;
 }
 
-/* ---- an environment that is always the same ---- */
+/* ---- a fixed environment ---- */
 
-/* What the kernel copies onto a program's stack of a list: the strings and pointers to them. */
+/* Bytes of a list on a program's stack: the strings and pointers to them. */
 static size_t size_on_stack(char *const list[])
 {
 	size_t size = 0;
@@ -115,7 +116,7 @@ static size_t size_on_stack(char *const list[])
 	return size;
 }
 
-/* What Valgrind puts into the environment of the program, by the name of its folder. */
+/* Bytes that Valgrind adds to the environment; they depend on the path of its folder. */
 static size_t size_of_preload(const struct fz_counter *c)
 {
 	static const char entry[] = "LD_PRELOAD=/vgpreload_core-amd64-linux.so";
@@ -123,14 +124,14 @@ static size_t size_of_preload(const struct fz_counter *c)
 	return c->folder ? sizeof(entry) + strlen(c->folder) + sizeof(char *) : 0;
 }
 
-/* The sizes of environment and arguments move the stack, and with it what some string functions
- * do: together they are filled up to a multiple of STACK_STEP. */
+/* The sizes of environment and arguments move the stack, which changes the counts of some string
+ * functions: pad their total to a multiple of STACK_STEP. */
 static void pad_environment(struct fz_counter *c, char *const argv[], size_t more)
 {
 	fz_environ_unset(&c->environ, "FIZEAU_PADDING");
 	size_t used = size_on_stack(c->environ.list) + size_on_stack(argv) +
 		      sizeof("FIZEAU_PADDING=") + sizeof(char *) + size_of_preload(c);
-	/* The program's path is there once more. */
+	/* The program's path is on the stack a second time. */
 	used += argv[0] ? strlen(argv[0]) + 1 : (size_t)0;
 	size_t room = STACK_STEP - used % STACK_STEP + more;
 	fz_auto(fz_free_ptr) char *padding = fz_malloc(room + 1);
@@ -165,11 +166,11 @@ static char *users_variables(const struct fz_environ *e)
 	return text.n ? fz_buf_take(&text) : NULL;
 }
 
-/* What differs from terminal to terminal and from host to host, and is no choice of the user's; and
- * the time zone, unless it is set. */
+/* Variables that differ between terminals and hosts without being the user's choice; and the time
+ * zone, unless it is set. */
 static const struct {
 	const char *name, *value;
-	bool usual; /* only where the user has set none */
+	bool usual; /* only a default */
 } held[] = { { "COLUMNS", "80", false },
 	     { "HOSTNAME", "localhost", false },
 	     { "LINES", "24", false },
@@ -191,8 +192,8 @@ static bool is_same_folder(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-/* Where `valgrind` is a shell script, as in Debian, the shell sets PWD to where it runs, unless it
- * says so. Of what it sets the size must be known. */
+/* If `valgrind` is a shell script, as in Debian, the shell corrects PWD. Correct it before, because
+ * pad_environment needs its size. */
 static void settle_folder(struct fz_counter *c)
 {
 	const char *was = fz_environ_get(&c->environ, "PWD");
@@ -213,18 +214,18 @@ static void settle_environment(struct fz_counter *c, char *const argv[])
 	if (c->engine == FZ_COUNTER_OURS)
 		fz_environ_set(e, "VALGRIND_LIB", c->folder);
 	else
-		/* The only way in which callgrind sees Python functions. */
+		/* Makes Python functions visible to callgrind. */
 		fz_environ_set(e, "PYTHONPERFSUPPORT", "1");
 	if (c->other || !fz_environ_get(e, "PYTHONHASHSEED"))
 		fz_environ_set(e, "PYTHONHASHSEED", seed);
-	/* Its arenas for small objects are not blocks that anybody asked for. */
+	/* The arenas of Python's own allocator would hide individual allocations. */
 	if (c->memory)
 		fz_environ_set(e, "PYTHONMALLOC", "malloc");
-	/* Written into the checkout it would change what the next run counts. */
+	/* Files written into the checkout would change the counts of the next run. */
 	fz_environ_set(e, "PYTHONDONTWRITEBYTECODE", "1");
 	settle_folder(c);
 	hold_still(e);
-	/* Strings are moved by 16 bytes and by less. */
+	/* Moves strings by a number that is not a multiple of 16 bytes. */
 	pad_environment(c, argv, (size_t)c->other * OTHER_STEP);
 }
 
@@ -232,11 +233,11 @@ static void settle_environment(struct fz_counter *c, char *const argv[])
 
 static int is_result(const struct dirent *e)
 {
-	/* callgrind puts a number behind it. */
+	/* callgrind appends a number. */
 	return fz_str_ends(fz_str_of(e->d_name), ".count") || strstr(e->d_name, ".callgrind");
 }
 
-/* Made by us: a result, or what stands for node. */
+/* Files that we made: results, and the script that replaces node. */
 static bool is_ours(const struct dirent *e)
 {
 	return is_result(e) || strcmp(e->d_name, "node") == 0;
@@ -255,7 +256,7 @@ static void remove_results(const char *folder)
 	rmdir(folder);
 }
 
-/* Forget the results of a run. */
+/* Remove the results of a run. */
 static void clear(struct fz_counter *c)
 {
 	if (c->results)
@@ -279,7 +280,7 @@ static int make_results(struct fz_counter *c, struct fz_error *err)
 	return 0;
 }
 
-/* What the tool is to do; returns how many. */
+/* Store the tool's options in ret; returns their number. */
 static size_t tool_options(struct fz_counter *c, bool node, const char **ret)
 {
 	size_t n = 0;
@@ -304,9 +305,9 @@ static size_t tool_options(struct fz_counter *c, bool node, const char **ret)
 	return n;
 }
 
-/* cargo and go start what they built under the words in this variable, if they were told to
- * (bindings/rust/cargo-runner, bindings/go/test-runner): then neither they nor a compiler are to be
- * slowed down. */
+/* If configured, cargo and go start the benchmarks that they built under the command in this
+ * variable (bindings/rust/cargo-runner, bindings/go/test-runner), so that neither they nor
+ * compilers run under Valgrind. */
 static void leave_to_builder(struct fz_counter *c, const char *const *words, size_t n)
 {
 	fz_auto(fz_buf_release) struct fz_buf under = { 0 };
@@ -319,7 +320,8 @@ static void leave_to_builder(struct fz_counter *c, const char *const *words, siz
 	fz_environ_set(&c->environ, "FIZEAU_UNDER", under.p);
 }
 
-static bool is_told(const struct fz_counter *c)
+/* True if such a runner is configured. */
+static bool has_runner(const struct fz_counter *c)
 {
 	return (c->options.benchmarks || c->options.bodies) &&
 	       (fz_environ_get(&c->environ, "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER") ||
@@ -358,7 +360,7 @@ int fz_counter_begin(struct fz_counter *c, char *const argv[], char *const *from
 	for (size_t i = 0; i < FZ_ARRAY_LEN(options); i++)
 		all[at++] = options[i];
 	at += tool_options(c, node, all + at);
-	if (is_told(c)) {
+	if (has_runner(c)) {
 		all[at++] = "--trace-children-skip=*/cargo,*/rustup,*/go";
 		leave_to_builder(c, all, at);
 		at = is_builder(argv[0]) ? (size_t)0 : at;
@@ -377,7 +379,7 @@ int fz_counter_begin(struct fz_counter *c, char *const argv[], char *const *from
 
 /* ---- reading ---- */
 
-/* What programs see: of callgrind the best of Valgrind's that the machine can stand for. */
+/* The processor that programs see: with callgrind, what Valgrind supports of this machine's. */
 static const char *processor_of(const struct fz_counter *c)
 {
 	if (c->engine == FZ_COUNTER_OURS)
@@ -391,8 +393,7 @@ static const char *processor_of(const struct fz_counter *c)
 	return "this machine's";
 }
 
-/* Process ids grow in the order in which processes were started, from the program's on, and begin
- * anew after the largest. */
+/* Process ids increase in the order of starting, from the program's on, and wrap around. */
 static long order_of(const struct fz_counter *c, const char *name)
 {
 	long pid = strtol(name, NULL, 10);
@@ -400,7 +401,7 @@ static long order_of(const struct fz_counter *c, const char *name)
 	return pid < c->pid ? pid + PIDS_MAX : pid;
 }
 
-/* Of one process the parts are numbered, and what is behind them is not. */
+/* Files of one process have part numbers; the file with the rest has none and comes last. */
 static int by_start(const void *pa, const void *pb, void *counter)
 {
 	const char *a = (*(struct dirent *const *)pa)->d_name;
@@ -433,13 +434,13 @@ static int read_result(struct fz_counter *c, const char *name, uint32_t process,
 	return rc < 0 ? rc : fz_count_read(bytes.p, bytes.n, path, p, process, &c->options, err);
 }
 
-/* Under what a program was counted. */
+/* Set the facts of how the program was counted. */
 static void add_facts(const struct fz_counter *c, struct fz_profile *p)
 {
 	bool ours = c->engine == FZ_COUNTER_OURS;
 
 	fz_profile_set_fact(p, "valgrind", fz_str_of(c->valgrind));
-	/* Recordings of these are not alike, and this is what makes comparisons say so. */
+	/* Comparisons warn if this fact differs. */
 	fz_profile_set_fact(p, "clock",
 			    !ours       ? FZ_STR("instructions by callgrind")
 			    : c->memory ? FZ_STR("instructions and memory")
@@ -449,7 +450,7 @@ static void add_facts(const struct fz_counter *c, struct fz_profile *p)
 		fz_profile_set_fact(p, "variables", fz_str_of(c->variables));
 }
 
-/* Of several, what the last program of each was; whose child it is nobody wrote down. */
+/* Name each process after its last program. Parents are not recorded. */
 static void name_processes(struct fz_profile *p)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++)
@@ -506,7 +507,7 @@ int fz_counter_read(struct fz_counter *c, struct fz_profile **ret, struct fz_err
 		fz_profile_free(p);
 		return rc;
 	}
-	/* What runs before and between marked parts may have a million contexts. */
+	/* Code before and between marked parts may have a million contexts. */
 	fz_profile_keep_used(p);
 	add_facts(c, p);
 	*ret = p;

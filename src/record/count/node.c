@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that make V8 do the same in every run; see node.h. */
+/* Options that make V8 deterministic; see node.h. */
 #include "record/count/node.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 const char *const fz_counter_node_flags[FZ_NODE_FLAGS] = {
-	/* the optimising compilers work when their threads have time */
+	/* the optimising compilers run in threads, at any time */
 	"--no-opt",
 	"--no-sparkplug",
 	"--single-threaded",
@@ -19,19 +19,19 @@ const char *const fz_counter_node_flags[FZ_NODE_FLAGS] = {
 	"--predictable-gc-schedule",
 	/* V8 up to 10 (Node 18) gives a part of each collection to a worker if there is one */
 	"--v8-pool-size=0",
-	/* a collection before a body drops the code of what was not called lately */
+	/* a collection before a body would drop code that was not called lately */
 	"--no-flush-bytecode",
 	"--hash-seed=1",
 	"--random-seed=1",
-	/* each function gets code of its own, and a line in /tmp/perf-PID.map */
+	/* each function gets its own code, and a line in /tmp/perf-PID.map */
 	"--interpreted-frames-native-stack",
 	"--perf-basic-prof",
-	/* a log of the same goes to a temporary file, not to the current folder */
+	/* its log goes to a temporary file, not to the current folder */
 	"--no-logfile-per-isolate",
 	"--logfile=+",
 	/* for harnesses that collect garbage before they measure */
 	"--expose-gc",
-	/* for CodSpeed's, which ask V8 to optimise a body, in vain here */
+	/* for CodSpeed's, which ask V8 to optimise a body (no effect here) */
 	"--allow-natives-syntax",
 };
 

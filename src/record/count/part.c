@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Moving the stacks of a part below its marker; see part.h.
  *
- * `moved` is the whole trick: it says what a stack becomes. To drop callers is to say of the last
- * of them that it becomes the marker; what is above it follows.
+ * `moved` maps each stack to its replacement. To drop callers, the last of them is mapped to the
+ * marker; the stacks above it follow.
  */
 #include "record/count/part.h"
 
@@ -13,9 +13,9 @@ struct mover {
 	const struct fz_count_part *part;
 	const struct fz_count_options *options;
 	uint32_t root;   /* the marker; FZ_NONE: roots stay */
-	bool python, v8; /* its functions are wanted, and such have run */
+	bool python, v8; /* hide the frames of this interpreter, which ran */
 	struct fz_map moved;
-	struct fz_map anchors; /* by stack: what find_anchor said of it, plus one */
+	struct fz_map anchors; /* by stack: the result of find_anchor, plus one */
 	struct fz_map tops;    /* by stack: its outermost caller */
 	uint32_t *path;
 	size_t path_cap;
@@ -41,7 +41,7 @@ static bool starts_with_one_of(struct fz_str s, const char *const *list, size_t 
 	return false;
 }
 
-/* Of the interpreter, or of what nearly all programs call. */
+/* True for a native function of the interpreter or of a C library. */
 static bool is_common(const struct mover *m, uint32_t stack, bool *ret_interpreter)
 {
 	static const char *const interpreters[] = { "python", "libpython" };
@@ -55,7 +55,7 @@ static bool is_common(const struct mover *m, uint32_t stack, bool *ret_interpret
 	       (*ret_interpreter || starts_with_one_of(object, libraries, FZ_ARRAY_LEN(libraries)));
 }
 
-/* V8 carries out a bytecode by jumping to code of its own: "Builtins_LdaZeroHandler". */
+/* V8 executes a bytecode by jumping to its own code: "Builtins_LdaZeroHandler". */
 static bool is_handler(const struct fz_profile *p, const struct fz_function *f)
 {
 	struct fz_str name = fz_profile_text(p, f->name);
@@ -69,8 +69,8 @@ static bool is_bytecode(const struct mover *m, uint32_t stack)
 	return m->v8 && is_handler(m->p, fz_profile_stack_function(m->p, stack));
 }
 
-/* Whether a frame only carries out what its caller is. What an extension calls is the extension's.
- */
+/* True if a frame is an interpreter's that executes its caller, so its counts belong to the caller.
+ * C library functions called by an extension stay the extension's callees. */
 static bool is_inside(const struct mover *m, uint32_t stack, uint32_t caller)
 {
 	bool interpreter;
@@ -85,7 +85,7 @@ static bool is_inside(const struct mover *m, uint32_t stack, uint32_t caller)
 	return interpreter || m->p->functions[function].kind != FZ_KIND_NATIVE;
 }
 
-/* What has run in it whose insides are an interpreter's. */
+/* Find which interpreters ran. */
 static void find_interpreters(struct mover *m)
 {
 	for (uint32_t i = 0; i < m->p->function_count; i++) {
@@ -119,7 +119,7 @@ static uint32_t move(struct mover *m, uint32_t stack)
 	return parent;
 }
 
-/* What became its caller's is no call of the caller. */
+/* If a row moved to its caller, its calls are not calls of the caller. */
 static void forget_calls(const struct mover *m, uint32_t from, uint32_t to, int64_t *counts)
 {
 	uint32_t calls = fz_profile_find_metric(m->p, FZ_STR("calls"));
@@ -154,8 +154,7 @@ static void add_all(struct mover *m)
 
 #define GO_HARNESS "testing.(*B).runN"
 
-/* The scheduler, as it takes the processor from a goroutine because its time is over: when that
- * happens is not the program's doing. */
+/* True if the stack is Go's scheduler preempting a goroutine, which happens at random times. */
 static bool is_preemption(const struct mover *m, uint32_t stack)
 {
 	struct fz_str name, caller;
@@ -172,13 +171,13 @@ static bool is_preemption(const struct mover *m, uint32_t stack)
 	return false;
 }
 
-/* Does a goroutine do it that Go has for itself: collecting garbage, keeping time? */
+/* True for a goroutine of Go's runtime, such as the garbage collector's. */
 static bool is_of_runtime(const struct mover *m, uint32_t top)
 {
 	return fz_str_starts(function_name(m->p, top), "runtime.");
 }
 
-/* ---- frames that say where a body begins ---- */
+/* ---- frames at which a body begins ---- */
 
 static bool is_root_frame(struct fz_str name)
 {
@@ -191,7 +190,7 @@ static bool is_root_frame(struct fz_str name)
 	return false;
 }
 
-/* The name, or that with arguments behind it. */
+/* True for the symbol itself, or followed by arguments. */
 static bool is_symbol(struct fz_str name, const char *symbol)
 {
 	size_t n = strlen(symbol);
@@ -209,7 +208,7 @@ static bool is_python(const struct mover *m, uint32_t stack)
 	return fz_profile_stack_function(m->p, stack)->kind == FZ_KIND_PYTHON;
 }
 
-/* Python has a function main in its module site, which is not the program's. */
+/* Python functions named main are not anchors: the module site has one. */
 static bool is_anchor(const struct mover *m, uint32_t stack)
 {
 	struct fz_str name = function_name(m->p, stack);
@@ -220,7 +219,7 @@ static bool is_anchor(const struct mover *m, uint32_t stack)
 	       !(asks_for_main(m->options) && is_python(m, stack));
 }
 
-/* The outermost such frame that a stack is in, FZ_NONE when there is none. */
+/* The outermost anchor of a stack; FZ_NONE if it has none. */
 static uint32_t find_anchor(struct mover *m, uint32_t stack)
 {
 	uint32_t at = stack, anchor = FZ_NONE;
@@ -235,7 +234,7 @@ static uint32_t find_anchor(struct mover *m, uint32_t stack)
 		fz_grow(m->path, n, m->path_cap);
 		m->path[n++] = at;
 	}
-	/* FZ_NONE is kept as 0. */
+	/* FZ_NONE is stored as 0. */
 	anchor = at == FZ_NONE ? FZ_NONE : anchor;
 	while (n > 0) {
 		at = m->path[--n];
@@ -246,8 +245,8 @@ static uint32_t find_anchor(struct mover *m, uint32_t stack)
 	return anchor;
 }
 
-/* The outermost caller of a stack, and the first of its callers (itself included) of which that was
- * known before; FZ_NONE: none was. Each stack is walked over once: they may be deep. */
+/* The outermost caller of a stack. *ret_known: the first of its callers (itself included) that an
+ * earlier call has visited; FZ_NONE if none. Stacks may be deep, so each is visited only once. */
 static uint32_t find_top(struct mover *m, uint32_t stack, uint32_t *ret_known)
 {
 	uint32_t at = stack, top = FZ_NONE;
@@ -279,9 +278,9 @@ static uint32_t outermost(struct mover *m, uint32_t stack)
 
 /* ---- what all stacks have in common ---- */
 
-/* Drop the callers that all rows of a thread have in common but the last; threads are told apart by
- * their outermost function. `except`: those of this one are somewhere else. What a row shares with
- * all before it ends where its walk meets theirs. */
+/* Drop the callers that all rows of a thread share, except the last. Threads are distinguished by
+ * their outermost function; `except` is skipped. The part that a row shares with all earlier ones
+ * ends where its walk reaches a visited stack. */
 static void drop_common(struct mover *m, uint32_t except)
 {
 	const struct fz_stack *stacks = m->p->stacks;
@@ -310,7 +309,7 @@ static void drop_common(struct mover *m, uint32_t except)
 
 /* ---- a part ---- */
 
-/* Of a harness with a root frame. */
+/* Add the body of a benchmark whose harness has a root frame. */
 static void add_body(struct mover *m, uint32_t anchor)
 {
 	uint32_t top = outermost(m, anchor);
@@ -345,7 +344,7 @@ static void add_marked(struct mover *m)
 	}
 }
 
-/* Only what a function called, itself included. */
+/* Add only the calls of options->symbol with their callees. */
 static void add_symbol(struct mover *m)
 {
 	for (size_t i = 0; i < m->part->n; i++) {
@@ -366,7 +365,7 @@ static bool has_symbol(struct mover *m)
 	return false;
 }
 
-/* An interpreter's, which distributions strip of its symbol. */
+/* True for main of a Python interpreter, whose symbol distributions strip. */
 static bool is_nameless_main(const struct mover *m)
 {
 	if (!asks_for_main(m->options))
@@ -377,7 +376,7 @@ static bool is_nameless_main(const struct mover *m)
 	return false;
 }
 
-/* CodSpeed's plug-ins say who they are as if it were a benchmark. */
+/* CodSpeed's plug-ins report their own name as if it were a benchmark. */
 static bool is_signature(struct fz_str name)
 {
 	return fz_str_starts(name, "Metadata: ");

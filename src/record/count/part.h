@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of a program's counts on its way into a profile: what belongs to a benchmark's body.
+/* Adds a part of a program's counts to a profile: those of a benchmark's body.
  *
- *   _start - main - run_all - access            common to all: dropped, but for the last
+ *   _start - main - run_all - access            callers common to all: dropped, except the last
  *                          '- body - parse
  *
  *   main - measure - __bench_root_frame__ - body - parse
  *                 '- clock_gettime               beside a root frame: the harness's, dropped
  *
- * A harness calls the body through a function that is named __bench_root_frame__ (or as CodSpeed's
- * do, __codspeed_root_frame__), and everything that this calls is the benchmark. Without one the
- * callers that all of the part has in common are dropped, except the last, which holds the marks.
- * What other threads did meanwhile belongs to it too.
+ * A harness calls the body through a function that is named __bench_root_frame__ (by CodSpeed's,
+ * __codspeed_root_frame__), and everything that this calls is the benchmark. Without one, the
+ * callers that the whole part has in common are dropped, except the last, which sets the marks.
+ * What other threads did meanwhile is included.
  *
- *   parse - PyObject_Vectorcall - python3.11+0x5fa160        of a Python program: what only carries
- * out
- *        '- PyObject_Vectorcall - parse_body                 a function is that function's own
+ *   parse - PyObject_Vectorcall - python3.11+0x5fa160        in a Python program, interpreter code
+ *        '- PyObject_Vectorcall - parse_body                 counts as its Python function:
  *   parse - parse_body
  */
 #pragma once
@@ -27,9 +26,9 @@ struct fz_count_row {
 };
 
 struct fz_count_part {
-	struct fz_str name;    /* "" when it has none */
-	struct fz_str program; /* then it is called by that */
-	bool marked;           /* else it is all that the program did */
+	struct fz_str name; /* "": named after the program */
+	struct fz_str program;
+	bool marked; /* false: everything that the program did */
 	uint32_t thread;
 	const struct fz_count_row *rows;
 	size_t n;

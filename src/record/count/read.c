@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what the tool wrote; valgrind/write.c describes the file.
+/* Reading the tool's file, which valgrind/write.c describes.
  *
- * A node becomes a stack and, where something was counted at the node itself, a row of it. The
- * evaluation loop of CPython is not shown: its nodes are the Python functions that it runs.
- * What belongs to a part is handed over at its end; see part.h. Code that a program made at run
- * time has the names that the program wrote down.
+ * A node becomes a stack and, if something was counted at the node itself, a row. The evaluation
+ * loop of CPython is hidden: its nodes are the Python functions that it runs. The rows of a part
+ * are added at its end; see part.h. Code that a program made at run time has the names in the
+ * program's map.
  */
 #include "record/count/count.h"
 
@@ -30,7 +30,7 @@ enum {
 /* As in valgrind/fzcount.h. */
 enum kind { PLAIN, UNNAMED, RESOLVER, EVAL, PYTHON, ALLOC, PROCESS, MEMORY, GO, KINDS };
 
-#define HIDDEN (FZ_NONE - 1) /* a frame: it is not shown */
+#define HIDDEN (FZ_NONE - 1) /* instead of a frame: not shown */
 
 struct reader {
 	struct fz_cursor in;
@@ -50,10 +50,10 @@ struct reader {
 	size_t frame_n, frame_cap;
 	uint32_t *path; /* stacks from the root to the last node */
 	size_t depth, path_cap;
-	struct fz_count_row *rows; /* of the part being read: its name comes last */
+	struct fz_count_row *rows; /* of the current part, whose name comes last */
 	size_t row_n, row_cap;
-	struct fz_str run; /* a benchmark's, which another one may replace, */
-	size_t run_n;      /* of which the first rows are; 0: there is none */
+	struct fz_str run; /* the benchmark of a run that a later run may replace */
+	size_t run_n;      /* rows of that run, which come first; 0: none */
 };
 
 static const struct {
@@ -101,7 +101,7 @@ static struct fz_str read_text(struct reader *r)
 
 /* ---- functions ---- */
 
-/* Code without a symbol is called by its place. */
+/* The name of code without a symbol: "libc.so.6+0x5fa160". */
 static uint32_t unnamed(struct reader *r, struct fz_str object, uint64_t offset)
 {
 	char name[256];
@@ -112,8 +112,8 @@ static uint32_t unnamed(struct reader *r, struct fz_str object, uint64_t offset)
 	return fz_profile_string(r->p, fz_str_of(name));
 }
 
-/* As the source has it: names of C++ and Rust are mangled. Those of Go are not, and what is behind
- * their last dot is no mark of a compiler's, as in runtime.clone. */
+/* Demangle a name of C++ or Rust. Names of Go are not mangled, and a suffix after the last dot is
+ * not added by a compiler, as in runtime.clone. */
 static uint32_t readable(struct reader *r, struct fz_str symbol)
 {
 	if (r->go && !fz_str_starts(symbol, "_"))
@@ -124,7 +124,7 @@ static uint32_t readable(struct reader *r, struct fz_str symbol)
 	return fz_profile_string(r->p, name ? fz_str_of(name) : symbol);
 }
 
-/* A file as seen from the top of the checkout: the same in every worktree. */
+/* Make a path relative to the top of the checkout, so that it is the same in every worktree. */
 static struct fz_str from_root(const struct reader *r, struct fz_str file)
 {
 	const char *root = r->options->root;
@@ -137,8 +137,8 @@ static struct fz_str from_root(const struct reader *r, struct fz_str file)
 	return file;
 }
 
-/* The function of V8 that "JS:~name file:///a.js:3:7" means: "*" and "~" say how it was compiled.
- */
+/* Find a function of V8 by its line in the map, such as "JS:~name file:///a.js:3:7"; "*" and "~"
+ * are how it was compiled. */
 static bool find_made(struct reader *r, uint64_t address, struct fz_function *f, int32_t *ret_line)
 {
 	struct fz_str name;
@@ -200,7 +200,7 @@ static int read_function(struct reader *r, struct fz_error *err)
 
 /* ---- nodes ---- */
 
-/* The metric that a column of the file is. */
+/* The metric of a column of the file. */
 static uint32_t metric_of(const struct reader *r, uint32_t column)
 {
 	bool skips = r->options->columns == FZ_COUNT_ALL_BUT_MEMORY && column >= MEMORY_FIRST;
@@ -273,7 +273,7 @@ static int end_part(struct reader *r, bool marked, struct fz_error *err)
 {
 	struct fz_str name = marked ? read_text(r) : FZ_STR("");
 
-	fz_cursor_varint(&r->in); /* the total, which the rows have */
+	fz_cursor_varint(&r->in); /* the total, which equals the sum of the rows */
 	if (r->in.bad)
 		return damaged(r, "the end of a part", err);
 	int rc = add_part(r, name, marked, r->rows + r->run_n, r->row_n - r->run_n, err);
@@ -282,9 +282,9 @@ static int end_part(struct reader *r, bool marked, struct fz_error *err)
 	return rc;
 }
 
-/* ---- runs of a benchmark, of which the last counts ---- */
+/* ---- runs of a benchmark, of which the last one counts ---- */
 
-/* No run replaces the last one any more. */
+/* Add the last run, which no later run can replace. */
 static int close_run(struct reader *r, struct fz_error *err)
 {
 	size_t n = r->run_n;
@@ -311,7 +311,7 @@ static int end_run(struct reader *r, struct fz_error *err)
 	return rc;
 }
 
-/* What is to be known about a part besides its counts. */
+/* Store a note about a part. */
 static int read_note(struct reader *r, const char *what, struct fz_error *err)
 {
 	struct fz_str name = read_text(r);
@@ -358,7 +358,7 @@ static bool read_arguments(struct reader *r)
 	return !r->in.bad;
 }
 
-/* How many a file must have. */
+/* The number of columns that a file must have. */
 static uint32_t columns_of(const struct reader *r)
 {
 	uint32_t n = r->p->metric_count - r->options->wall;
@@ -371,7 +371,7 @@ static int read_head(struct reader *r, struct fz_error *err)
 {
 	if (!fz_str_eq(read_text(r), FZ_STR("fzcount 6")))
 		return damaged(r, "written by another version", err);
-	uint64_t pid = fz_cursor_varint(&r->in); /* another one in each run */
+	uint64_t pid = fz_cursor_varint(&r->in); /* differs between runs: not stored */
 	r->columns = fz_cursor_varint32(&r->in, COUNTS_MAX);
 	r->go = fz_cursor_varint32(&r->in, 1);
 	int rc = close_run(r, err);
@@ -435,7 +435,7 @@ static int read_record(struct reader *r, struct fz_error *err)
 	}
 }
 
-/* The parts of a benchmark's program that was killed are as good as any. */
+/* If a program with benchmarks was killed, its complete parts are valid. */
 static int check_end(struct reader *r, struct fz_error *err)
 {
 	if (!r->in.bad && r->complete)
@@ -463,7 +463,7 @@ int fz_count_read(const void *data, size_t n, const char *name, struct fz_profil
 		rc = close_run(&r, err);
 	if (rc == 0)
 		rc = check_end(&r, err);
-	/* What the first process became in the end is what the recording is of. */
+	/* The recording is named after the last program of the first process. */
 	if (rc == 0 && process == 1 && r.arguments && r.arguments[0])
 		fz_facts_words(into, r.arguments, options->cwd);
 	free(r.arguments);
