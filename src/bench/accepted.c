@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Acknowledged changes; accepted.h. */
+/* Accepted changes; see accepted.h. */
 #include "bench/accepted.h"
 
 #include "bench/report.h"

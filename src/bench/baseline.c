@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeping recordings; see baseline.h.
  *
- * Each place is three functions: what is there of a commit, the bytes of one, adding one. Adding
- * to git is always the same:
+ * Each place has three functions: list the recordings of a commit, read one, add one. Adding to git
+ * is always the same:
  *
- *   old = the ref;  new = a commit on old that has it too;  the ref: old -> new, or begin again
+ *   old = the ref;  new = a commit on top of old that adds it;  the ref: old -> new, or retry
  *
- * The last step is git's own comparison: when the ref is not `old` any more it changes nothing.
+ * git compares in the last step: if the ref is no longer `old`, it changes nothing.
  */
 #include "bench/baseline.h"
 
@@ -24,7 +24,7 @@
 enum {
 	TRIES = 100,
 	PAUSE_NS = 10000000,
-	RECORDING_MAX = 32 << 20, /* more than this is no help to a repository */
+	RECORDING_MAX = 32 << 20, /* larger ones would bloat a repository */
 	KEPT_MAX = 1000000,
 	HASH_MIN = 40,
 };
@@ -70,7 +70,7 @@ bool fz_baseline_is_name(struct fz_str commit, struct fz_str key)
 	       is_hex(key, FZ_BASELINE_KEY_SIZE - 1, FZ_BASELINE_KEY_SIZE - 1);
 }
 
-/* Note what is there, if these are a commit and a key. commit: NULL, or the only one wanted. */
+/* Add an entry if these are a commit and a key. wanted: the only commit to add; NULL: any. */
 static void add_kept(struct fz_kept_list *l, enum fz_baseline_place place, struct fz_str commit,
 		     struct fz_str key, const char *wanted)
 {
@@ -112,7 +112,7 @@ static bool next_line(struct fz_str *rest, struct fz_str *ret)
 
 /* ---- git ---- */
 
-/* Run git; FZ_EINPUT with what it says when it fails. */
+/* Run git. If it fails: FZ_EINPUT with its message. */
 static int git_words(const struct fz_baselines *b, const char *const words[], struct fz_buf *out,
 		     struct fz_error *err)
 {
@@ -129,7 +129,7 @@ static int git_words(const struct fz_baselines *b, const char *const words[], st
 }
 #define git(b, out, err, ...) git_words(b, (const char *const[]){ __VA_ARGS__, NULL }, out, err)
 
-/* The same; the answer is one line. */
+/* The same; returns the first line of the output. */
 static int ask_words(const struct fz_baselines *b, const char *const words[], char **ret,
 		     struct fz_error *err)
 {
@@ -142,7 +142,7 @@ static int ask_words(const struct fz_baselines *b, const char *const words[], ch
 }
 #define ask(b, ret, err, ...) ask_words(b, (const char *const[]){ __VA_ARGS__, NULL }, ret, err)
 
-/* The commit that a ref stands at; "" when it does not exist. */
+/* The commit of a ref; "" if it does not exist. */
 static char *tip(const struct fz_baselines *b, const char *ref)
 {
 	char *commit = NULL;
@@ -152,25 +152,25 @@ static char *tip(const struct fz_baselines *b, const char *ref)
 	return commit;
 }
 
-/* Who commits: always the same, whoever runs us. */
+/* Commits have a fixed author. */
 #define AUTHOR "-c", "user.name=fizeau", "-c", "user.email=fizeau@localhost"
 
-/* What a place adds to what was there: a new commit upon `old`, which may be "". */
+/* A recording to add; `make` creates a new commit on top of `old`, which may be "". */
 struct addition {
 	const char *commit, *key;
-	const char *path; /* of the recording, in a folder of its own */
-	const char *name; /* of that folder: nobody else's */
+	const char *path; /* of the recording, in its own folder */
+	const char *name; /* of that folder, which is unique */
 	int (*make)(const struct fz_baselines *b, const struct addition *a, const char *old,
 		    char **ret, struct fz_error *err);
 };
 
-/* Move a ref to what was added. Somebody else may have moved it in between: then once more. */
+/* Move a ref to a commit with the addition. Retries if another process moved it meanwhile. */
 static int add_to_ref(const struct fz_baselines *b, const char *ref, const struct addition *a,
 		      char *(*start)(const struct fz_baselines *b), struct fz_error *err)
 {
 	for (int i = 0;; i++) {
 		fz_auto(fz_free_ptr) char *old = tip(b, ref);
-		/* A ref that is not there begins where the remote's is. */
+		/* A ref that does not exist starts at the remote's. */
 		fz_auto(fz_free_ptr) char *from = *old || !start ? fz_strdup(old) : start(b);
 		fz_auto(fz_free_ptr) char *new = NULL;
 		int rc = a->make(b, a, from, &new, err);
@@ -186,7 +186,7 @@ static int add_to_ref(const struct fz_baselines *b, const char *ref, const struc
 	}
 }
 
-/* Bytes of a recording that git or a server holds. */
+/* Parse a recording from git or a server. */
 static int read_bytes(const struct fz_buf *bytes, const char *name, struct fz_profile **ret,
 		      struct fz_error *err)
 {
@@ -204,8 +204,7 @@ static void list_notes(const struct fz_baselines *b, const char *wanted, struct 
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
 	struct fz_str rest, line;
 
-	/* "refs/notes/fizeau:01/23456...:fizeau1 KEY": where there are many, git puts notes into
-	 * folders. */
+	/* "refs/notes/fizeau:01/23456...:fizeau1 KEY": git splits many notes into folders. */
 	const char *w = wanted;
 	fz_auto(fz_free_ptr) char *flat = fz_strdup(w ? w : ".");
 	fz_auto(fz_free_ptr) char *deep = fz_asprintf("%.2s/%s", flat, w ? w + 2 : "");
@@ -230,7 +229,7 @@ static void list_notes(const struct fz_baselines *b, const char *wanted, struct 
 	}
 }
 
-/* The base64 of a line "fizeau1 KEY BASE64"; false when it is another line. */
+/* Get the base64 of a line "fizeau1 KEY BASE64"; false for other lines. */
 static bool split_line(struct fz_str line, const char *key, struct fz_str *ret)
 {
 	size_t head = strlen(line_word) + FZ_BASELINE_KEY_SIZE;
@@ -254,7 +253,7 @@ static int read_note(const struct fz_baselines *b, const struct fz_kept *k, stru
 		return rc;
 	rest = fz_buf_view(&note);
 	rc = fz_fail(err, FZ_EINPUT, "%s: not found", name);
-	/* After a merge of notes there may be two of one key: either does. */
+	/* After a merge of notes there may be two lines with the same key; use any. */
 	while (rc && next_line(&rest, &line)) {
 		fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
 		if (!split_line(line, k->key, &text))
@@ -267,7 +266,7 @@ static int read_note(const struct fz_baselines *b, const struct fz_kept *k, stru
 	return rc;
 }
 
-/* The note as it is without that key, and the line of the recording. */
+/* Write the old note without lines of this key, and the line of the recording, to path. */
 static int compose_note(const struct fz_baselines *b, const struct addition *a, const char *ref,
 			const char *path, struct fz_error *err)
 {
@@ -298,7 +297,7 @@ static int compose_note(const struct fz_baselines *b, const struct addition *a, 
 	return fz_output_close(fz_steal(out), err);
 }
 
-/* git's own way to add a note, at a ref of ours: it knows how their folders are arranged. */
+/* Let git add the note at a temporary ref, since it knows the layout of the folders. */
 static int make_note(const struct fz_baselines *b, const struct addition *a, const char *old,
 		     char **ret, struct fz_error *err)
 {
@@ -322,7 +321,7 @@ static int make_note(const struct fz_baselines *b, const struct addition *a, con
 
 /* ---- branch ---- */
 
-/* The branch here, or what was last fetched of it; "" when there is none. */
+/* The local branch, or its last fetched remote; "" if there is none. */
 static char *branch_ref(const struct fz_baselines *b)
 {
 	static const char *const patterns[] = { BRANCH_REF,
@@ -373,7 +372,7 @@ static int read_branch(const struct fz_baselines *b, const struct fz_kept *k,
 	return rc ? rc : read_bytes(&bytes, object, ret, err);
 }
 
-/* In an index of our own: the user's is not touched. */
+/* Uses a separate index, not the user's. */
 static int make_tree(const struct fz_baselines *b, const struct addition *a, const char *old,
 		     char **ret, struct fz_error *err)
 {
@@ -466,7 +465,7 @@ static void list_server(const struct fz_baselines *b, const char *wanted, struct
 	struct fz_baseline_server *s = b->server;
 	fz_auto(fz_buf_release) struct fz_buf lines = { 0 };
 
-	/* Who did not answer once is not waited for again. */
+	/* After one failure the server is not contacted again. */
 	if (!s || s->trouble.code || s->list(s->arg, wanted, &lines, &s->trouble))
 		return;
 	struct fz_str rest = fz_buf_view(&lines), line;
@@ -482,7 +481,7 @@ static int read_server(const struct fz_baselines *b, const struct fz_kept *k,
 	struct fz_error why = s->trouble;
 	int rc = why.code ? why.code : s->read(s->arg, k->commit, k->key, &bytes, &why);
 
-	/* It went away after it said what it has. */
+	/* The server became unreachable after it listed its recordings. */
 	if (rc == FZ_ESYSTEM)
 		s->trouble = why;
 	if (rc && err)
@@ -574,7 +573,7 @@ bool fz_baseline_find(const struct fz_baselines *b, const char *commit, struct f
 {
 	bool found = false;
 
-	/* Nearest first: a server is asked for what is not here. */
+	/* Nearest first: the server is only queried if nothing is found locally. */
 	for (size_t i = 0; i < FZ_ARRAY_LEN(places) && !found; i++) {
 		fz_auto(fz_kept_release) struct fz_kept_list l = { 0 };
 		places[i].list(b, commit, &l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last time that benchmarks were measured; see bench.h. */
+/* The previous measurement of benchmarks; see benchmarks.h. */
 #include "bench/benchmarks.h"
 
 #include "format/format.h"

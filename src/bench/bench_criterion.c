@@ -30,7 +30,7 @@ static int load(const char *path, json_t **ret, struct fz_error *err)
 	return rc;
 }
 
-/* path: of a sample.json. */
+/* path: a sample.json. */
 static int take(const char *path, fz_bench_google_visit *visit, void *arg, struct fz_error *err)
 {
 	int folder = (int)(strrchr(path, '/') - path);
@@ -66,7 +66,7 @@ int fz_bench_criterion_take(const char *times, fz_bench_google_visit *visit, voi
 	FTSENT *e;
 	int rc = 0;
 
-	/* "base" beside "new" is the same once more. */
+	/* The folder "base" beside "new" has a copy. */
 	while (walk && (e = fts_read(walk)))
 		if (e->fts_info == FTS_F && fz_str_ends(fz_str_of(e->fts_path), "/new/sample.json"))
 			rc = rc ? rc : take(e->fts_path, visit, arg, err);

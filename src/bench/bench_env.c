@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The environment of a program whose benchmarks are measured; see bench_env.h.
  *
- * The plug-ins for pytest and asv lie beside us, so that whoever has fizeau has the same ones; they
- * are put in front of what PYTHONPATH and PYTEST_PLUGINS hold.
+ * The plug-ins for pytest and asv are installed with fizeau, so their versions always match; they
+ * are prepended to PYTHONPATH and PYTEST_PLUGINS.
  */
 #include "bench/bench_env.h"
 
@@ -30,12 +30,12 @@ static void offer_plugins(struct fz_environ *e)
 		return;
 	fz_auto(fz_free_ptr) char *real = realpath(folder, NULL);
 	fz_environ_prepend(e, "PYTHONPATH", real ? real : folder, ':');
-	/* What asv keeps of it. */
+	/* asv passes only this one on. */
 	fz_environ_prepend(e, "ASV_PYTHONPATH", real ? real : folder, ':');
 	fz_environ_prepend(e, "PYTEST_PLUGINS", "pytest_fizeau", ',');
 }
 
-/* As a regular expression, whatever is in it. */
+/* Add text to a regular expression, escaped. */
 static void add_literal(struct fz_buf *out, struct fz_str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
@@ -45,9 +45,9 @@ static void add_literal(struct fz_buf *out, struct fz_str text)
 	}
 }
 
-/* Google Benchmark reads its options there too. When it is counted the first of two runs is to warm
- * up (valgrind/harness.c); no time at all is "", for a number without unit gets a warning from 1.8
- * on, and one with it an error before. */
+/* Google Benchmark reads its options from the environment, too. When counting, the first of two
+ * runs is a warm-up (valgrind/harness.c). The minimum time is then "" because a number without unit
+ * causes a warning from 1.8 on, and one with unit an error in older versions. */
 static void set_google(struct fz_environ *e, const char *filter, const char *times)
 {
 	fz_environ_set(e, "BENCHMARK_REPETITIONS", times ? "7" : "2");
@@ -65,11 +65,11 @@ static void set_google(struct fz_environ *e, const char *filter, const char *tim
 	}
 }
 
-/* On the command line it would be twice there where the user has it, too. */
+/* Not an option, which would be duplicate if the user sets it, too. */
 #define DIVAN_MAX_TIME "DIVAN_MAX_TIME"
 
-/* A program with divan or bencher prints the medians of its samples: it is run several times, each
- * benchmark of divan for no longer than a second unless the user says so. */
+/* A program with divan or bencher prints only medians of its samples, so it is run several times,
+ * each benchmark of divan for at most a second unless the user sets another limit. */
 static void set_divan(struct fz_environ *e, const char *filter, const char *times)
 {
 	fz_auto(fz_buf_release) struct fz_buf words = { 0 };
@@ -89,8 +89,7 @@ static void set_divan(struct fz_environ *e, const char *filter, const char *time
 	fz_environ_set(e, "FIZEAU_RUST_RUNS", "7");
 }
 
-/* cargo is told of a script that starts programs for it, and what it starts to write its times
- * there. */
+/* Set the script with which cargo starts programs, and where these write their times. */
 static void set_criterion(struct fz_environ *e, const char *times)
 {
 	static const char *const places[] = { "../bindings/rust", FZ_PLACE_BINDINGS "/rust" };
@@ -98,7 +97,7 @@ static void set_criterion(struct fz_environ *e, const char *times)
 		fz_find_beside(places, FZ_ARRAY_LEN(places), "cargo-runner", X_OK);
 	fz_auto(fz_free_ptr) char *real = folder ? realpath(folder, NULL) : NULL;
 
-	/* cargo takes it for several words. */
+	/* cargo splits it at blanks. */
 	if (!real || strpbrk(real, " \t\n"))
 		return;
 	fz_auto(fz_free_ptr) char *runner = fz_asprintf("%s/cargo-runner", real);
@@ -116,7 +115,8 @@ static void set_criterion(struct fz_environ *e, const char *times)
 
 /* ---- Go ---- */
 
-/* The folder of a script of ours, or NULL: those who take it for several words cannot have it. */
+/* The path of one of our scripts; NULL if it is missing or has characters that Go would split at.
+ */
 static char *find_script(const char *const places[2], const char *name)
 {
 	fz_auto(fz_free_ptr) char *folder = fz_find_beside(places, 2, name, X_OK);
@@ -134,7 +134,7 @@ static void add_goflag(struct fz_environ *e, const char *flag)
 	fz_environ_set(e, "GOFLAGS", all);
 }
 
-/* Does the installed Go take this value of GOFLAGS? */
+/* True if the installed Go accepts this flag in GOFLAGS. */
 static bool go_takes(const struct fz_environ *from, const char *go, const char *flag)
 {
 	char *argv[] = { (char *)go, (char *)"env", (char *)"GOVERSION", NULL };
@@ -151,8 +151,8 @@ static bool go_takes(const struct fz_environ *from, const char *go, const char *
 	return fz_launch_and_wait(argv, &mask, &place, &status, NULL) == 0 && status == 0;
 }
 
-/* 'go test' strips what it runs: symbols, and from the version on that knows quotes (1.20 does
- * not) what debuggers read of files and lines. The user's own flags for the linker stay. */
+/* 'go test' strips symbols from what it runs, and versions that support quotes (not 1.20) also
+ * strip debug information. The user's own linker flags are kept. */
 static void keep_symbols(struct fz_environ *e, const char *go)
 {
 	static const char all[] = "'-ldflags=-s=false -w=false'";
@@ -162,13 +162,13 @@ static void keep_symbols(struct fz_environ *e, const char *go)
 		add_goflag(e, go_takes(e, go, all) ? all : "-ldflags=-s=false");
 }
 
-/* Under Valgrind each benchmark runs twice, the first time to warm up; valgrind/gotest.c knows this
- * many iterations, and makes one of them. */
+/* Under Valgrind each benchmark runs twice, first as a warm-up; valgrind/gotest.c recognises this
+ * number of iterations and runs one instead. */
 #define GO_COUNT "'-test.run=^$' -test.count=2 -test.benchtime=1009x -test.timeout=0"
 #define GO_TIME "'-test.run=^$' -test.count=7 -test.benchtime=20ms"
 #define GO_ONCE "'-test.run=^$' -test.count=1 -test.benchtime=20ms"
 
-/* go is told of a script that starts programs for it. */
+/* Set the script with which go starts programs. */
 static void set_go(struct fz_environ *e, const char *times)
 {
 	static const char *const places[] = { "../bindings/go", FZ_PLACE_BINDINGS "/go" };
@@ -188,8 +188,8 @@ static void set_go(struct fz_environ *e, const char *times)
 	}
 }
 
-/* "BenchmarkSort/100" of "example.org/sort.BenchmarkSort/100" as what go calls a pattern: each part
- * between slashes is a regular expression of its own. */
+/* Add "BenchmarkSort/100" of "example.org/sort.BenchmarkSort/100" as a pattern of go: each part
+ * between slashes is a separate regular expression. */
 static void add_go_pattern(struct fz_buf *out, struct fz_str name)
 {
 	const char *at = memmem(name.p, name.n, ".Benchmark", 10);
@@ -206,7 +206,7 @@ static void add_go_pattern(struct fz_buf *out, struct fz_str name)
 	}
 }
 
-/* divan takes several patterns, of names as we have them. */
+/* divan accepts several patterns; its names are ours. */
 static void only_divan(struct fz_environ *e, const struct fz_str *names, size_t n)
 {
 	fz_auto(fz_buf_release) struct fz_buf words = { 0 };
@@ -255,7 +255,7 @@ void fz_bench_env_set(struct fz_environ *e, const char *mode, const char *log, c
 		fz_environ_set(e, "FIZEAU_BENCH_LOG", log);
 	if (filter)
 		fz_environ_set(e, "FIZEAU_BENCH_FILTER", filter);
-	/* CodSpeed's own plug-ins look at these, and mark with callgrind's requests. */
+	/* CodSpeed's own plug-ins read these, and mark with callgrind's requests. */
 	if (strcmp(mode, "count") == 0) {
 		fz_environ_set(e, "CODSPEED_ENV", "runner");
 		fz_environ_set(e, "CODSPEED_RUNNER_MODE", "instrumentation");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Benchmarks against the last time, judged as `fizeau ci` judges them; see bench.h.
+/* Benchmarks compared with the previous time and judged like `fizeau ci`; see benchmarks.h.
  *
  *   fizeau.ini            limits, what is ignored or accepted --.
  *   the last recording    instructions, peak, live              |--> a verdict by each metric
  *   this one              of the benchmarks that it has       --'
  *
- * One recording a side tells no floors, and nothing is timed in turn: limits are thresholds, and no
- * clock confirms.
+ * One recording per side provides no floors, and nothing is timed in turn: limits are thresholds,
+ * and no clock confirms.
  */
 #include "bench/benchmarks.h"
 
@@ -39,7 +39,7 @@ static int load_config(struct fz_ci_config *c, struct fz_error *err)
 	return fz_ci_config_load(c, path, false, err);
 }
 
-/* What a filter leaves out, or is not marked any more, is nothing that was asked about. */
+/* Drop benchmarks that only the base has: they were filtered out or removed. */
 static void forget_gone(struct fz_ci_result *r)
 {
 	uint32_t n = 0;
@@ -50,7 +50,7 @@ static void forget_gone(struct fz_ci_result *r)
 	r->n = n;
 }
 
-/* That of a commit says nothing here, where no commits are compared. */
+/* Changes accepted for a commit do not apply, since no commits are compared. */
 static bool no_part(void *arg, const char *commit)
 {
 	(void)arg;

@@ -20,7 +20,7 @@ struct reading {
 	fz_bench_google_visit *visit;
 	void *arg;
 	char *package;
-	char *failed; /* a benchmark whose reason the next line is */
+	char *failed; /* a benchmark that failed; the next line is the reason */
 };
 
 char *fz_bench_go_path(const char *times)
@@ -59,7 +59,7 @@ static char *full_name(const struct reading *r, struct fz_str name)
 			  : fz_strndup(name.p, name.n);
 }
 
-/* The number before a unit, -1 when there is none. */
+/* The number before a unit; -1 if there is none. */
 static double number_of(struct fz_str line, const char *unit)
 {
 	fz_auto(fz_free_ptr) char *text = fz_strndup(line.p, line.n);

@@ -4,7 +4,7 @@
  *   {"benchmarks": [{"name": "BM_Copy/8", "run_name": "BM_Copy/8", "run_type": "iteration",
  *                    "real_time": 12.5, "time_unit": "ns", ...}, ...]}
  *
- * Means and the like are of other run types. A program that was killed leaves a list without end.
+ * Means and the like have other run types. If a program was killed, the list is not closed.
  */
 #include "bench/bench_google.h"
 

@@ -8,8 +8,8 @@
  *   |- args                         |               |               |               |         |
  *   |  |- 1000        278.8 ns      | 280.2 ns      | 278.8 ns      | 279.1 ns      | 100     | 800
  *
- * Bars and branches are characters of three bytes: each level of the tree is three of any. A name
- * ends at two blanks.
+ * Bars and branches are characters of three bytes; each level of the tree is three characters wide.
+ * A name ends at two blanks.
  */
 #include "bench/bench_rust.h"
 
@@ -26,7 +26,7 @@ static const char bar[] = "\xe2\x94\x82"; /* between columns */
 struct reading {
 	fz_bench_google_visit *visit;
 	void *arg;
-	char *path[DEPTH_MAX]; /* what the last line lies in, itself included: "a::b"; NULL above */
+	char *path[DEPTH_MAX]; /* of the last line, by depth: "a", "a::b"; NULL below it */
 	char *program;
 };
 
@@ -43,7 +43,7 @@ static void skip(struct fz_str *s, size_t n)
 
 /* ---- bencher ---- */
 
-/* "1,234 ns/iter": digits with commas; -1: it is none. */
+/* Parse a number with commas: "1,234 ns/iter"; -1 if there is none. */
 static double number_with_commas(struct fz_str s)
 {
 	double value = 0;
@@ -78,7 +78,7 @@ static void take_test(struct reading *r, struct fz_str line)
 
 /* ---- divan ---- */
 
-/* "278.8 ns"; -1: it is no time. */
+/* The ns of a time such as "278.8 ns"; -1 if it is not a time. */
 static double time_of(struct fz_str s)
 {
 	static const struct {
@@ -97,7 +97,7 @@ static double time_of(struct fz_str s)
 	return -1;
 }
 
-/* Behind so many bars. */
+/* The text after n bars. */
 static struct fz_str column(struct fz_str line, int n)
 {
 	for (; n > 0; n--) {
@@ -109,7 +109,7 @@ static struct fz_str column(struct fz_str line, int n)
 	return line;
 }
 
-/* How deep a line lies; it begins with its name afterwards. */
+/* Remove the branches of a line, so that it starts with its name; returns its depth. */
 static size_t take_depth(struct fz_str *line)
 {
 	size_t depth = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring benchmarks; see bench.h.
+/* Measuring benchmarks; see benchmarks.h.
  *
- * The log has a JSON object a line, in order:
+ * The log has one JSON object per line, in order:
  *
- *   {"name": "parse"}                                begun (only when it is timed)
+ *   {"name": "parse"}                                begun (only when timing)
  *   {"name": "parse", "rounds": [1200.5, 1190]}      timed: ns of one iteration
  *   {"name": "parse", "failed": "ValueError: x"}     its body failed
  */
@@ -41,13 +41,13 @@ struct bench {
 	char *const *argv;
 	struct fz_launch_place place;
 	char *log;
-	char *times; /* that Google Benchmark writes, and beside it criterion */
+	char *times; /* file for Google Benchmark; other harnesses write beside it */
 	struct fz_profile *profile;
 	struct fz_child child; /* how the last execution ended */
-	bool explained;        /* the log says of a benchmark that it failed */
+	bool explained;        /* the log reports that a benchmark failed */
 };
 
-static void tell(const struct bench *b, const char *doing)
+static void report_progress(const struct bench *b, const char *doing)
 {
 	if (b->options->progress)
 		fz_notify_progress(b->series->notify, "%s: %s", b->series->command, doing);
@@ -71,7 +71,7 @@ static void add_round(struct bench *b, uint32_t root, double ns)
 	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
 	struct fz_sample s = { .stack = root, .thread = fz_profile_thread(b->profile, &thread) };
 
-	/* A round is a row, and 0 is none. */
+	/* A row of weight 0 would not be a round. */
 	weights[b->profile->metric_count - 1] = FZ_MAX((int64_t)llround(ns), 1);
 	fz_profile_add_sample(b->profile, &s, weights);
 }
@@ -103,12 +103,12 @@ static void take_time(void *arg, struct fz_str name, double ns, struct fz_str fa
 	if (!failed.n && ns < ROUND_NS_MAX)
 		add_round(b, fz_benchmark_root(b->profile, name), ns);
 	else if (failed.n && b->options->what == FZ_BENCH_WALL)
-		take_failure(b, name, failed); /* else it was said when it was counted */
+		take_failure(b, name, failed); /* else counting has reported it */
 }
 
 struct log {
 	struct bench *b;
-	char *open; /* the benchmark that was begun last and not ended; NULL: none */
+	char *open; /* the benchmark that was begun and not ended; NULL: none */
 };
 
 static void take_line(void *arg, struct fz_str line)
@@ -133,7 +133,7 @@ static void take_line(void *arg, struct fz_str line)
 	}
 }
 
-/* What the bindings wrote in one execution; the file is empty afterwards. */
+/* Read what the bindings wrote in one execution, and truncate the file. */
 static int take_log(struct bench *b, struct fz_error *err)
 {
 	struct log log = { .b = b };
@@ -156,7 +156,7 @@ static bool has_trouble(const struct bench *b)
 	return fz_profile_fact(b->profile, "bench.trouble").n != 0;
 }
 
-/* Under Valgrind, which does not know all instructions of newer processors. */
+/* Valgrind does not support all instructions of newer processors. */
 static const char illegal[] = ": an instruction that Valgrind does not support (perhaps AVX-512)";
 
 static bool is_illegal(const struct fz_child *child)
@@ -165,7 +165,7 @@ static bool is_illegal(const struct fz_child *child)
 					  : WEXITSTATUS(child->status) == 128 + SIGILL;
 }
 
-/* The command did not end well: say so, unless what its benchmarks said explains it. */
+/* If the command failed, note it, unless a failure of its benchmarks explains it. */
 static void judge_end(struct bench *b, bool counted)
 {
 	char how[32], text[160];
@@ -226,7 +226,7 @@ static bool is_python(const struct fz_profile *p)
 	return false;
 }
 
-/* Of the run that there was only the memory is taken, and all else of one as usual. */
+/* Keep only memory of the last run, and count everything else in another run without tracking. */
 static int count_apart(struct bench *b, struct fz_counter *counter, struct fz_error *err)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *whole = fz_steal(b->profile);
@@ -259,18 +259,18 @@ static int count(struct bench *b, struct fz_error *err)
 						   .wall = o->what == FZ_BENCH_BOTH } };
 	int rc = fz_counter_find(&counter, err);
 
-	tell(b, "counting under Valgrind");
+	report_progress(b, "counting under Valgrind");
 	if (!rc)
 		rc = count_once(b, &counter, err);
 	if (!rc && o->memory && o->apart && is_python(b->profile) &&
 	    !fz_series_stopped(b->series)) {
-		tell(b, "counting once more, with another allocator");
+		report_progress(b, "counting once more, with another allocator");
 		rc = count_apart(b, &counter, err);
 	}
 	fz_counter_end(&counter);
 	if (rc)
 		return rc;
-	/* Of a program that failed only marked parts mean anything: they were complete. */
+	/* If the program failed, only its marked parts are valid. */
 	if (o->whole && !is_marked(b->profile) && !has_trouble(b))
 		fz_benchmark_of_all(b->profile, fz_str_of(o->whole));
 	return 0;
@@ -298,7 +298,7 @@ static int time_program(struct bench *b, struct fz_error *err)
 	for (int i = 0; i < ROUNDS && !rc && !fz_series_stopped(b->series); i++) {
 		int64_t start = fz_clock_now();
 		snprintf(doing, sizeof(doing), "timing, run %d of %d", i + 1, ROUNDS);
-		tell(b, doing);
+		report_progress(b, doing);
 		rc = fz_series_run(b->series, b->argv, &b->place, &b->child, err);
 		if (!rc && b->child.status == 0)
 			add_round(b, fz_benchmark_root(b->profile, name),
@@ -319,7 +319,7 @@ static int time_marked(struct bench *b, struct fz_error *err)
 	fz_environ_init(&marking, place.environ);
 	fz_bench_env_set(&marking, "wall", b->log, b->options->filter, b->times);
 	place.environ = marking.list;
-	tell(b, "timing");
+	report_progress(b, "timing");
 	int rc = fz_series_run(b->series, b->argv, &place, &b->child, err);
 	b->explained = false;
 	if (!rc)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The search for a commit; see bisect.h.
  *
- *   good ---o---o---(o)---o---o--- bad       git names the commit in the middle of what is left,
+ *   good ---o---o---(o)---o---o--- bad       git selects the middle of the remaining commits,
  *                    |                       we count it: nearer to good's count or to bad's?
  *                    '--> good or bad
  *
- * Counts are exact, so one run decides. Nothing of the user's is touched, git's own bisect neither:
- * the search lives in here, and commits are checked out in the cache.
+ * Counts are exact, so one run decides. The user's tree and git's own bisect state are not touched:
+ * commits are checked out in the cache.
  */
 #include "bench/bisect.h"
 
@@ -17,12 +17,13 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Less is no change that anybody looks for. */
+/* Smaller changes are not searched for. */
 #define CHANGE_MIN 0.001
-/* Past so many times what surroundings alone do. */
+/* A change must exceed this many floors. */
 #define FLOORS 3
 
-/* What may have changed it: reachable from the earliest bad commit, not from a good one. */
+/* Find the commits that may be the cause: reachable from the earliest bad one, not from a good one.
+ */
 static int find_candidates(struct fz_bisect *b, struct fz_halving *ret, struct fz_error *err)
 {
 	const struct fz_ci_search *s = &b->search;
@@ -46,7 +47,7 @@ static uint32_t step_of(const struct fz_bisect *b, const char *commit)
 	return FZ_NONE;
 }
 
-/* What a recording says of the benchmark that is looked at; NaN: it does not have it. */
+/* The searched benchmark's count in a recording; NaN if it is missing. */
 static double count_in(const struct fz_bisect *b, const struct fz_profile *p)
 {
 	struct fz_ci_result r = FZ_CI_RESULT_INIT;
@@ -67,8 +68,8 @@ static const char *keep(struct fz_bisect *b, const char *text)
 	return fz_arena_strndup(&b->search.arena, text, strlen(text));
 }
 
-/* Counts of all benchmarks that were kept of a commit, of the environment of GOOD, which is counted
- * first. Of a part of them (-k) counts are neither taken nor kept: they may differ a little. */
+/* The stored counts of a commit in the environment of GOOD, which is counted first; NULL if there
+ * are none. With -k counts are neither read nor stored, because they may differ a little. */
 static struct fz_profile *find_kept(struct fz_bisect *b, const char *commit)
 {
 	struct fz_profile *p = NULL;
@@ -93,8 +94,8 @@ static void keep_counts(struct fz_bisect *b, const char *commit, const struct fz
 		fz_notify_warn(b->notify, "bisect: %s", err.message);
 }
 
-/* Count a commit: a step whose profile is NULL when that was not possible. ret_other: NULL, or
- * the same in other surroundings. */
+/* Count a commit and add a step; its profile is NULL if that was not possible. ret_other: NULL, or
+ * gets the counts in another environment. */
 static int count_commit(struct fz_bisect *b, const char *commit, struct fz_profile **ret_other,
 			uint32_t *ret, struct fz_error *err)
 {
@@ -155,7 +156,7 @@ static int collect(struct fz_bisect *b, struct fz_ci_result *r, uint32_t base, u
 	return rc;
 }
 
-/* How much a change is, up and down alike. */
+/* The size of a change in either direction. */
 static double size_of(const struct fz_ci_bench *bench)
 {
 	double ratio = 1 + bench->change;
@@ -163,7 +164,7 @@ static double size_of(const struct fz_ci_bench *bench)
 	return ratio > 0 ? fabs(log(ratio)) : INFINITY;
 }
 
-/* No benchmark can be looked at: why. */
+/* The error if there is no benchmark to search for. */
 static int no_benchmark(const struct fz_bisect *b, struct fz_error *err)
 {
 	const struct fz_ci_result *r = &b->search.ends;
@@ -181,7 +182,7 @@ static int no_benchmark(const struct fz_bisect *b, struct fz_error *err)
 		       b->options->ends[1]);
 }
 
-/* The benchmark that changed most from one end to the other; none: they do not differ. */
+/* Choose the benchmark that changed most between the ends; none if they do not differ. */
 static int choose_benchmark(struct fz_bisect *b, struct fz_error *err)
 {
 	struct fz_ci_result *r = &b->search.ends;
@@ -209,7 +210,7 @@ static int choose_benchmark(struct fz_bisect *b, struct fz_error *err)
 	return 0;
 }
 
-static void say_step(struct fz_bisect *b, uint32_t step)
+static void report_step(struct fz_bisect *b, uint32_t step)
 {
 	fz_auto(fz_buf_release) struct fz_buf line = { 0 };
 
@@ -233,7 +234,7 @@ static int count_ends(struct fz_bisect *b, struct fz_error *err)
 		return rc;
 	if (other)
 		fz_ci_disturb(&s->ends, FZ_BASE, other, b->workspace.whole);
-	/* collect() adds. */
+	/* collect() adds to the counts, so reset them. */
 	for (uint32_t i = 0; i < s->ends.n; i++)
 		s->ends.benches[i].count[FZ_BASE] = s->ends.benches[i].cycles[FZ_BASE] = 0;
 	rc = collect(b, &s->ends, good, bad, err);
@@ -247,8 +248,8 @@ static int count_ends(struct fz_bisect *b, struct fz_error *err)
 		return rc;
 	s->steps[good].count = count_in(b, b->profiles[good]);
 	s->steps[bad].count = count_in(b, b->profiles[bad]);
-	say_step(b, good);
-	say_step(b, bad);
+	report_step(b, good);
+	report_step(b, bad);
 	return 0;
 }
 
@@ -264,7 +265,7 @@ static bool is_bad(const struct fz_bisect *b, double count)
 	return (count - good) / (bad - good) > 0.5;
 }
 
-/* Good, bad, or skipped. */
+/* Decide whether a step is good, bad or skipped. */
 static void judge_step(struct fz_bisect *b, uint32_t at)
 {
 	struct fz_ci_step *step = &b->search.steps[at];
@@ -280,11 +281,11 @@ static void judge_step(struct fz_bisect *b, uint32_t at)
 		b->bad = at;
 	if (step->side == FZ_CI_GOOD)
 		b->search.last_good = at;
-	say_step(b, at);
+	report_step(b, at);
 }
 
-/* Of those that are left; after one that cannot be built its neighbours often cannot either, so
- * each time in a row we look further away from the middle. NULL: all others were skipped. */
+/* Choose one of the remaining commits. If one cannot be built, its neighbours often cannot either,
+ * so each skip in a row moves further from the middle. NULL if all of them were skipped. */
 static const char *choose(const struct fz_bisect *b, const struct fz_halving *left)
 {
 	enum { AWAY = 8 };
@@ -300,8 +301,7 @@ static const char *choose(const struct fz_bisect *b, const struct fz_halving *le
 	return NULL;
 }
 
-/* GOOD lies on another branch than BAD: then the search begins where they parted, if that is as
- * good as GOOD is. */
+/* If GOOD is on another branch than BAD, the search starts at their merge base, if that is good. */
 static int begin_where_they_parted(struct fz_bisect *b, struct fz_error *err)
 {
 	const char *const words[] = { "merge-base", b->ends[0], b->ends[1], NULL };
@@ -361,7 +361,7 @@ static int search(struct fz_bisect *b, struct fz_error *err)
 
 /* ---- what the commit did ---- */
 
-/* The commit before: its first parent, counted now if it was not yet. */
+/* Find the step of the found commit's first parent, and count it if necessary. */
 static int find_before(struct fz_bisect *b, struct fz_error *err)
 {
 	struct fz_ci_search *s = &b->search;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which commit changed what a benchmark costs. */
+/* Searching for the commit that changed the cost of a benchmark. */
 #pragma once
 
 #include "bench/baseline.h"
@@ -11,10 +11,10 @@ struct fz_bisect_options {
 	char *const *argv;                 /* what is counted */
 	const char *ends[2];               /* revisions: the good one and the bad one */
 	const char *filter;                /* only benchmarks whose names contain this; NULL: all */
-	int save;                          /* enum fz_baseline_place: where counts are kept */
+	int save;                          /* enum fz_baseline_place: where to store counts */
 	struct fz_baseline_server *server; /* NULL: none */
-	double threshold;                  /* 0: halfway between good and bad decides */
-	bool first_parent;                 /* of merged branches look at the merge only */
+	double threshold;                  /* 0: halfway between good and bad */
+	bool first_parent;                 /* of merged branches only search the merge */
 };
 
 struct fz_bisect {
@@ -24,18 +24,18 @@ struct fz_bisect {
 	struct fz_ci_config config;
 	struct fz_ci_search search;
 	struct fz_baselines baselines;
-	char *cache;                  /* where they are */
+	char *cache;                  /* their folder */
 	struct fz_profile **profiles; /* of each step of the search; NULL: skipped */
 	uint32_t n, cap;
 	char *ends[2];    /* commits of GOOD and BAD */
 	uint32_t bad;     /* step: the earliest bad one */
-	unsigned skipped; /* in a row, lately */
+	unsigned skipped; /* number of last steps that were skipped */
 };
 
-/* b->search is what was found; all that is given is borrowed, notify may be NULL. Fails when a
- * signal ended it. To be closed and released whatever becomes of this call. */
+/* Search; the result is b->search. All arguments are borrowed, notify may be NULL. Fails if a
+ * signal ended it. Close and release b even on failure. */
 int fz_bisect_make(struct fz_bisect *b, const struct fz_bisect_options *o,
 		   const struct fz_notify *notify, struct fz_error *err);
-/* Signals act again: b->workspace.series.stopped_by says which one ended it. */
+/* Unblock signals; b->workspace.series.stopped_by is the one that ended the search. */
 void fz_bisect_close(struct fz_bisect *b);
 void fz_bisect_release(struct fz_bisect *b);
