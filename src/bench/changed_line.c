@@ -4,11 +4,11 @@
  *   base                     head
  *   8 def parse(text):       8 def parse(text):
  *   9     out = []           9     out = []
- *  10     out.sort()        10     return out      <- what was removed is missed by the next line
+ *  10     out.sort()        10     return out      <- the line after a removed one
  *  11     return out
  *
- * The files of both sides are aligned as a whole, so that a function that moved in its file has no
- * other changed lines. The outline of the head says where the function ends.
+ * The whole files of both sides are aligned, so a function that moved in its file has no other
+ * changed lines. The outline of the head shows where the function ends.
  */
 #include "bench/changed_line.h"
 
@@ -24,7 +24,7 @@ static const struct fz_source_text *text_of(const struct fz_diff *d,
 					: fz_profile_source(p, p->functions[f->on_side[s]].file);
 }
 
-/* Lines [first, last] of the function, from 1. */
+/* Find lines [first, last] of the function at a line, from 1. */
 static bool find_extent(const struct fz_source_text *text, int32_t line, int32_t *ret_first,
 			int32_t *ret_last)
 {
@@ -47,7 +47,7 @@ static bool is_code(struct fz_str line)
 	return line.n && *line.p != '#';
 }
 
-/* The first line in [first, last] that only the head has, or before which the base had one. */
+/* The first line in [first, last] that only the head has, or before which the base has another. */
 static int32_t find_changed(const struct fz_line_list sides[FZ_SIDES], int32_t first, int32_t last)
 {
 	uint32_t n;

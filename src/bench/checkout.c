@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* /tmp/fizeau-0: anybody may have made it before us, and would see and choose what lies there. */
+/* Check a folder such as /tmp/fizeau-0: another user may have created it, and could read and
+ * replace its files. */
 static int check_ours(const char *folder, struct fz_error *err)
 {
 	static const char remedy[] = "set XDG_CACHE_HOME to a folder of yours";
@@ -73,7 +74,7 @@ int fz_workspace_open(struct fz_workspace *w, const char *command, const struct 
 	w->open = true;
 	fz_environ_init(&w->environ, NULL);
 	fz_git_call_leave_hook(&w->environ);
-	/* In one folder for all, cargo takes what it built for one tree for another's. */
+	/* With one target folder for all trees, cargo would use what it built for another tree. */
 	fz_environ_unset(&w->environ, "CARGO_TARGET_DIR");
 	fz_environ_unset(&w->environ, "CARGO_BUILD_TARGET_DIR");
 	int rc = fz_workspace_cache_folder(command, &w->cache, err);
@@ -96,8 +97,8 @@ int fz_workspace_open(struct fz_workspace *w, const char *command, const struct 
 	return w->output < 0 ? fz_fail_errno(err, "/dev/null") : 0;
 }
 
-/* Not into the trees. The first run writes it, also where none is to be written beside the sources:
- * every run would else compile every module again. */
+/* Bytecode is written, but not into the trees, even if the user disabled it: otherwise every run
+ * would compile every module again. */
 void fz_workspace_keep_bytecode(struct fz_workspace *w, const char *name)
 {
 	if (!w->own_bytecode)
@@ -179,7 +180,7 @@ int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkou
 	return 0;
 }
 
-/* ---- packages that are installed in place ---- */
+/* ---- packages in editable mode ---- */
 
 void fz_workspace_find_imports(struct fz_workspace *w, char *const argv[])
 {
@@ -202,11 +203,11 @@ void fz_checkout_environ(const struct fz_workspace *w, const struct fz_checkout 
 {
 	fz_environ_init(ret, w->environ.list);
 	fz_inplace_prefer(w->imports, checkout->tree, ret);
-	/* Programs that cargo starts must lie there (bindings/rust/cargo-runner). */
+	/* cargo-runner counts only programs in this tree (bindings/rust/cargo-runner). */
 	fz_environ_set(ret, "FIZEAU_TREE", checkout->tree);
 }
 
-/* git leaves their folders in a new worktree empty; filling them may need the network. */
+/* In a new worktree the folders of submodules are empty; fetching them may need the network. */
 static void warn_about_submodules(const struct fz_workspace *w, const struct fz_checkout *checkout)
 {
 	fz_auto(fz_free_ptr) char *list = fz_asprintf("%s/.gitmodules", checkout->tree);

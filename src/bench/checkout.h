@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where revisions are measured: the user's own tree, and worktrees of others beside it in a
- * scratch folder of the cache. What `compare`, `ci`, `history` and `bisect` share.
+/* Where `compare`, `ci`, `history` and `bisect` measure revisions: the user's own tree, and
+ * worktrees in a scratch folder.
  *
  *   fz_workspace_find -> fz_workspace_open
  *     -> fz_checkout_here, fz_checkout_add ... fz_checkout_remove
@@ -17,7 +17,7 @@
 struct fz_checkout {
 	const char *name; /* "base", for messages */
 	char *commit;     /* full hash */
-	char *tree;       /* top of its checkout; NULL: not there */
+	char *tree;       /* top of its checkout; NULL: not checked out */
 	char *folder;     /* where the command runs */
 	bool worktree;    /* ours, to be removed */
 };
@@ -26,18 +26,16 @@ struct fz_workspace {
 	struct fz_series series;
 	struct fz_record_options record; /* how runs are recorded */
 	struct fz_repository repository;
-	char *cache; /* of this command */
+	char *cache; /* folder of this command in the cache */
 	struct fz_scratch scratch;
-	struct fz_caretaker caretaker; /* of the scratch folder, should we be killed */
+	struct fz_caretaker caretaker; /* removes the scratch folder if we are killed */
 	char *const *argv;
-	char *whole; /* name of the benchmark when the command marks none */
+	char *whole; /* name of the benchmark if the command marks none */
 	const char *setup;
-	char *imports; /* folders of each tree that Python imports from first (bench/inplace.h);
-			* NULL
-			*/
-	struct fz_environ environ; /* of what is started */
-	bool own_bytecode;         /* Python's is kept in the scratch folder */
-	bool native;               /* count the interpreter's own functions apart */
+	char *imports; /* folders of each tree that Python imports from first (inplace.h); NULL */
+	struct fz_environ environ; /* of programs that are started */
+	bool own_bytecode;         /* Python's bytecode is in the scratch folder */
+	bool native;               /* count the interpreter's own functions separately */
 	int output;                /* the command's standard output */
 	bool open;
 };
@@ -47,37 +45,37 @@ struct fz_workspace {
 	((struct fz_workspace){ \
 		.scratch = FZ_SCRATCH_NONE, .caretaker = FZ_CARETAKER_NONE, .output = -1 })
 
-/* Find the repository of the current folder. FZ_EUSAGE: there is none, with the remedy. */
+/* Find the repository of the current folder. FZ_EUSAGE with the remedy if there is none. */
 int fz_workspace_find(struct fz_workspace *w, const char *remedy, struct fz_error *err);
-/* Make the scratch folder, hold signals back; notify (may be NULL) is borrowed; programs are told
- * nothing of a hook that we may run in. Needs no repository. */
+/* Create the scratch folder and block signals. notify (may be NULL) is borrowed. If we run in a git
+ * hook, programs do not get its environment. Needs no repository. */
 int fz_workspace_open(struct fz_workspace *w, const char *command, const struct fz_notify *notify,
 		      bool show_output, struct fz_error *err);
-/* What is started from now on has Python's bytecode to itself, under a name: runs that are compared
- * must not find what the other side compiled. Nothing where the user keeps it elsewhere. */
+/* Programs started from now on use a separate folder of Python bytecode with this name: runs that
+ * are compared must not find what the other side compiled. Does nothing if the user has set one. */
 void fz_workspace_keep_bytecode(struct fz_workspace *w, const char *name);
-/* Signals act again, the scratch folder is gone; what cannot be removed is warned about. */
+/* Remove the scratch folder, with a warning if that fails, and unblock signals. */
 void fz_workspace_close(struct fz_workspace *w);
 
 /* The user's tree as it is. */
 int fz_checkout_here(struct fz_workspace *w, struct fz_checkout *ret, struct fz_error *err);
-/* A commit in a new worktree, set up. */
+/* Check out a commit in a new worktree and set it up. */
 int fz_checkout_add(struct fz_workspace *w, const char *commit, const char *name,
 		    struct fz_checkout *ret, struct fz_error *err);
-/* The top of those worktrees: there is one at a time. The caller frees. */
+/* The top of such a worktree; there is only one at a time. The caller frees. */
 char *fz_workspace_tree(const struct fz_workspace *w);
 /* Run --setup there. */
 int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkout,
 		       struct fz_error *err);
-/* Find out whether the command's Python imports the project from one certain checkout. After
- * --setup, which may install it; argv is what runs there. */
+/* Find out whether the command's Python imports the project from a fixed checkout. Call it after
+ * --setup, which may install the project. argv: the command. */
 void fz_workspace_find_imports(struct fz_workspace *w, char *const argv[]);
-/* The environment of what measures a checkout: it imports such packages from there. The caller
+/* The environment for measuring a checkout, in which such packages are imported from it. The caller
  * releases. */
 void fz_checkout_environ(const struct fz_workspace *w, const struct fz_checkout *checkout,
 			 struct fz_environ *ret);
-/* Remove the worktree; what it was is forgotten. */
+/* Remove the worktree and release the checkout. */
 void fz_checkout_remove(struct fz_workspace *w, struct fz_checkout *checkout);
 void fz_checkout_release(struct fz_checkout *checkout);
-/* The folder of the cache for something of fizeau; the caller frees. */
+/* The path of fizeau's folder `what` in the user's cache; the caller frees. */
 int fz_workspace_cache_folder(const char *what, char **ret, struct fz_error *err);

@@ -19,7 +19,7 @@ const char *const fz_ci_verdict_names[FZ_CI_VERDICTS] = {
 	"same", "slower", "faster", "layout", "disagree", "new", "missing", "not comparable",
 };
 
-/* CodSpeed's: what a miss of the first and of the last cache costs besides. */
+/* As CodSpeed's: additional cycles of a miss of the first and of the last cache. */
 enum { L1_CYCLES = 5, LL_CYCLES = 100 };
 
 void fz_ci_release(struct fz_ci_result *r)
@@ -37,7 +37,7 @@ static void add_line(struct fz_ci_result *r, char ***list, uint32_t *n, uint32_t
 	char text[1024], safe[2048];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
-	for (char *c = text; *c; c++) /* one line, not a letter for its end */
+	for (char *c = text; *c; c++) /* one line; fz_str_printable would escape newlines */
 		*c = *c == '\n' ? ' ' : *c;
 	size_t length = fz_str_printable(text, strlen(text), safe, sizeof(safe));
 
@@ -90,14 +90,14 @@ struct fz_ci_bench *fz_ci_bench_of(struct fz_ci_result *r, struct fz_str name, c
 	return b;
 }
 
-/* Which metrics of a recording are asked for. */
+/* Metrics of a recording from which counts are computed. */
 struct weights {
 	const char *name;
 	uint32_t metric; /* FZ_NONE: cycles */
 	uint32_t ir, reads, writes, i1, d1, ll;
 };
 
-/* 0: not known, or no business of the metric. */
+/* Estimated cycles; 0 if unknown or meaningless for the metric. */
 static double cycles_of(const struct weights *w, const int64_t *total)
 {
 	if (w->ll == FZ_NONE || fz_ci_is_of_memory(w->name))
@@ -142,7 +142,7 @@ static void add_count(struct fz_ci_result *r, enum fz_side side, struct fz_str n
 	b->cycles[side] += cycles;
 }
 
-/* What kept a benchmark, or all of them ("" is the command), from being measured. */
+/* Add the reason why a benchmark, or the command (""), could not be measured. */
 static void add_trouble(struct fz_ci_result *r, enum fz_side side, struct fz_str name,
 			struct fz_str what)
 {
@@ -159,7 +159,7 @@ static void add_trouble(struct fz_ci_result *r, enum fz_side side, struct fz_str
 		fz_ci_bench_of(r, name, r->metrics.list[i])->trouble = trouble;
 }
 
-/* A recording without benchmarks is one. */
+/* A recording without benchmarks counts as one benchmark. */
 static void collect_all(struct fz_ci_result *r, enum fz_side side, const struct fz_profile *p,
 			const struct weights *w, const char *whole)
 {
@@ -273,7 +273,8 @@ bool fz_ci_has_counts(const struct fz_ci_bench *b, const double count[FZ_SIDES])
 	return true;
 }
 
-/* Of a commit between base and head, or the change itself where its commits became others. */
+/* True if the accepted commit is between base and head, or the change has landed in other commits.
+ */
 static bool is_part(const struct fz_ci_accept *a, const struct fz_ci_bench *b,
 		    const struct fz_ci_rules *rules)
 {
@@ -373,7 +374,7 @@ static bool closes(const struct fz_ci_bench *b, const struct fz_ci_config *c)
 	return b->verdict == FZ_CI_MISSING && c->missing_fails;
 }
 
-/* What stops comes first, then what matters, then what does not. */
+/* Order: first what fails, then what matters, then the rest. */
 static int importance(const struct fz_ci_bench *b)
 {
 	static const int order[FZ_CI_VERDICTS] = {
@@ -412,10 +413,10 @@ void fz_ci_tally(struct fz_ci_result *r)
 		qsort(r->benches, r->n, sizeof(*r->benches), by_importance);
 }
 
-/* One that fails may be a change that was acknowledged and came otherwise: a conflict was solved,
- * and neither its lines nor its counts are what they were. Nobody can know, so it is said. */
-static void tell_coming(struct fz_ci_result *r, const struct fz_ci_bench *b,
-			const struct fz_ci_rules *rules)
+/* A failing benchmark may be an accepted change that landed after a conflict was resolved, so
+ * neither its patch nor its counts are the same. That cannot be decided here, so add a note. */
+static void note_possibly_accepted(struct fz_ci_result *r, const struct fz_ci_bench *b,
+				   const struct fz_ci_rules *rules)
 {
 	struct fz_ci_subject subject = { b->name, b->metric };
 
@@ -439,7 +440,7 @@ void fz_ci_judge(struct fz_ci_result *r, const struct fz_ci_rules *rules)
 		struct fz_ci_bench *b = &r->benches[i];
 		b->verdict = verdict_of(r, b);
 		b->fails = closes(b, rules->config);
-		tell_coming(r, b, rules);
+		note_possibly_accepted(r, b, rules);
 	}
 	fz_ci_tally(r);
 }
@@ -452,7 +453,7 @@ void fz_ci_accept(struct fz_ci_result *r, const struct fz_ci_rules *rules)
 			continue;
 		take_accepted(b, rules);
 		b->fails = !b->accepted;
-		tell_coming(r, b, rules);
+		note_possibly_accepted(r, b, rules);
 	}
 	fz_ci_tally(r);
 }

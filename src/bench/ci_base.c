@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The base of `fizeau ci`: a recording that the user names, or the commit where the branch parted;
- * see ci_parts.h.
+/* The base of `fizeau ci`: a recording that the user names, or the merge base; see ci_parts.h.
  *
  *   --base FILE -------------------------------.
  *   --base REV -> merge-base -> kept? -- yes ---+-> counts
@@ -25,7 +24,7 @@ static bool exists(const struct fz_repository *r, const char *revision)
 	return !fz_repository_commit(r, revision, &commit, NULL);
 }
 
-/* What the pull request goes into, as the service that runs us says; else the main branch. */
+/* The target branch of the pull request, if the CI service provides it; else the main branch. */
 static char *default_base(const struct fz_repository *r)
 {
 	static const char *const branches[] = { "origin/HEAD", "origin/main", "origin/master",
@@ -56,7 +55,7 @@ static int missing_history(const struct fz_repository *r, const char *revision,
 		       revision);
 }
 
-/* On the main branch itself the base is what came before. */
+/* On the main branch itself the base is the previous commit, or HEAD if there are edits. */
 static int base_of_head(struct fz_ci_run *c, struct fz_error *err)
 {
 	const struct fz_repository *r = &c->workspace.repository;
@@ -70,8 +69,8 @@ static int base_of_head(struct fz_ci_run *c, struct fz_error *err)
 	return missing_history(r, "HEAD~1", err);
 }
 
-/* Whether HEAD is a merge of that commit, said by HEAD itself: a clone without its history has none
- * of its parents, or only what was fetched besides. */
+/* True if HEAD is a merge of that commit. Reads the commit object of HEAD, because a shallow clone
+ * has no parents. */
 static bool is_merge_of(const struct fz_repository *r, const char *commit)
 {
 	static const char *const words[] = { "cat-file", "commit", "HEAD", NULL };
@@ -91,8 +90,8 @@ static bool is_merge_of(const struct fz_repository *r, const char *commit)
 	return found && parents > 1;
 }
 
-/* Services check a pull request out as its merge with the tip of what it goes into, often without
- * any history. The merge parted from that tip. */
+/* CI services check out a pull request as its merge with the tip of its target branch, often
+ * without any history. The base is then that tip. */
 static bool take_merged_tip(struct fz_ci_run *c, const char *revision)
 {
 	const struct fz_repository *r = &c->workspace.repository;
@@ -141,7 +140,7 @@ int fz_ci_run_find_base(struct fz_ci_run *c, struct fz_error *err)
 
 /* ---- its counts ---- */
 
-/* A figure that the recording has and that is another one here. */
+/* Check whether the recording was counted in another environment. */
 static void compare_environment(struct fz_ci_run *c)
 {
 	struct fz_str then = fz_profile_fact(c->profile[FZ_BASE], "environment"), a, b;
@@ -182,8 +181,8 @@ int fz_ci_run_check_out_base(struct fz_ci_run *c, struct fz_error *err)
 	return fz_checkout_add(&c->workspace, c->base_commit, "base", &c->checkout[FZ_BASE], err);
 }
 
-/* Notes are not fetched by a clone, a branch not by every service. */
-static void say_how_to_fetch(const struct fz_ci_run *c)
+/* A clone does not fetch notes, and not every CI service fetches all branches. */
+static void note_how_to_fetch(const struct fz_ci_run *c)
 {
 	int place = c->options->save ? fz_baseline_place_of(c->options->save) : -1;
 	fz_auto(fz_free_ptr) char *command =
@@ -198,7 +197,7 @@ static void say_how_to_fetch(const struct fz_ci_run *c)
 
 static int count_base_here(struct fz_ci_run *c, struct fz_error *err)
 {
-	say_how_to_fetch(c);
+	note_how_to_fetch(c);
 	return fz_ci_run_check_out_base(c, err);
 }
 
@@ -224,12 +223,12 @@ int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err)
 
 /* ---- keeping ---- */
 
-/* Where both are the same commit, the base is the one with floors. */
+/* If both sides are the same commit, store the base, which has the floors. */
 static int keep_both(struct fz_ci_run *c, enum fz_baseline_place place, struct fz_error *err)
 {
 	const struct fz_checkout *head = &c->checkout[FZ_HEAD];
 	bool is_base = c->base_commit && strcmp(c->base_commit, head->commit) == 0;
-	/* A base that is kept elsewhere stays there, unless a place is asked for. */
+	/* A base that is stored elsewhere is not copied, unless --save names a place. */
 	bool found = c->base_from.commit[0] && !c->options->save;
 	const char *commits[FZ_SIDES] = {
 		found || c->base_is_empty ? NULL : c->base_commit,
@@ -251,7 +250,7 @@ int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err)
 	const char *save = c->options->save ? c->options->save : fz_baseline_names[0];
 	int place = fz_baseline_place_of(save), rc;
 
-	/* What is not complete must not be a base. */
+	/* Incomplete counts must not become a base. */
 	if (strcmp(save, "none") == 0 || c->result.trouble_n)
 		return 0;
 	if (place < 0) {
@@ -264,14 +263,13 @@ int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err)
 	rc = keep_both(c, (enum fz_baseline_place)place, err);
 	if (!rc || c->options->save)
 		return rc;
-	/* Nobody asked for the cache. */
+	/* The cache is only the default, so a failure is not an error. */
 	fz_notify_warn(c->notify, "ci: %s", err->message);
 	return 0;
 }
 
 /* ---- commits between ---- */
 
-/* Whether a commit lies between base and head. */
 bool fz_ci_run_is_part(void *arg, const char *commit)
 {
 	const struct fz_ci_run *c = arg;

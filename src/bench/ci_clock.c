@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Suspects by the clock: base and head run in turn until the interval of their ratio decides, all
- * pairs are done or the time is over; see ci_parts.h.
+/* Timing suspects: base and head run in turn until the interval of their ratio decides, all pairs
+ * are done or the time is over; see ci_parts.h.
  *
- * Where the machine's speed is known in every run, what is compared is time divided by what the
- * piece of work cost meanwhile (record/speed.h): a machine that is shared then does no harm.
+ * If the machine's speed is known in every run, times are divided by the cost of a fixed piece of
+ * work meanwhile (record/speed.h), which cancels the influence of a shared machine.
  *
- * Being asked at both marks takes some 10 us. Of a body that is over so soon that it would show,
- * the harness times rounds instead, as `fizeau bench --wall` lets it; one that cannot has no clock.
+ * Handling both marks takes about 10 us. If a body is so short that this matters, the harness times
+ * rounds instead, as in `fizeau bench --wall`; if it cannot, the benchmark is not timed.
  */
 #include "bench/ci_parts.h"
 
@@ -24,7 +24,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#define SHORT_NS 1e6 /* of which the marks are a hundredth */
+#define SHORT_NS 1e6 /* the marks take a hundredth of this */
 
 struct timing {
 	struct fz_ci_bench *bench;
@@ -62,7 +62,7 @@ static void take_times(struct timing *t, const struct fz_marks *m, enum fz_side 
 	}
 }
 
-/* ---- what Google Benchmark, criterion, divan, bencher and Go measure themselves ---- */
+/* ---- times that Google Benchmark, criterion, divan, bencher and Go measure themselves ---- */
 
 struct itself {
 	struct clock_runs *runs;
@@ -70,7 +70,7 @@ struct itself {
 	bool any;
 };
 
-/* The shortest, where there are several: what else the machine did only ever makes them longer. */
+/* Keep the shortest of several times: other load only makes them longer. */
 static void take_repetition(void *arg, struct fz_str name, double ns, struct fz_str failed)
 {
 	struct itself *own = arg;
@@ -106,7 +106,7 @@ static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
 	fz_auto(fz_marks_release) struct fz_marks m = { 0 };
 	sigset_t ending = fz_trial_ending();
 
-	/* Harnesses mark one execution of each body, as when it is counted. */
+	/* Harnesses mark one execution of each body, as when counting. */
 	fz_auto(fz_free_ptr) char *times = fz_asprintf("%s/times.json", c->workspace.scratch.path);
 	fz_checkout_environ(&c->workspace, &c->checkout[s], &marking);
 	fz_bench_env_set(&marking, "count", NULL, NULL, times);
@@ -132,7 +132,7 @@ static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
 	return rc;
 }
 
-/* ---- bodies that are too short for one execution of them to be timed ---- */
+/* ---- bodies that are too short to time one execution ---- */
 
 static double median_round(const struct fz_profile *p, struct fz_str name)
 {
@@ -170,8 +170,8 @@ static int time_rounds(struct fz_ci_run *c, struct timing *one, enum fz_side s, 
 	return rc;
 }
 
-/* Both sides of a pair by rounds. Where the first pair shows that the harness does not time them,
- * one execution has to do if either side is long, and else nothing is known. */
+/* Time both sides of a pair by rounds. If the first pair shows that the harness does not time
+ * rounds, use the marks if either side is long enough; otherwise the benchmark is not timed. */
 static int pair_by_rounds(struct fz_ci_run *c, struct timing *one, enum fz_side first,
 			  unsigned pair, struct fz_error *err)
 {
@@ -188,7 +188,7 @@ static int pair_by_rounds(struct fz_ci_run *c, struct timing *one, enum fz_side 
 	return 0;
 }
 
-/* Those of the first pair for which no time is left have no clock. */
+/* Time short bodies by rounds. Those for which no time is left in the first pair are not timed. */
 static int time_short(struct fz_ci_run *c, struct clock_runs *t, enum fz_side first, int64_t end,
 		      struct fz_error *err)
 {
@@ -207,7 +207,7 @@ static int time_short(struct fz_ci_run *c, struct clock_runs *t, enum fz_side fi
 	return rc;
 }
 
-/* How often we look before all pairs are there: after 8, 16, 32, ... */
+/* How often the test is evaluated: after 8, 16, 32, ... pairs, and at the end. */
 static unsigned looks_of(unsigned pairs)
 {
 	unsigned looks = 1;
@@ -217,7 +217,7 @@ static unsigned looks_of(unsigned pairs)
 	return looks;
 }
 
-/* A benchmark that some run did not time cannot be judged by the clock. */
+/* True if every run has timed it. */
 static bool are_known(double *const of[FZ_SIDES], unsigned pairs)
 {
 	for (unsigned i = 0; i < pairs; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Putting reports together; see ci_merge.h.
+/* Merging reports; see ci_merge.h.
  *
- *   A/report.json  B/report.json   ->  benchmarks of both, verdicts as they are
- *   A/base.fz      B/base.fz       ->  one recording, of one run: benchmarks are roots in it
+ *   A/report.json  B/report.json   ->  benchmarks of both, with their verdicts
+ *   A/base.fz      B/base.fz       ->  one recording of one run, with benchmarks as roots
  */
 #include "bench/ci_merge.h"
 
@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-/* False: the job left none. */
+/* False if the job left no report. */
 static bool read_report(struct fz_ci_run *c, const char *folder, int *ret_rc, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/report.json", folder);
@@ -50,7 +50,7 @@ static int add_recordings(struct fz_ci_run *c, const char *folder, struct fz_err
 	return 0;
 }
 
-/* They were of one program each, not runs of the same one. */
+/* The merged recordings are different programs, not runs of the same one. */
 static void make_one_run(struct fz_profile *p)
 {
 	for (uint32_t i = 1; i < p->run_count; i++)
@@ -88,7 +88,7 @@ int fz_ci_merge(struct fz_ci_run *c, const char *const *folders, size_t n, struc
 	return 0;
 }
 
-/* Reports know commits by their first digits; a base that was a recording is none. */
+/* Reports have abbreviated commits; if the base was a recording, it has no commit. */
 int fz_ci_merge_find(struct fz_ci_run *c, struct fz_error *err)
 {
 	const char *label = c->result.labels[FZ_HEAD];

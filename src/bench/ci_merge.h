@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* One verdict on one change from the reports of several jobs, each with benchmarks of its own: the
- * shards of a matrix. Nothing is judged again: each job knew its configuration, and its clock. */
+/* Merges the reports of several jobs on one change, each with its own benchmarks, such as the
+ * shards of a matrix. Verdicts are kept: each job has applied its configuration and timed its
+ * suspects. */
 #pragma once
 
 #include "bench/ci_run.h"
 
-/* folders: as `fizeau ci -o` writes them, with report.json, base.fz and head.fz. What is missing is
- * among the result's troubles. c->result, ->profile and ->labels are set, of a zeroed *c, to be
- * released whatever becomes of this. FZ_EINPUT: reports that cannot be put together, or none at
- * all. */
+/* folders: written by `fizeau ci -o`, with report.json, base.fz and head.fz. Missing ones are added
+ * to the result's troubles. *c must be zeroed; sets c->result, ->profile and ->labels. Release it
+ * even on failure. FZ_EINPUT if reports cannot be merged or there are none. */
 int fz_ci_merge(struct fz_ci_run *c, const char *const *folders, size_t n, struct fz_error *err);
-/* The checkout around the current folder, the commits in it that the reports are of, and rules by
- * which changes may be accepted that c->config then says; c->workspace.repository is to be
- * released. FZ_EUSAGE, FZ_EINPUT: there is none, or it has no such commit; then nothing is set. */
+/* Find the checkout of the current folder, the reports' commits in it, and set c->rules, with which
+ * changes that c->config accepts can be accepted. The caller releases c->workspace.repository.
+ * FZ_EUSAGE or FZ_EINPUT if there is no checkout or no such commit; then nothing is set. */
 int fz_ci_merge_find(struct fz_ci_run *c, struct fz_error *err);

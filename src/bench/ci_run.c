@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting and judging both sides; see ci_run.h.
  *
- *   base (merge-base) --kept, or counted--\
- *                  .--others---> floors ---> suspects --> verdicts
- *   head (this tree) --counted------------/       |
- *                                                  `-- timed in turn
+ *   base (merge-base) --stored, or counted--\
+ *                  .--others-----> floors ---> suspects --> verdicts
+ *   head (this tree) --counted--------------/       |
+ *                                                    `-- timed in turn
  *
- * A base that was counted before under the same circumstances is taken from where it was kept;
- * else it is counted in this job, on this machine.
+ * If the base was counted before in the same environment, its stored counts are used; otherwise it
+ * is counted in this job, on this machine.
  */
 #include "bench/ci_run.h"
 
@@ -36,8 +36,8 @@ static bool has_file(const struct fz_checkout *c, const char *name, size_t n)
 	return access(path, F_OK) == 0;
 }
 
-/* A file of the head that the command names and the base lacks: "tests/bench", or that of
- * "bench.py::test_sort". NULL: there is none. */
+/* An argument of the command that names a file of the head that the base lacks: "tests/bench" or
+ * "bench.py::test_sort". NULL if there is none. */
 static const char *find_new_file(const struct fz_ci_run *c)
 {
 	for (const char *const *arg = (const char *const *)c->workspace.argv; arg && *arg; arg++) {
@@ -49,7 +49,7 @@ static const char *find_new_file(const struct fz_ci_run *c)
 	return NULL;
 }
 
-/* The base of the change that brings the first benchmarks cannot run them. */
+/* True if the base cannot run the benchmarks because the change adds the first ones. */
 static bool is_first(struct fz_ci_run *c, const struct fz_job *job)
 {
 	const char *file = NULL;
@@ -63,7 +63,7 @@ static bool is_first(struct fz_ci_run *c, const struct fz_job *job)
 	return true;
 }
 
-/* A base without benchmarks, by the metrics of the head. */
+/* Make a base without benchmarks, with the metrics of the head. */
 static int add_empty_base(struct fz_ci_run *c, struct fz_error *err)
 {
 	const struct fz_profile *head = c->profile[FZ_HEAD];
@@ -79,7 +79,7 @@ static int add_empty_base(struct fz_ci_run *c, struct fz_error *err)
 	return fz_ci_collect(&c->result, FZ_BASE, base, c->workspace.whole, err);
 }
 
-/* The command as usual, once a side: what fails here would fail for ten times as long. */
+/* Run the command natively, once per side: a failure would take ten times longer under Valgrind. */
 static int try_out(struct fz_ci_run *c, struct fz_error *err)
 {
 	struct fz_job jobs[FZ_SIDES] = { 0 };
@@ -89,7 +89,7 @@ static int try_out(struct fz_ci_run *c, struct fz_error *err)
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		if (c->checkout[s].tree)
 			jobs[n++] = (struct fz_job){ .checkout = &c->checkout[s], .native = true };
-	/* One after the other: they share the bytecode that they write. */
+	/* In sequence, because they share the bytecode that they write. */
 	if (!fz_jobs_run(&c->workspace, jobs, n, 1, "trying the command"))
 		rc = fz_series_interrupted(err);
 	for (size_t i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ static int try_out(struct fz_ci_run *c, struct fz_error *err)
 	return rc;
 }
 
-/* A run of a side; what went wrong with some benchmarks is in its recording. */
+/* Take the result of a side; failures of some benchmarks are in its recording. */
 static int take_side(struct fz_ci_run *c, struct fz_job *job, enum fz_side s, struct fz_error *err)
 {
 	if (job->fatal)
@@ -112,7 +112,7 @@ static int take_side(struct fz_ci_run *c, struct fz_job *job, enum fz_side s, st
 	return fz_ci_collect(&c->result, s, c->profile[s], c->workspace.whole, err);
 }
 
-/* What is not known yet, side by side: both sides, and one of them in other surroundings. */
+/* Count sides without stored counts, and one side in other environments, all in parallel. */
 static int count_sides(struct fz_ci_run *c, struct fz_error *err)
 {
 	struct fz_job jobs[FZ_SIDES + FZ_CI_OTHERS_MAX] = { 0 };
@@ -181,7 +181,7 @@ static void name_sides(struct fz_ci_run *c)
 					 r->dirty ? " with uncommitted edits" : "");
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		c->result.labels[s] = c->labels[s];
-	/* Lines of files with edits are not those of the commit. */
+	/* With edits, line numbers differ from those of the commit. */
 	if (!r->dirty)
 		c->files = fz_ci_source_files(r, c->checkout[FZ_HEAD].commit);
 	c->result.files = c->files;

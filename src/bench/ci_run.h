@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Both sides of a change, counted and judged: what `fizeau ci` does before it reports.
+/* Counting and judging both sides of a change: what `fizeau ci` does before it reports.
  *
  *   fz_ci_run_begin -> fz_ci_run_measure -> fz_ci_run_judge -> (reports) -> fz_ci_run_keep
  *     -> fz_ci_run_close -> fz_ci_run_release
@@ -16,14 +16,14 @@ struct fz_ci_run_options {
 	char *const *argv; /* what is counted */
 	const char *base;  /* branch, commit or recording; NULL: see ci_base.c */
 	const char *save;  /* place of fz_baseline_place_of, "none" or a file; NULL: the cache, if
-			      it can be */
-	struct fz_baseline_server *server; /* where save is its address; else NULL */
-	const char *setup;                 /* by sh in each tree first; NULL */
-	const char *config; /* NULL: fizeau.ini at the top of the checkout, if it is there */
-	struct fz_ci_metric_list metrics; /* none: as the configuration says */
-	double timeout;                   /* seconds of each run; 0: as the configuration says */
-	int others;   /* runs of one side in other surroundings, at most FZ_CI_OTHERS_MAX */
-	int parallel; /* runs side by side; 0: one for each processor */
+	possible */
+	struct fz_baseline_server *server; /* if save is its URL; else NULL */
+	const char *setup;                 /* command for sh in each tree; NULL */
+	const char *config; /* NULL: fizeau.ini at the top of the checkout, if it exists */
+	struct fz_ci_metric_list metrics; /* empty: those of the configuration */
+	double timeout;                   /* seconds per run; 0: that of the configuration */
+	int others;   /* runs of one side in other environments, at most FZ_CI_OTHERS_MAX */
+	int parallel; /* concurrent runs; 0: one per processor */
 	bool cache, no_wall, native, show_output;
 };
 
@@ -41,24 +41,24 @@ struct fz_ci_run {
 	char *baseline_folder;
 	const char *base_file;    /* the base is a recording that the user names; NULL: a commit */
 	char *base_commit;        /* NULL with a file */
-	struct fz_kept base_from; /* where its counts were kept; no commit: nowhere */
-	bool base_is_empty;       /* it lacks a file that the command names, and cannot run it */
+	struct fz_kept base_from; /* where its counts were stored; without commit: nowhere */
+	bool base_is_empty;       /* it cannot run the command, which names a file that it lacks */
 	char *labels[FZ_SIDES];
 	char *files; /* of c->result.files */
 	char today[FZ_CI_DAY_SIZE];
 };
 
-/* Find the repository, the base and its counts where they are kept; set the trees up. All that is
- * given is borrowed; notify may be NULL. To be closed and released whatever becomes of this call,
- * and each of the others fails when a signal ended it: c->workspace.series.stopped_by. */
+/* Find the repository, the base and its stored counts; set the trees up. All arguments are
+ * borrowed; notify may be NULL. Close and release c even on failure. This and the other functions
+ * fail if a signal ended them: c->workspace.series.stopped_by. */
 int fz_ci_run_begin(struct fz_ci_run *c, const struct fz_ci_run_options *o,
 		    const struct fz_notify *notify, struct fz_error *err);
-/* Count what is not kept, and time suspects. */
+/* Count what is not stored, and time suspects. */
 int fz_ci_run_measure(struct fz_ci_run *c, struct fz_error *err);
-/* Verdicts, in c->result. */
+/* Set the verdicts in c->result. */
 int fz_ci_run_judge(struct fz_ci_run *c, struct fz_error *err);
-/* Keep what was counted, if that is wanted and all went well. */
+/* Store the counts, if requested and complete. */
 int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err);
-/* The trees are gone, signals act again. */
+/* Remove the trees and unblock signals. */
 void fz_ci_run_close(struct fz_ci_run *c);
 void fz_ci_run_release(struct fz_ci_run *c);

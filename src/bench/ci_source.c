@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Git and the environment, asked once; see ci_source.h. */
+/* Reads git and the environment; see ci_source.h. */
 #include "bench/ci_source.h"
 
 #include "base/map.h"
 #include "base/str.h"
 #include "git/forge.h"
 
-/* The first of them that is set; NULL: none is. */
+/* The first variable that is set; NULL if none is. */
 static const char *variable(const char *const *names)
 {
 	for (size_t i = 0; names[i]; i++) {
@@ -29,7 +29,7 @@ static char *without(const char *text, const char *prefix)
 	return copied(strncmp(text, prefix, n) == 0 ? text + n : text);
 }
 
-/* Its page at the service that runs us; the caller frees. NULL: none does, or it does not say. */
+/* The repository's page at the CI service; the caller frees. NULL if unknown. */
 static char *service_page(void)
 {
 	static const char *const gitlab[] = { "CI_PROJECT_URL", NULL };
@@ -52,7 +52,7 @@ static char *find_repository(const struct fz_repository *r, const char *remote)
 	return fz_strndup(folder.p, folder.n);
 }
 
-/* "refs/pull/128/merge" is of 128. */
+/* The number of the pull request: 128 for "refs/pull/128/merge". */
 static char *find_pull(void)
 {
 	static const char *const gitlab[] = { "CI_MERGE_REQUEST_IID", NULL };
@@ -81,7 +81,7 @@ static char *find_branch(const struct fz_repository *r)
 	return branch ? branch : fz_strdup("");
 }
 
-/* "main" of main and origin/main; a tag or a hash is no branch. */
+/* "main" for main and origin/main; "" for a tag or a hash. */
 static char *branch_of(const struct fz_repository *r, const char *revision)
 {
 	static const char *const places[] = { "refs/heads/", "refs/remotes/origin/" };
@@ -94,7 +94,7 @@ static char *branch_of(const struct fz_repository *r, const char *revision)
 	return fz_strdup("");
 }
 
-/* What a pull request goes into, else the main branch, as far as there is a name for it. */
+/* The target branch of the pull request, else the main branch; "" if there is none. */
 static char *find_target(const struct fz_repository *r)
 {
 	static const char *const targets[] = { "GITHUB_BASE_REF",
@@ -120,7 +120,7 @@ static char *find_target(const struct fz_repository *r)
 	return fz_strdup("");
 }
 
-/* "TIME SUBJECT" */
+/* Set hash, time and subject of a revision. */
 static int describe(const struct fz_repository *r, const char *revision,
 		    struct fz_ci_source_commit *ret, struct fz_error *err)
 {
@@ -140,8 +140,8 @@ static int describe(const struct fz_repository *r, const char *revision,
 	return 0;
 }
 
-/* The lines that are taken away and put there, by file: neither where they stand nor what is around
- * them, for both are others where the change arrives on a branch that moved on. */
+/* Hash the removed and added lines by file, without their positions and context, which differ when
+ * the change lands on a branch that has advanced. */
 static char *digest(struct fz_str diff)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
@@ -157,7 +157,7 @@ static char *digest(struct fz_str diff)
 		      : fz_strdup("");
 }
 
-/* "" where git cannot say. */
+/* The digest of the changes from base to head; "" if unknown. */
 static char *find_patch(const struct fz_repository *r, const char *base, const char *head)
 {
 	const char *const words[] = { "diff-tree",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The source of what both sides executed, for the report and for the line of a change.
  *
- *   a side with a checkout         its files
- *   a base whose counts were kept  git show COMMIT:path
+ *   a side with a checkout      its files
+ *   a base with stored counts   git show COMMIT:path
  *
- * Counting itself records no source. Only files of the repository are read: what changed is there,
- * and libraries would make each kept recording larger.
+ * Counting itself records no source. Only files of the repository are read: the change is there,
+ * and libraries would make each stored recording larger.
  */
 #include "bench/ci_parts.h"
 
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where the side's names of files begin; the caller frees. NULL: not known. */
+/* The top of the tree in the side's file names; the caller frees. NULL if unknown. */
 static char *find_root(const struct fz_ci_run *c, enum fz_side s)
 {
 	struct fz_str cwd = fz_profile_fact(c->profile[s], "cwd");
@@ -25,7 +25,7 @@ static char *find_root(const struct fz_ci_run *c, enum fz_side s)
 
 	if (c->checkout[s].tree)
 		return fz_strdup(c->checkout[s].tree);
-	/* "/build/project/" and "sub/": as it was recorded. */
+	/* As recorded: "/build/project/sub/" minus the prefix "sub/". */
 	if (!fz_str_ends(cwd, "/") || !fz_str_ends(cwd, prefix) || cwd.n <= strlen(prefix))
 		return NULL;
 	return fz_strndup(cwd.p, cwd.n - strlen(prefix));

@@ -147,7 +147,7 @@ bool fz_ci_parse_metrics(struct fz_str text, struct fz_ci_metric_list *ret)
 	return true;
 }
 
-/* Store a value of that kind at `to`; false: it is none. */
+/* Parse a value of that kind into *to; false if it is invalid. */
 static bool store(struct fz_arena *arena, enum kind kind, struct fz_str s, void *to, bool as_int)
 {
 	double number;
@@ -255,7 +255,7 @@ static int take_line(struct fz_ini *ini, const struct fz_ini_line *line)
 		return set(ini, rule_keys, &c->rules[c->rule_n - 1], line, true);
 	if (pattern_of(line->section, "accept") && c->accept_n)
 		return set(ini, accept_keys, &c->accepts[c->accept_n - 1], line, false);
-	/* What services are called: `fizeau agent` asks for them. */
+	/* Names of services, for `fizeau agent`. */
 	if (pattern_of(line->section, "service"))
 		return 1;
 	return fz_ini_complain(ini,
@@ -312,9 +312,9 @@ void fz_ci_config_release(struct fz_ci_config *c)
 	free(c->accepts);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-/* The name itself, or a pattern of a shell. */
+/* glob: the name itself, or a shell pattern. */
 static bool matches(const char *glob, const struct fz_ci_metric_list *metrics,
 		    const struct fz_ci_subject *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A server of counts that may be away; counts.h. */
+/* A server of counts that may be unreachable; see counts.h. */
 #include "bench/counts.h"
 
 void fz_counts_tell(const struct fz_baselines *b, const char *who, const struct fz_notify *notify)
@@ -20,7 +20,7 @@ int fz_counts_save(const struct fz_baselines *b, enum fz_baseline_place place, c
 	struct fz_error failed;
 
 	*ret_place = place;
-	/* A busy machine may not have answered in time when the program was counted. */
+	/* On a busy machine git may not have answered in time while the program was counted. */
 	if (!fz_profile_fact(p, "git.commit").n)
 		fz_profile_set_fact(p, "git.commit", fz_str_of(commit));
 	if (place != FZ_BASELINE_SERVER)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeping counts where a server may be the place: one that is away is told of, and stops nobody. */
+/* Storing counts, possibly on a server: if it is unreachable, the user is warned and work goes on.
+ */
 #pragma once
 
 #include "bench/baseline.h"
 #include "record/notify.h"
 
-/* Say, once, that a server's counts were not to be had. `who` is the command. */
+/* Warn, once, that the server's counts could not be read. who: the command. */
 void fz_counts_tell(const struct fz_baselines *b, const char *who, const struct fz_notify *notify);
-/* As fz_baseline_save. What a server does not take is said and kept in the cache; ret_place is
- * where it is. That neither takes it is said, and no error. */
+/* Like fz_baseline_save, but if a server fails, the counts are stored in the cache with a warning;
+ * *ret_place is where they are. If that fails, too, there is a warning but no error. */
 int fz_counts_save(const struct fz_baselines *b, enum fz_baseline_place place, const char *commit,
 		   struct fz_profile *p, const char *who, const struct fz_notify *notify,
 		   enum fz_baseline_place *ret_place, struct fz_error *err);
