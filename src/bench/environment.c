@@ -18,8 +18,7 @@
 #include "record/count/count.h"
 #include "bench/installed.h"
 
-/* Those that change what a program does before it does what it is told, besides the counter's
- * (fz_counter_variables). */
+/* Variables that change what most programs do, besides the counter's (fz_counter_variables). */
 static const char *const variables[] = { "HOME",
 					 "LANG",
 					 "LC_ALL",
@@ -36,7 +35,7 @@ static const char *const variables[] = { "HOME",
 
 enum { COMMENT_MAX = 4096, SCRIPT_HEAD = 256 };
 
-/* The bytes of a file, mapped; NULL when there are none. */
+/* Map a file; NULL if it is missing or empty. */
 static void *map_file(const char *path, size_t *ret_n)
 {
 	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -72,7 +71,8 @@ static void add_libc(struct fz_buf *out)
 
 /* ---- the program ---- */
 
-/* The path of what a word runs, links and all; the caller frees. NULL when there is none. */
+/* The path of the program that a word runs, without resolving links; the caller frees. NULL if
+ * there is none. */
 static char *find_program(const char *word, const char *folder)
 {
 	if (!strchr(word, '/'))
@@ -80,7 +80,7 @@ static char *find_program(const char *word, const char *folder)
 	return *word == '/' ? fz_strdup(word) : fz_asprintf("%s/%s", folder, word);
 }
 
-/* What the compilers of a program call themselves: strings, one after the other. */
+/* Add the names of the compilers of a program, from its section .comment. */
 static void add_compilers(struct fz_buf *out, const char *path)
 {
 	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -104,7 +104,7 @@ static void add_compilers(struct fz_buf *out, const char *path)
 	elf_end(elf);
 }
 
-/* "python3" of "#!/usr/bin/env python3", "/bin/sh" of "#!/bin/sh"; NULL: it is no script. */
+/* "python3" for "#!/usr/bin/env python3", "/bin/sh" for "#!/bin/sh"; NULL if it is not a script. */
 static char *interpreter_of(const char *path)
 {
 	char head[SCRIPT_HEAD + 1] = "";
@@ -143,7 +143,7 @@ static void add_program(struct fz_buf *out, const struct fz_environment *e, cons
 	} else {
 		add_hash(out, path ? path : "");
 	}
-	/* An interpreter that is a script as well is one too many for anybody. */
+	/* Interpreters that are scripts themselves are not followed. */
 	if (script && strcmp(what, "program") == 0)
 		add_program(out, e, script, "interpreter");
 	else if (path)
@@ -152,7 +152,7 @@ static void add_program(struct fz_buf *out, const struct fz_environment *e, cons
 
 /* ---- all ---- */
 
-/* The command's words; the checkout may lie elsewhere the next time. */
+/* Add the command's words, with "." for the path of the checkout, which may change. */
 static void add_command(struct fz_buf *out, const struct fz_environment *e)
 {
 	size_t n = strlen(e->root);
@@ -170,7 +170,7 @@ static void add_command(struct fz_buf *out, const struct fz_environment *e)
 	fz_buf_char(out, '\n');
 }
 
-/* How long the parts of a path are: what programs do with a path depends on that. */
+/* Add the lengths of the parts of a path, which influence counts. */
 static void add_shape(struct fz_buf *out, const char *path)
 {
 	fz_buf_str(out, "path");

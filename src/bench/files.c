@@ -17,7 +17,7 @@ void fz_ci_json_text(struct fz_json *j, const char *key, const char *text)
 		fz_json_null(j);
 }
 
-/* The side's figure, or null where the benchmark is not there. */
+/* A side's figure, or null if it does not have the benchmark. */
 static void json_side(struct fz_json *j, const char *key, bool there, double v)
 {
 	fz_json_kdouble(j, key, there ? v : NAN);
@@ -176,7 +176,7 @@ void fz_ci_junit(const struct fz_ci_result *r, struct fz_buf *out)
 
 /* ---- annotations ---- */
 
-/* As GitHub wants it: what would end the command or a property of it in percent signs. */
+/* Escape for GitHub: characters that would end the command or a property, as %XX. */
 static void escape_command(struct fz_buf *out, struct fz_str s, bool property)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -188,7 +188,7 @@ static void escape_command(struct fz_buf *out, struct fz_str s, bool property)
 	}
 }
 
-/* Of errors and of warnings; GitHub shows so many of each that a step makes, and drops the rest. */
+/* GitHub shows this many errors and as many warnings of a step, and drops the rest. */
 enum { ANNOTATIONS_MAX = 10 };
 
 static bool is_annotated(const struct fz_ci_bench *b)
@@ -216,7 +216,8 @@ static void annotate(const struct fz_ci_bench *b, struct fz_buf *out)
 	fz_buf_release(&sentence);
 }
 
-/* Those that fail, or those that do not; when they are too many the last says how many more. */
+/* Annotate the benchmarks that fail, or those that do not; if there are too many, the last
+ * annotation has the number of the others. */
 static void annotate_all(const struct fz_ci_result *r, bool fails, uint32_t room,
 			 struct fz_buf *out)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Series of counts over commits, and their turns; see history.h. */
+/* Series of counts over commits, and their changes; see history.h. */
 #include "bench/history.h"
 
 #include "profile/benchmarks.h"
 
 #include <math.h>
 
-/* One count of a recording; those of a series are a list, in the order in which they came. */
+/* One count of a recording; those of a series are a list, in the order of adding. */
 struct fz_history_count {
 	uint32_t next, commit, environment;
 	double count;
@@ -73,7 +73,7 @@ static uint32_t environment_of(struct fz_history *h, struct fz_str text)
 	return h->environment_n++;
 }
 
-/* Of which series it is. */
+/* Returns the index of the series. */
 static uint32_t add_count(struct fz_history *h, uint32_t commit, struct fz_str name,
 			  uint32_t environment, double count)
 {
@@ -123,7 +123,7 @@ int fz_history_add(struct fz_history *h, uint32_t commit, const struct fz_profil
 
 /* ---- series ---- */
 
-/* How many commits of a series each environment knows. */
+/* The number of counts of a series by environment. */
 static uint32_t *known_by(const struct fz_history *h, const struct fz_history_series *s)
 {
 	uint32_t *known = fz_calloc(h->environment_n + 1ul, sizeof(*known));
@@ -161,7 +161,7 @@ static void fill(struct fz_history *h, struct fz_history_series *s)
 	}
 }
 
-/* Turns among the commits at[0..n), which are of one environment. */
+/* Find turns among the commits at[0..n), which were counted in one environment. */
 static void find_turns(struct fz_history_series *s, const uint32_t *at, uint32_t n)
 {
 	fz_auto(fz_free_ptr) double *cost = fz_calloc(n + 1ul, sizeof(*cost));
@@ -198,7 +198,7 @@ static void find_all_turns(const struct fz_history *h, struct fz_history_series 
 	find_turns(s, at, n);
 }
 
-/* The largest of its turns, up and down alike. */
+/* The size of its largest turn in either direction. */
 static double size_of(const struct fz_history_series *s)
 {
 	double size = 0;
@@ -259,7 +259,7 @@ void fz_history_locate(struct fz_history *h, uint32_t since, uint32_t at,
 	struct fz_ci_result r = FZ_CI_RESULT_INIT;
 
 	r.metrics = (struct fz_ci_metric_list){ { h->metric }, 1 };
-	/* Without a place the turn is still one. */
+	/* A turn need not have a place. */
 	if (fz_ci_diff(&r, base, head, h->metric, &c, NULL))
 		return;
 	for (uint32_t i = 0; i < h->series_n; i++)

@@ -3,14 +3,14 @@
  *
  *   +--------------------------------+
  *   | parse                  +29.8 % |
- *   | 160 |          :  I   I   I    |   a picture is stretched to the width of its card; what is
- *   |   0 | I   I   I: [ ] [ ] [ ]   |   text stands outside of it, so that it is not
+ *   | 160 |          :  I   I   I    |   the picture is stretched to the width of its card, so
+ *   |   0 | I   I   I: [ ] [ ] [ ]   |   all text is outside of it
  *   | 24bbbbc22b          e84b23fa2e |
  *   | + 29.8 % at 75db0741ab ...     |
  *   +--------------------------------+
  *
- * The commits' columns are as wide as each other; a bar stands on zero, and across its end is how
- * far a count may move without being a change. Script only searches.
+ * Columns of commits have equal widths. A bar starts at zero; the line across its end is the range
+ * within which a count is not a change. The script is only for searching.
  */
 #include "bench/history.h"
 #include "report/markup.h"
@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 enum { WIDTH = 1000, HEIGHT = 100 };
-static const double bar_width = 0.72, reach_width = 0.3; /* of a column */
+static const double bar_width = 0.72, reach_width = 0.3; /* fractions of a column */
 
 struct chart {
 	const struct fz_history *h;
@@ -39,7 +39,7 @@ static double y_of(const struct chart *c, double count)
 	return c->high > 0 ? HEIGHT * (1 - count / c->high) : HEIGHT;
 }
 
-/* The axis begins at zero and ends at a quarter of a power of ten, over what is highest. */
+/* The axis ranges from zero to the next quarter of a power of ten above the highest count. */
 static void find_range(struct chart *c)
 {
 	double most = 0;
@@ -86,7 +86,7 @@ static void add_bars(struct chart *c)
 	}
 }
 
-/* Up and down from each bar's end as far as a count may be without being a change. */
+/* Add the range around each bar's end within which a count is not a change. */
 static void add_reaches(struct chart *c)
 {
 	double half = reach_width * WIDTH / c->h->n / 2;
@@ -130,7 +130,7 @@ static void add_text(struct fz_buf *out, const char *text)
 	fz_html_escape(out, fz_str_of(text));
 }
 
-/* To a commit, where it can be read somewhere. */
+/* Begin a link to a commit, if it has a page. */
 static void begin_link(const struct fz_history *h, const char *commit, const char *more,
 		       struct fz_buf *out)
 {
@@ -148,7 +148,7 @@ static void end_link(const struct fz_history *h, struct fz_buf *out)
 		fz_buf_str(out, "</a>");
 }
 
-/* What the pointer is told of each commit. */
+/* Add the tooltips of all commits. */
 static void add_hints(struct chart *c)
 {
 	char number[FZ_NUMBER_SIZE];

@@ -29,7 +29,7 @@ struct range {
 	double low, high;
 };
 
-/* What the bars span: at least four times what counts as a change, so that jitter looks flat. */
+/* The range of the bars: at least four times the smallest change, so that jitter looks flat. */
 static struct range range_of(const struct fz_history *h, const struct fz_history_series *s)
 {
 	struct range r = { INFINITY, -INFINITY };
@@ -48,7 +48,7 @@ static struct range range_of(const struct fz_history *h, const struct fz_history
 	return r;
 }
 
-/* A bar for a share of the commits: the highest of them, a space where none is known. */
+/* Add a bar for some commits: the highest count, or a space if all are unknown. */
 static void add_bar(const struct fz_history_series *s, uint32_t from, uint32_t to,
 		    const struct range *r, const struct fz_style *style, struct fz_buf *out)
 {

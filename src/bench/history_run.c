@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Series of counts over commits; see history_run.h.
  *
- *   commits of the range ---- kept by `ci` or by us? ---- yes --.
- *                                     '--- no, with a command: counted now, and kept
- *                                                               '--> series -> turns -> where
+ *   commits of the range ---- stored by `ci` or by us? -- yes --.
+ *                                     '--- no, with a command: counted now, and stored
+ *                                                               '--> series -> turns -> places
  *
- * The newest commits are counted first: who does not want to wait for the others ends it, and
- * what is known by then is shown.
+ * The newest commits are counted first: the user can interrupt, and what has been counted by then
+ * is shown.
  */
 #include "bench/history_run.h"
 
@@ -30,7 +30,7 @@ static void titles_release(struct titles *t)
 	free(t->list);
 }
 
-/* Append what git says of at most so many commits, latest first: "HASH DAY SUBJECT" a line. */
+/* Append lines "HASH DAY SUBJECT" of at most `most` commits, latest first. */
 static int ask_titles(const struct fz_history_run *r, const char *revision, int most,
 		      struct fz_buf *out, struct fz_error *err)
 {
@@ -49,7 +49,7 @@ static int ask_titles(const struct fz_history_run *r, const char *revision, int 
 	return rc ? rc : status ? fz_revision_unknown(&r->workspace.repository, revision, err) : 0;
 }
 
-/* Split in place. */
+/* Split the lines in place. */
 static void split_titles(struct titles *t)
 {
 	char *at = t->text.p;
@@ -69,7 +69,7 @@ static void split_titles(struct titles *t)
 	}
 }
 
-/* Of A..B also A: what came after is compared with it. */
+/* For A..B also add A, with which the next commit is compared. */
 static void add_start(const struct fz_history_run *r, struct fz_buf *titles)
 {
 	const char *last = titles->p;
@@ -81,7 +81,7 @@ static void add_start(const struct fz_history_run *r, struct fz_buf *titles)
 	ask_titles(r, parent, 1, titles, NULL);
 }
 
-/* Where the commits can be read, as the remote that is usual says. */
+/* Find the web pages of commits from the default remote. */
 static void find_pages(struct fz_history_run *r)
 {
 	fz_auto(fz_free_ptr) char *remote = fz_repository_remote(&r->workspace.repository);
@@ -123,7 +123,7 @@ static uint32_t commit_of(const struct fz_history_run *r, const char *hash)
 	return FZ_NONE;
 }
 
-/* ---- what is kept ---- */
+/* ---- stored counts ---- */
 
 static bool is_found(const struct fz_history_run *r, uint32_t commit, const char *key)
 {
@@ -134,7 +134,7 @@ static bool is_found(const struct fz_history_run *r, uint32_t commit, const char
 	return false;
 }
 
-/* Of another command's benchmarks there is nothing to be shown where one was given. */
+/* True if no command was given or p was recorded with it. */
 static bool is_ours(const struct fz_history_run *r, const struct fz_profile *p)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *asked = NULL;
@@ -159,7 +159,7 @@ static int take(struct fz_history_run *r, uint32_t commit, const struct fz_kept 
 	return 0;
 }
 
-/* That is said once, not of each commit. */
+/* True if the server is unreachable, which is reported once and not for each commit. */
 static bool is_away(const struct fz_history_run *r, const struct fz_kept *k)
 {
 	return k->place == FZ_BASELINE_SERVER && r->baselines.server->trouble.code;
@@ -186,7 +186,7 @@ static void take_kept(struct fz_history_run *r)
 	fz_counts_tell(&r->baselines, "history", r->notify);
 }
 
-/* ---- counting what is not ---- */
+/* ---- counting the others ---- */
 
 static int count_commit(struct fz_history_run *r, uint32_t commit, struct fz_error *err)
 {
@@ -203,7 +203,7 @@ static int count_commit(struct fz_history_run *r, uint32_t commit, struct fz_err
 			       counted.trouble);
 	if (!counted.profile)
 		return 0;
-	/* What is not complete is shown, not kept: somebody would compare with it. */
+	/* Incomplete counts are shown but not stored, so that nothing is compared with them. */
 	if (counted.trouble)
 		return take(r, commit, &kept, counted.profile, err);
 	rc = fz_counts_save(&r->baselines, place, hash, counted.profile, "history", r->notify,
@@ -239,7 +239,7 @@ static int count_missing(struct fz_history_run *r, struct fz_error *err)
 	return rc;
 }
 
-/* ---- where ---- */
+/* ---- places ---- */
 
 static struct fz_profile *read_found(const struct fz_history_run *r, uint32_t commit,
 				     const char *environment)
@@ -254,7 +254,7 @@ static struct fz_profile *read_found(const struct fz_history_run *r, uint32_t co
 	return p;
 }
 
-/* The top of the checkout that a recording was made in. */
+/* The top of the checkout in which a recording was made; the caller frees. */
 static char *root_of(const struct fz_history_run *r, const struct fz_profile *p)
 {
 	struct fz_str folder = fz_profile_fact(p, "cwd");
@@ -283,7 +283,7 @@ static void locate(struct fz_history_run *r, const struct fz_history_series *s,
 	fz_history_locate(&r->history, since, at, base, head, roots);
 }
 
-/* One pair of recordings tells where all benchmarks changed between its commits. */
+/* One pair of recordings gives the places of all benchmarks that changed between its commits. */
 static void locate_all(struct fz_history_run *r)
 {
 	for (uint32_t i = 0; i < r->history.series_n; i++) {

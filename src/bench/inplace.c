@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding what is installed in place; see inplace.h.
+/* Finding packages in editable mode; see inplace.h.
  *
  *   site-packages/x.pth                          a line: /home/me/project/src
  *   site-packages/__editable___x_finder.py       setuptools: MAPPING = {'x': '/home/me/project/x'}
- *   site-packages/x -> /home/me/project/src/x    a link, as flit makes it
+ *   site-packages/x -> /home/me/project/src/x    a link, created by flit
  *
- * Hooks that are asked before the folders of PYTHONPATH (meson-python's, scikit-build's) are not
- * looked for: they build what they import. Who runs under them is told by what ran
- * (bench/origin.h).
+ * Import hooks that precede PYTHONPATH (meson-python's, scikit-build's) are not supported: they
+ * build what they import. If one is active, bench/origin.h reports that other code ran.
  */
 #include "bench/inplace.h"
 
@@ -38,7 +37,7 @@ static bool has(const struct fz_buf *list, const char *word)
 	return false;
 }
 
-/* A folder that packages are imported from, if it is in a checkout of ours. */
+/* Add a folder from which packages are imported, if it is in a checkout of this repository. */
 static void add_folder(struct search *s, const char *folder)
 {
 	fz_auto(fz_free_ptr) char *real = realpath(folder, NULL);
@@ -53,7 +52,7 @@ static void add_folder(struct search *s, const char *folder)
 	fz_buf_printf(s->out, "%s%s", s->out->n ? ":" : "", name);
 }
 
-/* The folder that holds a package. */
+/* Add the folder of a package. */
 static void add_package(struct search *s, const char *package)
 {
 	const char *slash = strrchr(package, '/');
@@ -78,7 +77,8 @@ static void read_pth(struct search *s, const char *path)
 	}
 }
 
-/* 'name': '/home/me/project/name'. Of another folder's name the hook is what finds it. */
+/* Read entries 'name': '/home/me/project/name'. If the folder has another name, PYTHONPATH cannot
+ * replace the hook. */
 static void read_finder(struct search *s, const char *path)
 {
 	fz_auto(fz_free_ptr) char *text = fz_read_small(path, TEXT_MAX, NULL);
@@ -128,9 +128,9 @@ static void look_into(struct search *s, const char *called, const char *path)
 	}
 }
 
-/* ---- which Python ---- */
+/* ---- interpreters ---- */
 
-/* False: that is none. */
+/* False if it is not a Python interpreter. */
 static bool try_python(struct search *s, const char *called)
 {
 	fz_auto(fz_free_ptr) char *path = called ? realpath(called, NULL) : NULL;
@@ -152,7 +152,7 @@ void fz_inplace_find(const char *const *argv, const char *folder, const char *tr
 
 	if (try_python(&s, called))
 		return;
-	/* bin/pytest has its Python beside it. */
+	/* bin/pytest is beside its Python. */
 	char *slash = called ? strrchr(called, '/') : NULL;
 	fz_auto(fz_free_ptr) char *beside =
 		slash ? fz_asprintf("%.*s/python3", (int)(slash - called), called) : NULL;

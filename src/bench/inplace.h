@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Packages of a repository that a Python environment has installed in place (`pip install -e`):
- * it imports them from one certain checkout, whichever of them runs. What imports from the folders
- * found here, in its own checkout and before all others, runs its own code.
+/* Packages of a repository that a Python environment has installed in editable mode (`pip install
+ * -e`): they are imported from a fixed checkout, whichever one is measured. With the folders found
+ * here first in PYTHONPATH, a checkout runs its own code.
  */
 #pragma once
 
 #include "base/buf.h"
 #include "base/environ.h"
 
-/* Folders of any checkout of the repository that `tree` is the top of, from which the Python of a
- * command imports: relative to the checkout's top and with a colon between them, "src:."; nothing
- * where there are none. The command is looked for in `folder`; where it is no Python's, such as
- * make, the Pythons are those of PATH. */
+/* Append the folders of any checkout of the repository of `tree` from which the Python of a command
+ * imports: relative to the checkout's top, separated by colons, "src:."; nothing if there are none.
+ * The command is searched in `folder`. For other programs, such as make, Python is found in PATH.
+ */
 void fz_inplace_find(const char *const *argv, const char *folder, const char *tree,
 		     struct fz_buf *out);
-/* Put those folders (NULL: there are none) of the checkout `tree` before what PYTHONPATH holds. */
+/* Prepend those folders (NULL: none) of the checkout `tree` to PYTHONPATH. */
 void fz_inplace_prefer(const char *imports, const char *tree, struct fz_environ *e);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Listing the installed packages of a Python; see installed.h.
  *
- * They are in folders beside the interpreter, by the rules of CPython's site module and of
- * Debian's: a virtual environment has its own, and shares those of the system only if its
- * pyvenv.cfg says so, which is not looked at: one package too many makes at most a base be counted
- * once more.
+ * They are in folders beside the interpreter, by the rules of CPython's site module and of Debian.
+ * A virtual environment has its own, and uses those of the system only if its pyvenv.cfg allows it.
+ * That file is not read: a package too many at worst causes a base to be counted again.
  */
 #include "bench/installed.h"
 
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below the folder that the interpreter's own "bin" is in. */
+/* Relative to the parent of the interpreter's "bin". */
 static const char *const places[] = { "lib/python3*/site-packages", "lib/python3*/dist-packages",
 				      "local/lib/python3*/dist-packages" };
 
@@ -26,7 +25,7 @@ static void find_below(const char *prefix, const char *kind, glob_t *found)
 	}
 }
 
-/* "/usr" of "/usr/bin/python3"; NULL when it is in no such folder. The caller frees. */
+/* "/usr" for "/usr/bin/python3"; NULL if the path is too short. The caller frees. */
 static char *prefix_of(const char *path)
 {
 	char *prefix = fz_strdup(path);
@@ -72,7 +71,7 @@ void fz_installed_describe(const char *called, const char *path, struct fz_buf *
 		return;
 	fz_installed_find(called, path, "*.dist-info", &found);
 	fz_installed_find(called, path, "*.egg-info", &found);
-	/* Where they lie does not matter: a sum has no order either. */
+	/* A sum, so that neither folders nor order matter. */
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		struct fz_str name = fz_path_base(fz_str_of(found.gl_pathv[i]));
 		hash += fz_hash_bytes(name.p, name.n);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of a command in processes of their own; see job.h.
+/* Runs of a command in separate processes; see job.h.
  *
- *   SCRATCH/job-3.fz     what a run counted
- *   SCRATCH/job-3.fz.txt what went wrong
+ *   SCRATCH/job-3.fz     counts of a run
+ *   SCRATCH/job-3.fz.txt its error message
  *
- * A run is a fork of ours that counts, writes its recording there and ends.
+ * A run is a fork of ours that counts, writes its recording there and exits.
  */
 #include "bench/job.h"
 
@@ -35,7 +35,7 @@ static void write_trouble(const struct fz_job *job, bool fatal, const char *text
 	fclose(f);
 }
 
-/* What is to be said of a run that did not end well; counted it tells more. */
+/* Report a failed run. It is not fatal, since counting it gives more information. */
 static void judge_end(const struct fz_workspace *w, const struct fz_job *job,
 		      const struct fz_child *child)
 {
@@ -125,7 +125,7 @@ static void start(struct fz_workspace *w, struct fz_job *job, size_t number)
 	job->pid = fork();
 	if (job->pid)
 		return;
-	/* What is sent to us alone is passed on; the terminal reaches both. */
+	/* Signals to us alone are passed on; the terminal's reach both. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(1);
@@ -160,7 +160,7 @@ static void finish(struct fz_job *job, int status)
 	unlink(job->path);
 }
 
-/* A run has ended: which. Waits a moment; NULL: none yet. */
+/* Finish a run that has ended and return it; NULL, after a short sleep, if none has. */
 static struct fz_job *reap(struct fz_job *jobs, size_t n)
 {
 	int status;
@@ -181,9 +181,9 @@ static void pass_on(const struct fz_job *jobs, size_t n, int number)
 			kill(jobs[i].pid, number);
 }
 
-/* Once a second. */
-static void tell_progress(const struct fz_workspace *w, const char *what, size_t done, size_t n,
-			  int64_t start, int64_t *second)
+/* Report progress once a second. */
+static void report_progress(const struct fz_workspace *w, const char *what, size_t done, size_t n,
+			    int64_t start, int64_t *second)
 {
 	int64_t now = (fz_clock_now() - start) / FZ_SECOND;
 
@@ -204,7 +204,7 @@ bool fz_jobs_run(struct fz_workspace *w, struct fz_job *jobs, size_t n, unsigned
 
 	while (next < n || running) {
 		if (what)
-			tell_progress(w, what, next - running, n, begun, &second);
+			report_progress(w, what, next - running, n, begun, &second);
 		bool stopped = fz_series_stopped(&w->series);
 		if (stopped && !told)
 			pass_on(jobs, next, w->series.stopped_by);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of a workspace's command in its checkouts, several side by side: counts do not depend on
- * what else the machine does. Each has a process of its own, which is where the workspace's notify
- * is called from.
+/* Runs of a workspace's command in its checkouts, several in parallel: counts do not depend on
+ * other load. Each has its own process, in which the workspace's notify is called.
  */
 #pragma once
 
@@ -10,19 +9,19 @@
 
 struct fz_job {
 	const struct fz_checkout *checkout;
-	bool native;    /* as usual, to see that it works and to have bytecode made */
-	unsigned other; /* surroundings: struct fz_counter */
+	bool native;    /* without Valgrind, to test the command and to create bytecode */
+	unsigned other; /* environment: struct fz_counter */
 	/* results */
 	struct fz_profile *profile; /* NULL: nothing was counted */
-	char *trouble; /* how it went wrong; NULL: it did not, or the profile says it */
-	bool fatal;    /* so that there is nothing to be had */
+	char *trouble;              /* error message; NULL: none, or it is in the profile */
+	bool fatal;                 /* there are no results */
 	/* private */
 	pid_t pid;
 	char *path;
 };
 
-/* Run them, at most `parallel` at a time. what: shown as progress by the workspace's notify, such
- * as "counting, 2 of 12 runs, 34 s"; NULL: no progress is shown. False: a signal ended it. */
+/* Run them, at most `parallel` at a time. what: reported as progress, such as "counting, 2 of 12
+ * runs, 34 s"; NULL: no progress. False if a signal ended it. */
 bool fz_jobs_run(struct fz_workspace *w, struct fz_job *jobs, size_t n, unsigned parallel,
 		 const char *what);
 void fz_job_release(struct fz_job *job);

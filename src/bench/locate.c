@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a benchmark changed: from its root down the union tree, always into the callee that holds
- * at least 80 % of the benchmark's change, as far as there is one.
+/* Where a benchmark changed: from its root down the union tree, always into the callee with at
+ * least 80 % of the benchmark's change, as long as there is one.
  *
  *     test_parse_pr  +185 k
  *       `- parse_pr  +185 k
  *            `- parse_body  +185 k
  *                 |- prepare_parsing_body  +0
- *                 `- parse_issue_fixed  +183 k      <- ends here: its callees hold less
+ *                 `- parse_issue_fixed  +183 k      <- ends here: its callees have less
  *
- * Of a Python program the last Python function of that path is named, not the interpreter's
- * insides below it.
+ * In a Python program the path ends at its last Python function, without the interpreter's
+ * functions below it.
  */
 #include "bench/changed_line.h"
 #include "bench/ci.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static const double enough = 0.8;
-enum { NAMES = 2 }; /* of the path that are told */
+enum { NAMES = 2 }; /* functions of the path that are reported */
 
 struct path {
 	uint32_t *nodes; /* from the root down */
@@ -56,7 +56,7 @@ static const struct fz_diff_function *function_at(const struct fz_diff *d, uint3
 	return &d->functions[d->nodes[node].function];
 }
 
-/* Cut off what lies below the last Python function. */
+/* Cut off functions below the last Python function. */
 static void cut(const struct fz_diff *d, struct path *path)
 {
 	for (size_t n = path->n; n > 1; n--)
@@ -66,15 +66,15 @@ static void cut(const struct fz_diff *d, struct path *path)
 		}
 }
 
-/* In a Python program only Python functions are told. */
-static bool is_told(const struct fz_diff *d, const struct path *path, size_t i)
+/* In a Python program only Python functions are reported. */
+static bool is_reported(const struct fz_diff *d, const struct path *path, size_t i)
 {
 	bool python = function_at(d, path->nodes[path->n - 1])->kind == FZ_KIND_PYTHON;
 
 	return i > 0 && (!python || function_at(d, path->nodes[i])->kind == FZ_KIND_PYTHON);
 }
 
-/* A library that lies below the checkout, such as in an environment there, is no part of it. */
+/* Libraries below the checkout, such as in an environment, are not part of it. */
 static bool is_foreign(struct fz_str file)
 {
 	return memmem(file.p, file.n, "/site-packages/", 15) ||
@@ -91,7 +91,8 @@ static struct fz_str below(struct fz_str file, struct fz_str folder)
 			: FZ_STR("");
 }
 
-/* Of a checkout that is no more, what looks like a path in it: "./malloc/malloc.c" does not. */
+/* If the checkout has been removed, true for what looks like a path in it; "./malloc/malloc.c" does
+ * not. */
 static bool is_file_in(const char *root, struct fz_str file)
 {
 	if (access(root, F_OK))
@@ -101,8 +102,7 @@ static bool is_file_in(const char *root, struct fz_str file)
 	return access(path, R_OK) == 0;
 }
 
-/* The file of a function in its checkout, or "". What a recording has as a relative path may be of
- * a library, as its compiler knew it. */
+/* A relative path in a recording may be that of a library at its compilation. */
 struct fz_str fz_ci_file_below(const struct fz_profile *p, uint32_t function, const char *root)
 {
 	if (function == FZ_NONE || !root)
@@ -121,8 +121,8 @@ static void set_place(struct fz_ci_result *r, struct fz_ci_place *place, struct 
 	place->line = line > 0 ? line : 1;
 }
 
-/* The innermost function of the path whose text changed; else the innermost whose source lies in
- * the checkout. */
+/* Choose the innermost function of the path whose text changed; otherwise the innermost whose
+ * source is in the checkout. */
 static void find_source(struct fz_ci_result *r, const struct fz_diff *d, const struct path *path,
 			const char *const roots[FZ_SIDES], struct fz_ci_place *place)
 {
@@ -163,10 +163,10 @@ static void locate(struct fz_ci_result *r, struct fz_ci_bench *b, const struct f
 	cut(d, &path);
 	size_t first = path.n;
 	while (first > 1 && told < NAMES)
-		told += is_told(d, &path, --first);
+		told += is_reported(d, &path, --first);
 	for (size_t i = first; i < path.n; i++) {
 		char name[160];
-		if (!is_told(d, &path, i))
+		if (!is_reported(d, &path, i))
 			continue;
 		struct fz_str full = function_at(d, path.nodes[i])->name;
 		fz_str_printable(full.p, full.n, name, sizeof(name));
@@ -194,7 +194,7 @@ void fz_ci_locate(struct fz_ci_result *r, const struct fz_diff *d, const char *m
 			bool meant = f->kind == FZ_KIND_MARKER && fz_str_eq(b->name, f->name);
 			if (!b->suspect || strcmp(b->metric, metric) != 0)
 				continue;
-			/* Nothing is marked: the whole program is one. */
+			/* If nothing is marked, the whole program is the benchmark. */
 			if (meant || (is_one && f->kind != FZ_KIND_MARKER && !b->place.context))
 				locate(r, b, d, node, roots);
 		}
