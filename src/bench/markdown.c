@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The comment on a pull request.
  *
- *   <!-- fizeau ci -->                 by which it is found again
+ *   <!-- fizeau ci -->                 to find the comment again
  *   ### Merging this makes `test_x` 21 % slower, in `parse_issue_fixed`
  *   headline                           agrees with the exit status
- *   > what went wrong
+ *   > failures and notes
  *   | benchmark | change | base -> head | where |
  *   <details> limit, wall time and call path of each </details>
  *   <details> unchanged </details>
  *   <details> how it was measured </details>
  *
- * A table has no more columns than a phone shows, and long names in it can be broken.
- * Names come from the program that was measured: whatever could be markup in them is written as a
- * character reference. What is not kept within GitHub's limit is counted, never cut in the middle.
+ * Tables have no more columns than fit on a phone, and long names in them can be broken.
+ * Names come from the measured program, so characters that could be markup are escaped. Rows beyond
+ * GitHub's limit are counted, never cut in the middle.
  */
 #include "bench/report.h"
 #include "report/markup.h"
@@ -20,10 +20,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Rows end at ROOM: behind it an excuse, names of the sides and the surroundings still fit, also
- * when each of their TEXT_MAX_BYTES is an @, which must not call anybody. */
+/* Rows end at ROOM: after it there is space for an excuse, names of the sides and the environment,
+ * even if each of their TEXT_MAX_BYTES is an @, which must be escaped. */
 enum { ROOM = FZ_CI_MARKDOWN_MAX - 28000, NAME_MAX_BYTES = 160, TEXT_MAX_BYTES = 512 };
-/* Of a name that is cut, the rest of NAME_MAX_BYTES is its end. */
+/* A long name is cut to this much of its start, and its end. */
 enum { NAME_HEAD_BYTES = 60 };
 
 static const char *const icons[FZ_CI_VERDICTS] = {
@@ -41,13 +41,13 @@ static void add_text(struct fz_buf *out, struct fz_str s)
 	fz_markdown_escape(out, (struct fz_str){ safe, n });
 }
 
-/* Of a character that more bytes make. */
+/* True for a continuation byte of UTF-8. */
 static bool is_inside(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* As much of a name as a row has room for: its beginning and its end. */
+/* Cut a name to the space in a row: its start and its end. */
 static struct fz_str cut_name(struct fz_str name, char out[NAME_MAX_BYTES + 4])
 {
 	size_t tail = name.n > NAME_MAX_BYTES ? NAME_MAX_BYTES - NAME_HEAD_BYTES : 0, head;
@@ -64,7 +64,7 @@ static struct fz_str cut_name(struct fz_str name, char out[NAME_MAX_BYTES + 4])
 	return (struct fz_str){ out, head + 3 + tail };
 }
 
-/* Whole where another one would look the same. */
+/* Add a name; uncut if another one would look the same. */
 static void add_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
 		     void (*escape)(struct fz_buf *out, struct fz_str s), struct fz_buf *out)
 {
@@ -79,7 +79,7 @@ static void add_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
 	escape(out, (struct fz_str){ safe, n });
 }
 
-/* In a table. */
+/* Add code in a table. */
 static void add_code(struct fz_buf *out, struct fz_str s)
 {
 	char safe[TEXT_MAX_BYTES];
@@ -88,7 +88,7 @@ static void add_code(struct fz_buf *out, struct fz_str s)
 	fz_markdown_code(out, (struct fz_str){ safe, n });
 }
 
-/* In a sentence, which a browser breaks by itself. */
+/* Add code in a sentence, which a browser breaks by itself. */
 static void add_plain_code(struct fz_buf *out, struct fz_str s)
 {
 	fz_buf_str(out, "<code>");
@@ -96,7 +96,7 @@ static void add_plain_code(struct fz_buf *out, struct fz_str s)
 	fz_buf_str(out, "</code>");
 }
 
-/* Whether anything was timed. */
+/* True if anything was timed. */
 static bool has_clock(const struct fz_ci_result *r)
 {
 	for (uint32_t i = 0; i < r->n; i++)
@@ -105,7 +105,7 @@ static bool has_clock(const struct fz_ci_result *r)
 	return false;
 }
 
-/* The innermost function of its context; "": not known. */
+/* The innermost function of its context; "" if unknown. */
 static struct fz_str function_of(const struct fz_ci_place *p)
 {
 	const char *last = p->context ? strrchr(p->context, '>') : NULL;
@@ -165,7 +165,7 @@ static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, s
 	fz_buf_str(out, " |\n");
 }
 
-/* Rows [from, to) as far as there is room. */
+/* Add rows [from, to) as long as there is space. */
 static void add_rows(const struct fz_ci_result *r, uint32_t from, uint32_t to, struct fz_buf *out)
 {
 	char count[FZ_NUMBER_SIZE];
@@ -191,7 +191,7 @@ static void add_rows(const struct fz_ci_result *r, uint32_t from, uint32_t to, s
 					       count));
 }
 
-/* What a row has no room for: limit, wall time, call path and excuse. */
+/* Add what does not fit in a row: limit, wall time, call path and excuse. */
 static void add_detail(const struct fz_ci_result *r, const struct fz_ci_bench *b,
 		       struct fz_buf *out)
 {
@@ -242,7 +242,7 @@ static void add_lines(const char *prefix, char *const *lines, uint32_t n, struct
 	}
 }
 
-/* A line each in the recording; in a row here, without those that are empty. */
+/* Add the lines of the environment as one line, without empty ones. */
 static void add_environment(const struct fz_ci_result *r, struct fz_buf *out)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
@@ -294,7 +294,7 @@ static uint32_t count_of(const struct fz_ci_result *r, enum fz_ci_verdict v)
 	return n;
 }
 
-/* ", and 2 more slower, 1 faster": those that the sentence does not name. */
+/* Add the numbers of benchmarks that the sentence does not name: "; 2 more slower, 1 faster". */
 static void add_others(const struct fz_ci_result *r, enum fz_ci_verdict named, struct fz_buf *out)
 {
 	static const enum fz_ci_verdict told[] = { FZ_CI_SLOWER, FZ_CI_FASTER };
@@ -310,7 +310,7 @@ static void add_others(const struct fz_ci_result *r, enum fz_ci_verdict named, s
 	}
 }
 
-/* What follows its file: "test_x" of "tests/test_bench.py::test_x". */
+/* The part after the file: "test_x" of "tests/test_bench.py::test_x". */
 static struct fz_str tail_of(struct fz_str name)
 {
 	for (size_t i = name.n; i-- > 2;)

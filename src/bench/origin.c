@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding code that is not the tree's own; see origin.h. */
+/* Finding code from outside the tree; see origin.h. */
 #include "bench/origin.h"
 
 #include "base/map.h"
@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-/* What follows the folder, or NULL when the file is not below it. */
+/* The path relative to the folder, or NULL if the file is not below it. */
 static const char *below(const char *file, const char *folder)
 {
 	size_t n = strlen(folder);
@@ -16,7 +16,7 @@ static const char *below(const char *file, const char *folder)
 	return strncmp(file, folder, n) == 0 && file[n] == '/' ? file + n + 1 : NULL;
 }
 
-/* The part of the path that an installed package has in every environment, or NULL. */
+/* The part of an installed package's path that is the same in every environment, or NULL. */
 static const char *installed_part(const char *file)
 {
 	static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
@@ -41,7 +41,7 @@ static bool tree_has(const char *tree, const char *part)
 	return false;
 }
 
-/* Below the environment of an interpreter, which may lie in a checkout. */
+/* True if the file is in a Python or Node environment, which may be in a checkout. */
 static bool in_environment(const char *file, const char *top)
 {
 	fz_auto(fz_free_ptr) char *folder = fz_strdup(file);
@@ -69,7 +69,7 @@ static bool is_strange(const char *file, const char *own)
 	return top && fz_checkout_alike(top, own) && !in_environment(file, top);
 }
 
-/* Of all functions of a file one is looked at. */
+/* Find a file that should not have run; each file is checked once. The caller frees. */
 static char *find_strange(const struct fz_profile *p, const char *own)
 {
 	fz_auto(fz_map_release) struct fz_map seen = { 0 };

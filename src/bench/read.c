@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what fz_ci_json wrote; see report.h. A report may come from a job that ran a stranger's
- * code: its texts are made printable, and its figures are taken for nothing but figures. */
+/* Reading reports of fz_ci_json; see report.h. A report may come from a job that ran untrusted
+ * code: its texts are made printable, and its figures are not trusted as sizes. */
 #include "bench/report.h"
 
 #include "format/jsonread.h"
@@ -15,7 +15,7 @@ static char *printable(struct fz_arena *arena, struct fz_str text)
 	return fz_arena_strndup(arena, out, n);
 }
 
-/* NULL: there is none. */
+/* NULL if it is missing. */
 static const char *text_of(struct fz_ci_result *r, const json_t *v, const char *key)
 {
 	const json_t *text = json_object_get(v, key);
@@ -23,7 +23,7 @@ static const char *text_of(struct fz_ci_result *r, const json_t *v, const char *
 	return json_is_string(text) ? printable(&r->arena, fz_jsonread_str(text)) : NULL;
 }
 
-/* A line for each circumstance. */
+/* Its lines, made printable. */
 static const char *environment_of(struct fz_ci_result *r, const json_t *v)
 {
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
@@ -133,7 +133,7 @@ static int read_bench(struct fz_ci_result *r, const json_t *v, struct fz_error *
 	return 0;
 }
 
-/* Reports that are put together are of the same change. */
+/* Check that merged reports are of the same change. */
 static int read_head(struct fz_ci_result *r, const json_t *v, struct fz_error *err)
 {
 	static const char *const keys[] = { "metric", "base", "head" };

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Benchmarks that only have another name: one that is missing and one that is new, of which both
- * execute the same function, that no other benchmark does and that most of their cost is in.
+/* Renamed benchmarks: one that is missing and one that is new, if both spend most of their cost in
+ * the same function, which no other benchmark executes.
  *
  *     base  test_old > <module> > count_words      head  test_new > <module> > count_words
  *                                 `------- the same function: test_new was test_old -------'
  *
- * That a function is the same is what the comparison found (docs/matching.md): by its name or by
- * its body. Where it only has the same callers and callees, it must lie in the same file and the
- * benchmarks must cost the same.
+ * The comparison decides whether a function is the same (docs/matching.md), by its name or its
+ * body. If it only has the same callers and callees, it must be in the same file and the benchmarks
+ * must cost the same.
  */
 #include "bench/ci.h"
 
 #include <math.h>
 
-static const double most = 0.8;   /* of a benchmark, in the function that is its own */
-static const double alike = 0.05; /* relative difference of the same cost */
+static const double most = 0.8;   /* share of a benchmark's cost in that function */
+static const double alike = 0.05; /* relative difference of equal costs */
 
-/* Of a function and a side: the only root that has it. */
+/* Instead of a function's only root on a side. */
 enum { NOWHERE = UINT32_MAX, SEVERAL = UINT32_MAX - 1 };
 
 struct owners {
@@ -56,13 +56,13 @@ static bool is_same_code(const struct fz_diff_function *f, const struct fz_diff_
 	}
 }
 
-/* What is executed once for all: it is of no benchmark, also where there is only one. */
+/* True for functions that run once for all benchmarks, so they belong to none. */
 static bool is_frame_of_all(struct fz_str name)
 {
 	return fz_str_eq(name, FZ_STR("<module>")) || fz_str_eq(name, FZ_STR("main"));
 }
 
-/* The head's root that is the base's under another name; FZ_NONE: there is none. */
+/* The head's root that is the renamed `root` of the base; FZ_NONE if there is none. */
 static uint32_t find_successor(const struct fz_diff *d, const struct owners *o, uint32_t root)
 {
 	const struct fz_diff_node *from = &d->nodes[root];
@@ -129,7 +129,7 @@ void fz_ci_find_renamed(struct fz_ci_result *r, const struct fz_profile *base,
 		free(o.root[s]);
 }
 
-/* ":old=:new", with what stands for something else there escaped. */
+/* The mapping ":old=:new", with special characters escaped. */
 static char *map_of(struct fz_ci_result *r, const struct fz_ci_bench *b)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };

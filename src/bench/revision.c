@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting commits one after the other; see revision.h.
  *
- * All are checked out to the same folder in turn, so that no path differs between them. Bytecode
- * is made anew for each: Python knows a stale one by second and size of its source only, and two
- * commits can be checked out within a second.
+ * All are checked out in the same folder in turn, so that no path differs between them. Bytecode is
+ * removed before each: Python recognises stale bytecode only by the modification time in seconds
+ * and size of its source, and two commits can be checked out within a second.
  */
 #include "bench/revision.h"
 
@@ -118,7 +118,7 @@ static void describe(const struct fz_workspace *w, const struct fz_checkout *che
 static void count_checkout(struct fz_workspace *w, const struct fz_checkout *checkout, bool other,
 			   struct fz_revision *ret)
 {
-	/* As usual first: it makes the bytecode. */
+	/* Run without Valgrind first, which creates the bytecode. */
 	struct fz_job usual = { .checkout = checkout, .native = true };
 	struct fz_job counted[] = { { .checkout = checkout },
 				    { .checkout = checkout, .other = 1 } };

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Two sides recorded in turn; see compare.h.
+/* Two sides recorded in turn; see revisions.h.
  *
- *   base  ---B1      B2---B3      B4---        in turn, so that whatever else the machine does
- *   head      H1---H2      H3---H4             meets both sides alike
+ *   base  ---B1      B2---B3      B4---        in turn, so that other load affects both sides
+ *   head      H1---H2      H3---H4             equally
  *
- * The base runs in a git worktree in the cache folder, the head in the user's own tree, in the
- * same folder below the top of each. Neither tree is written to: recordings, the worktree and
- * Python's bytecode all go to the cache.
+ * The base runs in a git worktree in a scratch folder, the head in the user's own tree, in the same
+ * folder relative to the top. The user's tree is not written to: recordings, the worktree and
+ * Python's bytecode all go elsewhere.
  *
- * Ctrl-C ends the series, not us: what was measured is compared, and the worktree is removed
- * whatever happens.
+ * Ctrl-C ends only the series: what was measured is compared, and the worktree is always removed.
  */
 #include "bench/revisions.h"
 
@@ -39,11 +38,11 @@ struct comparison {
 	struct fz_paired_run *result;
 	struct fz_workspace workspace;
 	struct side side[FZ_SIDES];
-	bool seen;          /* something was recorded: it can be */
+	bool seen;          /* some run was recorded, so it is possible */
 	int64_t longest_ns; /* of the measured runs so far */
 };
 
-/* ---- where ---- */
+/* ---- checkouts ---- */
 
 static int open_workspace(struct comparison *c, struct fz_error *err)
 {
@@ -52,13 +51,13 @@ static int open_workspace(struct comparison *c, struct fz_error *err)
 	return fz_workspace_open(&c->workspace, "compare", c->notify, c->options->show_output, err);
 }
 
-/* Without a revision: what is not committed yet, else the last commit. */
+/* The base if no revision is given, so that uncommitted edits or the last commit are compared. */
 static const char *default_revision(const struct fz_repository *r)
 {
 	return r->dirty ? "HEAD" : "HEAD~1";
 }
 
-/* A revision and the user's tree; both set up. */
+/* Check out a revision, and set up both it and the user's tree. */
 static int check_out(struct comparison *c, struct fz_error *err)
 {
 	const char *revision = c->options->revision;
@@ -108,7 +107,7 @@ static int two_commands(struct comparison *c, struct fz_error *err)
 		c->result->side[s].label = fz_strdup(c->options->commands[s]);
 	}
 	int rc = open_workspace(c, err);
-	/* They share a folder, which is set up once. */
+	/* Both use the same folder, which is set up once. */
 	return rc ? rc : fz_checkout_set_up(&c->workspace, &c->side[FZ_HEAD].checkout, err);
 }
 
@@ -127,7 +126,7 @@ static int check_status(const struct comparison *c, const struct fz_series_run *
 		       WIFEXITED(run->child.status) ? "status " : "", how);
 }
 
-/* It ran to its end, but nothing was recorded of it. */
+/* True if a run succeeded but had no samples. */
 static bool is_unseen(struct comparison *c, const struct fz_series_run *run, int rc)
 {
 	bool unlucky = rc == FZ_EGONE || (rc == FZ_EINPUT && c->seen);
@@ -136,7 +135,7 @@ static bool is_unseen(struct comparison *c, const struct fz_series_run *run, int
 	       !fz_series_stopped(&c->workspace.series);
 }
 
-/* A warm-up before counted runs is not counted: under the counter Python writes no bytecode, and
+/* A warm-up before counted runs is not counted: under the counter Python writes no bytecode, so
  * every counted run would compile every module. */
 static int run_once(struct comparison *c, char *const argv[], bool warm_up,
 		    const struct fz_launch_place *place, struct fz_series_run *ret,
@@ -164,7 +163,7 @@ static int run_side(struct comparison *c, enum fz_side s, const char *name, bool
 	fz_checkout_environ(&c->workspace, &side->checkout, &own);
 	place.environ = own.list;
 	int rc = run_once(c, side->argv, warm_up, &place, &run, err);
-	/* A short program may have come and gone while a busy machine did not let us look. */
+	/* On a busy machine a short program may end before it is sampled. */
 	for (int again = 0; is_unseen(c, &run, rc) && again < AGAIN_MAX; again++) {
 		fz_notify_warn(c->notify, "compare: %s: %s; retrying", name, err->message);
 		rc = run_once(c, side->argv, warm_up, &place, &run, err);
@@ -194,7 +193,7 @@ int fz_paired_run_count(int64_t run_ns, bool counted)
 	return (int)FZ_MAX(least, FZ_MIN(most, enough_ns / FZ_MAX(run_ns, 1)));
 }
 
-/* Base and head once each, the first of them in turn; "3 of 5", or "1" while the number is open. */
+/* Run base and head once each, in alternating order. n: number of pairs; 0: not known yet. */
 static int run_pair(struct comparison *c, bool warm_up, int i, int n, struct fz_error *err)
 {
 	for (int k = 0; k < 2 && !fz_series_stopped(&c->workspace.series); k++) {
@@ -230,7 +229,7 @@ static int measure(struct comparison *c, struct fz_error *err)
 	return rc;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 int fz_paired_run_make(struct fz_paired_run *ret, const struct fz_compare_options *o,
 		       const struct fz_notify *notify, struct fz_error *err)
@@ -260,7 +259,7 @@ int fz_paired_run_keep(struct fz_paired_run *c, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *cache = NULL;
 	struct fz_str top = fz_str_of(c->project);
-	/* Two projects may be called the same. */
+	/* Two projects may have the same name. */
 	unsigned place = (unsigned)fz_hash_bytes(top.p, top.n);
 	int rc = fz_workspace_cache_folder("compare", &cache, err);
 

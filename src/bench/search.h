@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `bisect` found out: the commits it counted, and the one at which a benchmark changed.
+/* The result of `bisect`: the commits it counted, and the one at which a benchmark changed.
  *
  *   good --- good --- (skipped) --- bad --- bad
  *            before                 found         `change`: found against before
@@ -14,18 +14,18 @@ extern const char *const fz_ci_side_names[]; /* "unknown", "good", "bad", "skipp
 struct fz_ci_step {
 	const char *commit, *day, *subject;
 	enum fz_ci_side side;
-	double count;    /* of the benchmark; NaN when skipped */
-	const char *why; /* it was skipped; NULL: it was not */
+	double count;    /* of the benchmark; NaN: skipped */
+	const char *why; /* why it was skipped; NULL: it was not */
 };
 
 struct fz_ci_search {
 	struct fz_arena arena;
 	struct fz_ci_step *steps; /* in the order in which they were counted */
 	uint32_t n, cap;
-	uint32_t good, bad; /* steps: as the user named them */
-	uint32_t found;     /* FZ_NONE: the ends do not differ, or skipped ones hide it */
-	uint32_t before;    /* what it is compared with: its parent, if that could be counted */
-	uint32_t last_good; /* where skipped ones hide it: it is after this */
+	uint32_t good, bad; /* steps that the user named */
+	uint32_t found;     /* FZ_NONE: the ends do not differ, or it is among skipped ones */
+	uint32_t before;    /* the step compared with it: its parent, if that could be counted */
+	uint32_t last_good; /* if it is among skipped ones: it is after this */
 	char **hidden;      /* and one of these: full hashes */
 	uint32_t hidden_n, hidden_cap;
 	uint32_t range;             /* commits after good, up to bad */
@@ -45,7 +45,7 @@ struct fz_ci_search {
 				.change = FZ_CI_RESULT_INIT })
 
 void fz_ci_search_release(struct fz_ci_search *s);
-/* A step; texts are copied. */
+/* Add a step; texts are copied. */
 struct fz_ci_step *fz_ci_search_add(struct fz_ci_search *s, const char *commit, const char *day,
 				    const char *subject);
 /* "abc1234567 1,189,000 (+18.9 %): bad" */

@@ -23,8 +23,8 @@ const char *fz_ci_change(double change, char out[FZ_NUMBER_SIZE])
 	return out;
 }
 
-/* An interval whose upper end is so many times its lower one says how noisy the clock was, not how
- * much slower the benchmark is. */
+/* True if the upper end of the interval is more than NOISY times its lower end: it then reflects
+ * the noise of the clock, not the benchmark. */
 static bool is_noisy(const struct fz_pairs *wall)
 {
 	return isfinite(wall->low) && 1 + wall->high > NOISY * (1 + wall->low);
@@ -91,7 +91,7 @@ const char *fz_ci_word(const struct fz_ci_bench *b)
 					    : fz_ci_verdict_names[b->verdict];
 }
 
-/* After how many have a verdict by a metric. */
+/* The word after the number of benchmarks with a verdict by a metric. */
 static const char *many_word(enum fz_ci_verdict v, const char *metric)
 {
 	const struct fz_cost_words *words = fz_cost_words(metric, fz_ci_unit(metric));
@@ -201,7 +201,7 @@ static uint32_t count_word(const struct fz_ci_result *r, enum fz_ci_verdict v, c
 	return n;
 }
 
-/* "1 slower, 2 larger": the words in the order of the metrics, each once. */
+/* Add "1 slower, 2 larger": the words in the order of the metrics, each once. */
 static void add_verdict(const struct fz_ci_result *r, enum fz_ci_verdict v, const char **separator,
 			struct fz_buf *out)
 {
@@ -307,7 +307,7 @@ static enum fz_hue hue_of(const struct fz_ci_bench *b)
 	}
 }
 
-/* The widths of columns that differ; 0: it is not there. */
+/* Widths of columns that vary; 0: the column is omitted. */
 struct widths {
 	int name, metric;
 };
