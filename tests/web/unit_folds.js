@@ -136,24 +136,31 @@ function repeated(small, frames) {
 	return data;
 }
 
-test("ten times the frames are folded in about ten times the time", async () => {
+// The same values in arrays that count how often an element is read.
+function counting(values, reads) {
+	const read = (array, key) => {
+		if (typeof key === "string" && /^\d+$/.test(key)) reads.n++;
+		const value = array[key];
+		return typeof value === "function" ? value.bind(array) : value;
+	};
+	return new Proxy(values, { get: read });
+}
+
+test("ten times the frames are folded with ten times the work", async () => {
 	const boot = ["boot:_find_and_load", "boot:_load_unlocked"], paths = {};
 	for (let k = 0; k < 40; k++) paths[`main:<module>>${k % 2 ? "" : `${boot.join(">")}>`}main:f${k}`] = [k % 3, k % 5];
 	const small = await dataOf(paths);
 	const { foldTree, planFolds } = await load("folds.js"), { straightTree } = await load("tree.js");
-	const timesNow = () => [1e5, 1e6].map((frames) => {
-		const data = repeated(small, frames), straight = straightTree(data, null, null);
-		const spent = [0, 1, 2].map(() => {
-			const before = performance.now();
-			const tree = foldTree(planFolds(data, straight, { noise: true, imports: true }), straight);
-			assert.equal(tree.total[1][0], straight.total[1][0]);
-			return performance.now() - before;
-		});
-		return Math.min(...spent);
-	});
-	// The machine may stand still in one try, not in all; a fold that is quadratic is slow in each.
-	let times = timesNow();
-	for (let tries = 1; tries < 5 && times[1] >= 50 * times[0]; tries++) times = timesNow();
-	assert.ok(times[1] < 50 * times[0], `${times.join(" and ")} ms`);
-	if (process.env.FZ_TIMES) console.log(`# ${times.map(Math.round).join(" and ")} ms`);
+	const readsFor = (frames) => {
+		const reads = { n: 0 }, data = repeated(small, frames), straight = straightTree(data, null, null);
+		const arrays = (object) => Object.fromEntries(Object.entries(object).map(([key, value]) => [key,
+			ArrayBuffer.isView(value) ? counting(value, reads) : Array.isArray(value) && ArrayBuffer.isView(value[0]) ? value.map((v) => counting(v, reads)) : value]));
+		const counted = arrays(straight);
+		const tree = foldTree(planFolds(arrays(data), counted, { noise: true, imports: true }), counted);
+		assert.equal(tree.total[1][0], straight.total[1][0]);
+		return reads.n / data.n;
+	};
+	const [few, many] = [readsFor(2e3), readsFor(2e4)];
+	assert.ok(few > 1, `${few} reads of each frame are too few to measure the work`);
+	assert.ok(many < 1.1 * few, `${few} reads of each frame, and ${many} where there are ten times as many`);
 });
