@@ -91,7 +91,7 @@ export function verdictsWithin(data, { f, bound }) {
 	const family = (key) => {
 		const { word, reach, surprise } = judge(costs[key], data.functions.n, bound, data.factor);
 		return {
-			word, below: reach, above: reach, surprise,
+			key, word, below: reach, above: reach, surprise,
 			path: judge(tree[key], data.n, bound, data.factor).word,
 		};
 	};

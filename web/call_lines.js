@@ -7,7 +7,9 @@
 // The page has the line of each call, and the costs of each call of a node that several lines call.
 // A filter keeps their shares of such a node as in the whole recording. Filters by thread and by
 // time select samples within a node, whose lines the page does not have, so they and the chart have
-// no call lines. Verdicts belong to the page's nodes, so one of several calls has none.
+// no call lines. Verdicts are of the page's nodes, whose paths were tested. One of several calls of
+// a node is only certain together with the others: where the node's change is certain, and in its
+// direction.
 
 // In a path, the second call of a function by one caller is the function plus STEP, the third plus
 // 2 STEP, and so on.
@@ -89,12 +91,22 @@ export function planCalls(data) {
 			tree: {
 				n, func, parent, end, depth, deepest, pageNode: node, line,
 				step: stepsOf(calls, func),
-				untested: Uint8Array.from(node, (at) => (calls.several[at] > 1 ? 1 : 0)),
 			},
 			nodeOf, calls, sum: sumCalls,
+			splitOf: (tree, straight) => compareParts(calls, data, tree, straight),
 		};
 	}
 	return calls.plan;
+}
+
+// Which nodes of a tree are one of several calls of a page's node, and whether the cost of such a
+// call ("self" or "total") changed in the same direction as that of the node.
+function compareParts({ node, several }, data, tree, straight) {
+	const way = ([base, head], i) => Math.sign(head[i] - data.factor * base[i]);
+	return {
+		isPart: Uint8Array.from(node, (at) => (several[at] > 1 ? 1 : 0)),
+		isAsWhole: (i, key) => way(tree[key], i) === way(straight[key], node[i]),
+	};
 }
 
 // Values of the page's nodes, shared by the calls of each.

@@ -247,7 +247,7 @@ export function showLegend(app, what) {
 		swatch([SAME], isJudged ? "same" : "within 15 %"), isJudged && swatch([UNSURE], "unsure"),
 		swatch(isJudged ? [NEW_UNSURE, NEW] : [NEW], "new"), swatch([REMOVED], "gone"),
 		what.marks?.includes(1) && swatch([MOVED], "moved"),
-		isJudged && Object.values(what.verdicts).some(hasSums) &&
+		isJudged && (splitsCalls(app.model) || Object.values(what.verdicts).some(hasSums)) &&
 			swatch([MORE + 1, LESS + 1, NEW].map(togetherOf), SUM),
 		el("span", { class: "quiet" }, legendOf(what.by, costs, app.state.inverted) +
 			(hasMarks ? `; underline = own ${costs}` : "")),

@@ -342,7 +342,7 @@ function readWrappers(columns) {
 function readVerdicts(columns, n, count) {
 	if (!columns.has("function.verdict.self")) return null;
 	const of = (family) => ({
-		word: columns.numbers(`function.verdict.${family}`, Uint8Array, n),
+		key: family, word: columns.numbers(`function.verdict.${family}`, Uint8Array, n),
 		below: columns.numbers(`function.below.${family}`, Float64Array, n),
 		above: columns.numbers(`function.above.${family}`, Float64Array, n),
 		surprise: columns.numbers(`function.surprise.${family}`, Float64Array, n),

@@ -35,8 +35,9 @@ export function planFolds(data, whole, { noise, imports }) {
 
 // A tree of the page's nodes, folded.
 export function foldTree(plan, straight) {
-	const { self, total } = plan.sum(plan, straight);
-	return treeOf(plan.tree, self, total);
+	const { self, total } = plan.sum(plan, straight), tree = treeOf(plan.tree, self, total);
+	if (plan.splitOf) tree.split = plan.splitOf(tree, straight);
+	return tree;
 }
 
 // What a frame is called; `name` is its function's.

@@ -60,10 +60,19 @@ function judgedFunction(tree, i) {
 	return tree.func[at];
 }
 
-function pathCode(tree, i, family) {
-	if (tree.untested?.[i]) return UNKNOWN;
+// Of one of several calls of a path (call_lines.js), which was not tested by itself: if the path
+// certainly changed and the call did so in the same direction, it is certain with the other calls.
+function callCode({ func, split }, i, { key, word }, code) {
+	const ofPath = code === AS_FUNCTION ? word[func[i]] : code & WORD;
+	if (ofPath !== CHANGED && !isPartOfSum(code)) return UNKNOWN;
+	return split.isAsWhole(i, key) ? UNKNOWN | TOGETHER : UNKNOWN;
+}
+
+// The code of a frame's path.
+export function pathCode(tree, i, family) {
 	const node = pageNodeOf(tree, i);
-	return node > 0 && family.path ? family.path[node] : AS_FUNCTION;
+	const code = node > 0 && family.path ? family.path[node] : AS_FUNCTION;
+	return tree.split?.isPart[i] ? callCode(tree, i, family, code) : code;
 }
 
 // The verdict that a frame shows.

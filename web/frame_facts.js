@@ -5,16 +5,17 @@ import { BASE, HEAD } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { compare } from "./format.js";
 import { shiftOf, wrapperState } from "./inferred.js";
-import { frameVerdict, isMoved, isOfSum, isPartOfSum, ownVerdict } from "./frame_colour.js";
+import {
+	frameVerdict, isMoved, isOfSum, isPartOfSum, ownVerdict, pathCode,
+} from "./frame_colour.js";
 import { ownTime, pageNodeOf } from "./tree.js";
 import { changeWord, sumWord } from "./verdicts.js";
 
 // The path's own word: changed by self or by total is changed. null: not tested.
 function pathWord(data, tree, i, { self, total }) {
 	const { verdicts } = data;
-	const node = pageNodeOf(tree, i);
-	if (!verdicts?.self.path || node === 0 || tree.untested?.[i]) return null;
-	const codes = [verdicts.self.path[node], verdicts.total.path[node]];
+	if (!verdicts?.self.path || pageNodeOf(tree, i) === 0) return null;
+	const codes = [verdicts.self, verdicts.total].map((family) => pathCode(tree, i, family));
 	const words = codes.map(ownVerdict), best = Math.max(...words);
 	const { delta } = words[1] === best ? total : self;
 	if (best !== CHANGED && codes.some(isPartOfSum))

@@ -207,12 +207,12 @@ function linesOf({ lines }, origins) {
 
 function verdictsOf({ verdicts }, origins, unjudged, tree) {
 	if (!verdicts) return null;
-	const of = ({ word, below, above, surprise, path }) => {
+	const of = ({ key, word, below, above, surprise, path }) => {
 		const pick = (values, none) =>
 			values.constructor.from(origins, ([f], g) => (unjudged[g] ? none : values[f]));
 		return {
-			word: pick(word, NO_VERDICT), below: pick(below, -1), above: pick(above, -1),
-			surprise: pick(surprise, -1),
+			key, word: pick(word, NO_VERDICT), below: pick(below, -1),
+			above: pick(above, -1), surprise: pick(surprise, -1),
 			path: path && Uint8Array.from(tree.origin,
 				(i, at) => (i > 0 && !unjudged[tree.func[at]] ? path[i] : AS_FUNCTION)),
 		};

@@ -9,8 +9,8 @@
 // sample counted once. `isNumbered`: nodes have the page's numbers, or `pageNode` has them (0 for a
 // merged frame), so marks and path verdicts of the page apply. Frames that stand for `paths`
 // (folds.js) are merged, too: use ownTime() for them, not `self`. `ofTotals`: an inverted tree of a
-// function's totals. `line`: of the call in its caller, `step`: what a path has instead of `func`
-// (call_lines.js), `untested`: flags of nodes that no verdict is of.
+// function's totals. `line`: of the call in its caller, `step`: what a path has instead of `func`,
+// `split`: which nodes are parts of the page's (all three: call_lines.js).
 import { BASE, HEAD, selfValues } from "./data.js";
 import { passingThrough } from "./filters.js";
 
@@ -28,9 +28,9 @@ function addUp({ n, parent }, [ownBase, ownHead]) {
 // of: the page's data, or a tree that was folded (folds.js).
 export function treeOf(of, self, total) {
 	const { n, func, parent, end, depth, deepest, pageNode, paths, modules } = of;
-	const { line, step, untested } = of;
+	const { line, step, split } = of;
 	return {
-		n, func, parent, end, depth, deepest, pageNode, paths, modules, line, step, untested,
+		n, func, parent, end, depth, deepest, pageNode, paths, modules, line, step, split,
 		self, total, inverted: false, isNumbered: true,
 	};
 }

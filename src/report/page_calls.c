@@ -6,21 +6,31 @@
  *   calls                 main -> work (main:5), main -> work (main:9)
  *
  * A line of the base becomes that of the head: by the aligned texts of both files or, where one is
- * not recorded, by its distance from the function's first line. Only nodes that are split have
- * costs in the file: the page knows the others'.
+ * not recorded, by its distance from the function's first line. An edited line is -line; it becomes
+ * that of the head if as many of the caller's calls of the function are edited as are new. Only
+ * nodes that are split have costs in the file: the page knows the others'.
  */
 #include "report/page_calls.h"
 
 #include "compare/lines.h"
 #include "report/text.h"
 
+/* A line that calls a node. */
+struct place {
+	uint32_t node;
+	int32_t line,
+		becomes; /* as in struct fz_page_call; becomes: of an edited line, its line now */
+	bool on_side[FZ_SIDES];
+};
+
 struct taker {
 	struct fz_page_calls *calls;
 	const struct fz_page *page;
-	struct fz_map places; /* (node, line) -> a number */
+	struct fz_map places; /* (node, line) -> number of a place */
 	struct fz_map known;  /* (parent, that number) -> call */
 	struct fz_map first;  /* (parent, node) -> its first call */
-	uint32_t place_n;
+	struct place *place;
+	size_t place_n, place_cap;
 	struct fz_map texts; /* (file of the base, of the head) -> number of its lines below */
 	int32_t **lines;     /* of the base, from 1 -> of the head; 0: removed; [0]: how many */
 	size_t text_n, text_cap;
@@ -82,17 +92,103 @@ static int32_t line_in_page(struct taker *t, uint32_t function, enum fz_side sid
 	return known && moved > 0 && moved <= INT32_MAX ? (int32_t)moved : line;
 }
 
+/* ---- places ---- */
+
+static uint32_t place_of(struct taker *t, uint32_t node, int32_t line)
+{
+	uint32_t *slot = fz_map_slot(&t->places, FZ_KEY(node, (uint32_t)line));
+
+	if (*slot == FZ_NONE) {
+		*slot = (uint32_t)t->place_n;
+		fz_grow(t->place, t->place_n, t->place_cap);
+		t->place[t->place_n++] = (struct place){ .node = node, .line = line };
+	}
+	return *slot;
+}
+
+/* The page's node of a stack; FZ_NONE: none. */
+static uint32_t node_of_stack(const struct fz_tree *tree, const uint32_t *node_of, uint32_t stack)
+{
+	uint32_t node = stack == FZ_NONE ? FZ_NONE : tree->stack_node[stack];
+
+	return node == FZ_NONE || !node_of ? node : node_of[node];
+}
+
+/* The line that calls the node of a stack, whose caller's is `up`. */
+static int32_t calling_line(struct taker *t, const struct fz_profile *p, enum fz_side side,
+			    uint32_t caller, uint32_t up)
+{
+	return caller == FZ_NONE ? 0
+				 : line_in_page(t, t->page->function[caller], side,
+						p->frames[p->stacks[up].frame].line);
+}
+
+static void find_places(struct taker *t, const struct fz_tree *tree, enum fz_side side,
+			const uint32_t *node_of)
+{
+	const struct fz_profile *p = tree->profile;
+
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		uint32_t up = p->stacks[i].parent, node = node_of_stack(tree, node_of, i);
+		uint32_t caller = node_of_stack(tree, node_of, up);
+		if (node == FZ_NONE || t->page->parent[node] != caller)
+			continue;
+		uint32_t place = place_of(t, node, calling_line(t, p, side, caller, up));
+		t->place[place].on_side[side] = true;
+	}
+}
+
+enum place_kind { EDITED, ADDED, KEPT };
+
+static enum place_kind kind_of(const struct place *p)
+{
+	return p->line < 0 ? EDITED : p->line > 0 && !p->on_side[FZ_BASE] ? ADDED : KEPT;
+}
+
+static int compare_places(const void *pa, const void *pb, void *arg)
+{
+	const struct place *list = arg, *a = &list[*(const uint32_t *)pa],
+			   *b = &list[*(const uint32_t *)pb];
+
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (kind_of(a) != kind_of(b))
+		return kind_of(a) < kind_of(b) ? -1 : 1;
+	return (abs(a->line) > abs(b->line)) - (abs(a->line) < abs(b->line));
+}
+
+static void pair_edited(struct taker *t)
+{
+	fz_auto(fz_free_ptr) uint32_t *order = fz_calloc(t->place_n + 1, sizeof(*order));
+
+	for (uint32_t i = 0; i < t->place_n; i++)
+		order[i] = i;
+	qsort_r(order, t->place_n, sizeof(*order), compare_places, t->place);
+	for (size_t i = 0, end; i < t->place_n; i = end) {
+		size_t count[KEPT + 1] = { 0 };
+		for (end = i;
+		     end < t->place_n && t->place[order[end]].node == t->place[order[i]].node;
+		     end++)
+			count[kind_of(&t->place[order[end]])]++;
+		for (size_t k = 0; count[EDITED] == count[ADDED] && k < count[EDITED]; k++)
+			t->place[order[i + k]].becomes =
+				t->place[order[i + count[EDITED] + k]].line;
+	}
+}
+
 /* ---- calls ---- */
 
 static uint32_t call_of(struct taker *t, uint32_t parent, uint32_t node, int32_t line)
 {
 	struct fz_page_calls *c = t->calls;
 	uint32_t *first = fz_map_slot(&t->first, FZ_KEY(parent, node));
-	uint32_t *place = fz_map_slot(&t->places, FZ_KEY(node, (uint32_t)line));
+	uint32_t place = place_of(t, node, line);
 
-	if (*place == FZ_NONE)
-		*place = t->place_n++;
-	uint32_t *slot = fz_map_slot(&t->known, FZ_KEY(parent, *place));
+	if (t->place[place].becomes) {
+		line = t->place[place].becomes;
+		place = place_of(t, node, line);
+	}
+	uint32_t *slot = fz_map_slot(&t->known, FZ_KEY(parent, place));
 	if (*slot == FZ_NONE && *first != FZ_NONE && c->list[*first].wrapped) {
 		*slot = *first;
 		c->list[*slot].line = line;
@@ -157,22 +253,16 @@ static void take_side(struct taker *t, const struct fz_tree *tree, enum fz_side 
 	fz_auto(fz_free_ptr) uint32_t *call = fz_calloc(p->stack_count + 1ul, sizeof(*call));
 
 	for (uint32_t i = 0; i < p->stack_count; i++) {
-		uint32_t node = tree->stack_node[i], up = p->stacks[i].parent;
+		uint32_t node = node_of_stack(tree, node_of, i), up = p->stacks[i].parent;
 		call[i] = FZ_NONE;
 		if (node == FZ_NONE)
 			continue;
-		node = node_of ? node_of[node] : node;
 		uint32_t parent = up == FZ_NONE ? FZ_NONE : call[up];
 		uint32_t caller = node_of_call(t, parent);
-		int32_t line = 0;
-		if (t->page->parent[node] != caller) {
+		if (t->page->parent[node] != caller)
 			call[i] = descend(t, parent, node);
-			continue;
-		}
-		if (caller != FZ_NONE)
-			line = line_in_page(t, t->page->function[caller], side,
-					    p->frames[p->stacks[up].frame].line);
-		call[i] = call_of(t, parent, node, line);
+		else
+			call[i] = call_of(t, parent, node, calling_line(t, p, side, caller, up));
 	}
 	for (size_t row = 0; row < p->samples.n; row++)
 		if (p->samples.stack[row] != FZ_NONE && call[p->samples.stack[row]] != FZ_NONE)
@@ -184,14 +274,19 @@ void fz_page_calls_take(struct fz_page_calls *calls, const struct fz_page *page,
 			const struct fz_tree *const trees[FZ_SIDES])
 {
 	struct taker t = { .calls = calls, .page = page };
+	const uint32_t *node_of[FZ_SIDES] = { NULL, NULL };
 
 	/* Counting knows the first line of a function alone. */
 	if (fz_report_is_counted(page->profile[FZ_HEAD]))
 		return;
+	for (int side = 0; page->diff && side < FZ_SIDES; side++) {
+		node_of[side] = page->diff->node_of[side];
+		find_places(&t, trees[side], side, node_of[side]);
+	}
+	pair_edited(&t);
 	for (int side = 0; side < FZ_SIDES; side++)
 		if (trees[side])
-			take_side(&t, trees[side], side,
-				  page->diff ? page->diff->node_of[side] : NULL);
+			take_side(&t, trees[side], side, node_of[side]);
 	for (size_t i = 0; i < calls->n; i++)
 		memcpy(calls->list[i].total, calls->list[i].self, sizeof(calls->list[i].self));
 	for (size_t i = calls->n; i-- > 0;)
@@ -202,6 +297,7 @@ void fz_page_calls_take(struct fz_page_calls *calls, const struct fz_page *page,
 		free(t.lines[i]);
 	free(t.lines);
 	free(t.path);
+	free(t.place);
 	fz_map_release(&t.places);
 	fz_map_release(&t.known);
 	fz_map_release(&t.first);

@@ -13,6 +13,13 @@ const frames = (page) => page.evaluate(() => {
 	const { tree } = fizeau.flame.picture, { names } = fizeau.data.functions;
 	return [...Array(tree.n).keys()].slice(1).map((i) => ["  ".repeat(tree.depth[i] - 1) + $$folds.frameName(fizeau.data, tree, i, names[tree.func[i]]), ...tree.total.map((t) => t[i])]);
 });
+// Class of colour and the word on its path of each frame.
+const states = (page) => page.evaluate(() => {
+	const { flame, data } = fizeau, { tree } = flame.picture, c = $$colors;
+	const kindOf = (k) => (c.isTogether(k) ? "together" : k === c.UNSURE ? "unsure" : k === c.SAME ? "same" : "certain");
+	return [...Array(tree.n).keys()].slice(1).map((i) => ["  ".repeat(tree.depth[i] - 1) + $$folds.frameName(data, tree, i, data.functions.names[tree.func[i]]),
+		kindOf($$frame_colour.nodeClass(tree, i, flame.picture.what)), $$frame_facts.nodeFacts(data, flame, i).path]);
+});
 const samples = [call(5, 30), call(9, 60), call(9, 10, false)];
 
 test("one function called from two lines is one frame, and two when asked", async () => {
@@ -34,18 +41,36 @@ test("one function called from two lines is one frame, and two when asked", asyn
 	});
 });
 
-test("lines of calls are those of the head, wherever the base had them, and one of two calls has no verdict", async () => {
+test("lines of calls are those of the head, wherever the base had them, and a certain change is that of both calls together", async () => {
 	const lines = Array.from({ length: 40 }, (_, i) => `line_${i + 1}()`);
 	const then = writeText(lines.join("\n")), now = writeText(["import os", ...lines].join("\n"));
 	const down = (sample) => ({ ...sample, stack: sample.stack.map((f) => ({ ...f, line: f.line + 1 })) });
 	const head = [call(5, 30), call(9, 300)].map(down);
 	await withPage(diffPage([call(5, 30), call(9, 60)], head, ["exact", "time", "judged", `base-source=/srv/app/main.py=${then}`, `source=/srv/app/main.py=${now}`]), { hash: "calls=1&noise=0" }, async (page) => {
 		assert.deepEqual(await frames(page), [["main", 90, 330], ["  work (main:10)", 60, 300], ["    leaf (work:21)", 60, 300], ["  work (main:6)", 30, 30], ["    leaf (work:21)", 30, 30]]);
-		const tested = await page.evaluate(() => [...fizeau.flame.picture.tree.untested]);
-		assert.deepEqual(tested, [0, 0, 1, 1, 1, 1]);
+		// work became slower, and leaf, which is all of it: of the two calls of each, only the first one did.
+		assert.deepEqual(await states(page), [["main", "certain", "slower"], ["  work (main:10)", "together", "slower, certain only together with its other paths"],
+			["    leaf (work:21)", "together", "slower, certain only together with its other paths"], ["  work (main:6)", "unsure", "unsure"], ["    leaf (work:21)", "unsure", "unsure"]]);
+		assert.match(await page.innerText("#legend"), /certain only together with its other paths/);
 		await page.keyboard.press("x");
 		assert.deepEqual((await frames(page))[1], ["  work (main:10)", 300, 60]);
 	});
+});
+
+test("a call whose line was edited is the same call, unless the caller has other calls that could be it", async () => {
+	const now = ["def main():", "    work(1, 2)", "    rest()", "    pass", "    work(7)", "", "def work(n):", "    pass"];
+	const then = now.with(1, "    work(1)");
+	const sample = (line, count) => ({ tid: 1, stack: [at("main", line), at("work", 8)], count });
+	const shown = async (before, head) => {
+		const sources = [["base-source", before], ["source", now]].map(([key, text]) => `${key}=/srv/app/main.py=${writeText(text.join("\n"))}`);
+		let list = null;
+		await withPage(diffPage([sample(2, 40), sample(5, 50)], head, ["exact", "time", ...sources]), { hash: "calls=1" }, async (page) => (list = await frames(page)));
+		return list.slice(1);
+	};
+	assert.deepEqual(await shown(then, [sample(2, 45), sample(5, 50)]), [["  work (main:5)", 50, 50], ["  work (main:2)", 40, 45]]);
+	assert.deepEqual(await shown(then, [sample(2, 30), sample(3, 20), sample(5, 50)]),
+		[["  work (main:5)", 50, 50], ["  work (main:2)", 40, 0], ["  work (main:2)", 0, 30], ["  work (main:3)", 0, 20]]);
+	assert.deepEqual(await shown(then.with(4, "    work(6)"), [sample(2, 45), sample(5, 55)]), [["  work (main:5)", 50, 55], ["  work (main:2)", 40, 45]]);
 });
 
 test("where samples inside of a frame are chosen, or no line is known, there are no calls", async () => {
