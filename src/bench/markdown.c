@@ -41,6 +41,15 @@ static void add_text(struct fz_buf *out, struct fz_str s)
 	fz_markdown_escape(out, (struct fz_str){ safe, n });
 }
 
+/* Add code in a table. */
+static void add_code(struct fz_buf *out, struct fz_str s)
+{
+	char safe[TEXT_MAX_BYTES];
+	size_t n = fz_str_printable(s.p, s.n, safe, sizeof(safe));
+
+	fz_markdown_code(out, (struct fz_str){ safe, n });
+}
+
 /* True for a continuation byte of UTF-8. */
 static bool is_inside(char c)
 {
@@ -64,28 +73,64 @@ static struct fz_str cut_name(struct fz_str name, char out[NAME_MAX_BYTES + 4])
 	return (struct fz_str){ out, head + 3 + tail };
 }
 
-/* Add a name; uncut if another one would look the same. */
+/* The file in "tests/test_bench.py::test_x"; "" if a name begins with none. */
+static struct fz_str file_of(struct fz_str name)
+{
+	bool has_suffix = false;
+
+	for (size_t i = 0; i + 2 < name.n && name.p[i] != '['; i++) {
+		if (name.p[i] == ':' && name.p[i + 1] == ':')
+			return (struct fz_str){ name.p, has_suffix ? i : 0 };
+		has_suffix = name.p[i] != '/' && (has_suffix || name.p[i] == '.');
+	}
+	return (struct fz_str){ name.p, 0 };
+}
+
+/* The name without that file, cut. */
+static struct fz_str tail_of(struct fz_str name, char room[NAME_MAX_BYTES + 4])
+{
+	size_t file = file_of(name).n, from = file ? file + 2 : 0;
+
+	return cut_name((struct fz_str){ name.p + from, name.n - from }, room);
+}
+
+/* The cut name, or the whole one if another one would look the same. */
+static struct fz_str short_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
+				char room[NAME_MAX_BYTES + 4])
+{
+	char other[NAME_MAX_BYTES + 4];
+	struct fz_str tail = tail_of(b->name, room);
+
+	for (uint32_t i = 0; i < r->n && tail.n < b->name.n; i++)
+		if (!fz_str_eq(r->benches[i].name, b->name) &&
+		    fz_str_eq(tail_of(r->benches[i].name, other), tail))
+			return b->name;
+	return tail;
+}
+
 static void add_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
 		     void (*escape)(struct fz_buf *out, struct fz_str s), struct fz_buf *out)
 {
-	char room[2][NAME_MAX_BYTES + 4];
-	struct fz_str cut = cut_name(b->name, room[0]);
-	fz_auto(fz_free_ptr) char *safe = fz_reallocarray(NULL, b->name.n + 1, 4);
+	char room[NAME_MAX_BYTES + 4];
+	struct fz_str name = short_name(r, b, room);
+	fz_auto(fz_free_ptr) char *safe = fz_reallocarray(NULL, name.n + 1, 4);
 
-	for (uint32_t i = 0; i < r->n && cut.n < b->name.n; i++)
-		if (&r->benches[i] != b && fz_str_eq(cut_name(r->benches[i].name, room[1]), cut))
-			cut = b->name;
-	size_t n = fz_str_printable(cut.p, cut.n, safe, 4 * (b->name.n + 1));
+	size_t n = fz_str_printable(name.p, name.n, safe, 4 * (name.n + 1));
 	escape(out, (struct fz_str){ safe, n });
 }
 
-/* Add code in a table. */
-static void add_code(struct fz_buf *out, struct fz_str s)
+/* Add the file below a name without it. */
+static void add_file_of_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
+			     struct fz_buf *out)
 {
-	char safe[TEXT_MAX_BYTES];
-	size_t n = fz_str_printable(s.p, s.n, safe, sizeof(safe));
+	char room[NAME_MAX_BYTES + 4];
+	struct fz_str file = file_of(b->name);
 
-	fz_markdown_code(out, (struct fz_str){ safe, n });
+	if (!file.n || short_name(r, b, room).p == b->name.p)
+		return;
+	fz_buf_str(out, "<br><sub>");
+	add_code(out, file);
+	fz_buf_str(out, "</sub>");
 }
 
 /* Add code in a sentence, which a browser breaks by itself. */
@@ -148,6 +193,7 @@ static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, s
 
 	fz_buf_printf(out, "| %s", icons[b->verdict]);
 	add_name(r, b, fz_markdown_code, out);
+	add_file_of_name(r, b, out);
 	if (b->was) {
 		fz_buf_str(out, "<br>renamed from ");
 		add_code(out, fz_str_of(b->was));
@@ -310,26 +356,21 @@ static void add_others(const struct fz_ci_result *r, enum fz_ci_verdict named, s
 	}
 }
 
-/* The part after the file: "test_x" of "tests/test_bench.py::test_x". */
-static struct fz_str tail_of(struct fz_str name)
+/* "21 % slower", "slower (x 3.14)", "take 21 % more branches" */
+static void add_amount(const struct fz_ci_bench *b, struct fz_buf *out)
 {
-	for (size_t i = name.n; i-- > 2;)
-		if (name.p[i - 1] == ':' && name.p[i - 2] == ':')
-			return (struct fz_str){ name.p + i, name.n - i };
-	return name;
-}
+	const char *word = fz_ci_word(b);
+	bool counted = strcmp(word, "more") == 0 || strcmp(word, "fewer") == 0;
+	char change[FZ_NUMBER_SIZE];
 
-/* Without the file, if the rest of the name is unique. */
-static void add_short_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
-			   struct fz_buf *out)
-{
-	struct fz_str tail = tail_of(b->name);
-
-	for (uint32_t i = 0; i < r->n; i++)
-		if (!fz_str_eq(r->benches[i].name, b->name) &&
-		    fz_str_eq(tail_of(r->benches[i].name), tail))
-			tail = b->name;
-	add_plain_code(out, tail);
+	fz_buf_str(out, counted ? "take " : "");
+	if (b->change < 1) {
+		add_text(out, fz_str_of(fz_format_percent(fabs(b->change), change)));
+		fz_buf_char(out, ' ');
+	}
+	fz_buf_printf(out, "%s%s%s", word, counted ? " " : "", counted ? b->metric : "");
+	if (b->change >= 1)
+		fz_buf_printf(out, " (%s)", fz_ci_change(b->change, change));
 }
 
 /* "Merging this makes `test_x` 21 % slower, in `parse_issue_fixed`; 1 faster". Nothing is written
@@ -338,7 +379,7 @@ static bool add_sentence(const struct fz_ci_result *r, struct fz_buf *out)
 {
 	const struct fz_ci_bench *b = r->n ? &r->benches[0] : NULL;
 	bool changed = b && (b->verdict == FZ_CI_SLOWER || b->verdict == FZ_CI_FASTER);
-	char percent[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
+	char count[FZ_NUMBER_SIZE];
 	const char *why, *excuse = changed ? fz_ci_excuse(b, &why) : NULL;
 
 	if (fz_ci_exit(r) == 2 || !b)
@@ -354,12 +395,10 @@ static bool add_sentence(const struct fz_ci_result *r, struct fz_buf *out)
 	}
 	if (!changed || !isfinite(b->change))
 		return false;
-	bool counted = strcmp(fz_ci_word(b), "more") == 0 || strcmp(fz_ci_word(b), "fewer") == 0;
-	fz_buf_str(out, "Merging this makes ");
-	add_short_name(r, b, out);
-	fz_buf_str(out, counted ? " take " : " ");
-	add_text(out, fz_str_of(fz_format_percent(fabs(b->change), percent)));
-	fz_buf_printf(out, " %s%s%s", fz_ci_word(b), counted ? " " : "", counted ? b->metric : "");
+	fz_buf_str(out, "Merging this makes <code>");
+	add_name(r, b, fz_markdown_escape, out);
+	fz_buf_str(out, "</code> ");
+	add_amount(b, out);
 	if (function_of(&b->place).n) {
 		fz_buf_str(out, ", in ");
 		add_plain_code(out, function_of(&b->place));

@@ -312,12 +312,14 @@ struct widths {
 	int name, metric;
 };
 
+enum { NAME_MAX_WIDTH = 72 };
+
 static struct widths widths_of(const struct fz_ci_result *r)
 {
 	struct widths w = { .name = 9 };
 
 	for (uint32_t i = 0; i < r->n; i++)
-		w.name = FZ_MAX(w.name, (int)FZ_MIN(r->benches[i].name.n, (size_t)40));
+		w.name = FZ_MAX(w.name, (int)FZ_MIN(r->benches[i].name.n, (size_t)NAME_MAX_WIDTH));
 	for (uint32_t i = 0; i < r->metrics.n && r->metrics.n > 1; i++)
 		w.metric = FZ_MAX(w.metric, (int)strlen(r->metrics.list[i]) + 1);
 	return w;

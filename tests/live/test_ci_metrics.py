@@ -126,7 +126,7 @@ def check_memory():
     assert re.search(r"^larger +hold +peak +4.88 KiB +9.77 KiB +x 2.00 ", out, re.M), out
     text = {name: r.out.joinpath(name).read_text() for name in ("comment.md", "junit.xml", "annotations.txt")}
     comment = text["comment.md"]
-    assert "### Merging this makes <code>hold</code> 100.0&nbsp;% larger" in comment, comment
+    assert "### Merging this makes <code>hold</code> larger (x 2.00)" in comment, comment
     assert ("<code>hold</code> | **x 2.00** larger | 4.88&nbsp;KiB → 9.77&nbsp;KiB<br><sub>peak</sub> |"
             in comment), comment
     assert re.search(r"<code>hold</code> \| \S+ same \| .*<sub>instructions</sub>", comment), comment

@@ -215,6 +215,31 @@ static void expect_heading(struct fz_ci_result *r, const char *heading)
 	assert_int_equal(at[4 + strlen(heading)], '\n');
 }
 
+/* Names without their file differ at their beginning, which is what a phone shows. */
+static void test_names_without_file(void **state)
+{
+	static const char *const names[] = { "t/a.py::test_x", "t/a.py::test_y[a::b]",
+					     "t/b.py::test_x", "sort::big" };
+	static const char *const shown[] = {
+		"| 🔴 <code>t/a.py::<wbr>test_x</code> |",
+		"| 🔴 <code>test_<wbr>y&#91;a::b&#93;</code><br><sub><code>t/a.py</code></sub> |",
+		"| 🔴 <code>t/b.py::<wbr>test_x</code> |",
+		"| 🔴 <code>sort::big</code> |",
+	};
+	fz_auto(fz_ci_release) struct fz_ci_result r = FZ_CI_RESULT_INIT;
+	fz_auto(fz_buf_release) struct fz_buf comment = { 0 };
+
+	(void)state;
+	r.metrics = instructions;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++)
+		add_judged(&r, names[i], 0.5, FZ_CI_SLOWER);
+	fz_ci_markdown(&r, &comment);
+	fz_buf_char(&comment, 0);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(shown); i++)
+		if (!strstr(comment.p, shown[i]))
+			fail_msg("no %s in %s", shown[i], comment.p);
+}
+
 /* The comment begins with what merging does to the benchmark that it changes most. */
 static void test_sentence(void **state)
 {
@@ -234,6 +259,9 @@ static void test_sentence(void **state)
 			   "<code>parse_issue_fixed</code>; 1 faster");
 	add_judged(&r, "b.py::test_x", 0.1, FZ_CI_SLOWER);
 	expect_heading(&r, "Merging this makes <code>a.py::test_x</code> 21.3&nbsp;% slower, in "
+			   "<code>parse_issue_fixed</code>; 1 more slower, 1 faster");
+	r.benches[0].change = 2.14;
+	expect_heading(&r, "Merging this makes <code>a.py::test_x</code> slower (x 3.14), in "
 			   "<code>parse_issue_fixed</code>; 1 more slower, 1 faster");
 	fz_ci_trouble(&r, "one");
 	expect_heading(&r, "Performance could not be judged: 2 slower, 1 faster, 1 same");
@@ -263,10 +291,15 @@ static void test_where(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),  cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_few),      cmocka_unit_test(test_twins),
-		cmocka_unit_test(test_words),    cmocka_unit_test(test_clock),
-		cmocka_unit_test(test_sentence), cmocka_unit_test(test_where),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_twins),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_names_without_file),
+		cmocka_unit_test(test_sentence),
+		cmocka_unit_test(test_where),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
