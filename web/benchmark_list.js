@@ -6,9 +6,9 @@
 //
 // The middle of a gauge is the base; the shaded part is within the limit; the bar ends at the head.
 // All gauges share one scale, which ends at twice the base.
-import { benchmarksOf } from "./benchmarks.js";
+import { benchmarksOf, shortNames } from "./benchmarks.js";
 import { changeOf, countsOf, limitOf, notesOf, wayOf, wordOf } from "./benchmark_parts.js";
-import { el } from "./dom.js";
+import { breakable, el } from "./dom.js";
 import { formatShare } from "./format.js";
 import { showName } from "./labels.js";
 
@@ -50,7 +50,7 @@ function size(b, most) {
 	return el("span", { class: "gauge size", "aria-hidden": "true" }, box);
 }
 
-function row(model, b, scale, most) {
+function row(model, b, { short, file }, scale, most) {
 	const { data } = model;
 	const isKnown = b.f >= 0;
 	const limit = limitOf(data, b);
@@ -58,8 +58,9 @@ function row(model, b, scale, most) {
 	const of = data.header.gate?.benchmarks.some((other) => other.page) && b.metric;
 	const cells = [
 		data.isDiff && el("span", { class: `word ${wayOf(b)}` }, wordOf(b)),
-		el("span", { class: "which" }, el("span", { class: "what" }, showName(b.name)),
-			...[of, ...notesOf(b)].filter(Boolean)
+		el("span", { class: "which" },
+			el("span", { class: "what" }, ...breakable(showName(short))),
+			...[file && showName(file), of, ...notesOf(b)].filter(Boolean)
 				.map((text) => el("span", { class: "note" }, text))),
 		data.isDiff ? gauge(b, scale) : size(b, most),
 		el("span", { class: "counts" }, countsOf(b, data)),
@@ -103,7 +104,8 @@ export class BenchmarkList {
 			most = Math.max(...list.map((b) => b.head));
 		if (this.listed === list) return;
 		this.listed = list;
-		const items = list.map((b) => row(this.model, b, scale, most));
+		const names = shortNames(list);
+		const items = list.map((b, i) => row(this.model, b, names[i], scale, most));
 		const find = (e) =>
 			items.forEach((li, i) =>
 				(li.hidden = !list[i].name.toLowerCase()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Parts of a benchmark's description, shared by the list, the band and the sidebar.
-import { benchmarksOf, chosenBenchmark } from "./benchmarks.js";
+import { benchmarksOf, chosenBenchmark, shortNames } from "./benchmarks.js";
 import { manyWord } from "./cost_words.js";
 import { dotted, el, section, twoParts } from "./dom.js";
 import { formatPercentChange, formatShare, formatValue, plural } from "./format.js";
-import { showName, splitName } from "./labels.js";
+import { showName, splitNames } from "./labels.js";
 
 const glyphs = {
 	slower: "▲", faster: "▼", new: "+", missing: "−", gone: "−",
@@ -96,10 +96,11 @@ export function benchmarkBand(model) {
 export function buildBenchmarks(model) {
 	const list = benchmarksOf(model.data).filter((b) => b.f >= 0);
 	if (list.length < 2) return { section: null, sync() {} };
-	const buttons = list.map((b) => el("button", {
-		class: "spot", onclick: () => model.acts.showBenchmark(b.f),
+	const names = splitNames(shortNames(list).map(({ short }) => showName(short)));
+	const buttons = list.map((b, i) => el("button", {
+		class: "spot", onclick: () => model.acts.showBenchmark(b.f), title: showName(b.name),
 	},
-		el("span", { class: "pair" }, twoParts("what", splitName(showName(b.name))),
+		el("span", { class: "pair" }, twoParts("what", names[i]),
 			el("span", { class: `much ${wayOf(b)}` },
 				changeOf(b) ||
 					(model.data.isDiff ? b.word : formatValue(b.head, model.data.unit))))));

@@ -67,6 +67,18 @@ export function benchmarksOf(data) {
 	})));
 }
 
+// "tests/test_bench.py" and "test_x" of "tests/test_bench.py::test_x"; the file is "" where a name
+// has none, or where the rest is not unique.
+export function shortNames(list) {
+	const parts = list.map(({ name }) =>
+		/^([^[]*?\.\w+)::(.+)$/s.exec(name)?.slice(1) ?? ["", name]);
+	const names = new Map();
+	list.forEach(({ name }, i) =>
+		names.set(parts[i][1], (names.get(parts[i][1]) ?? new Set()).add(name)));
+	return parts.map(([file, short], i) =>
+		(names.get(short).size > 1 ? { file: "", short: list[i].name } : { file, short }));
+}
+
 // The one that is shown; undefined: this page has none.
 export function chosenBenchmark({ data, state }) {
 	return state.bench < 0 ? undefined : benchmarksOf(data).find((b) => b.f === state.bench);

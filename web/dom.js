@@ -32,6 +32,12 @@ export function twoParts(kind, [head, tail]) {
 		el("span", {}, tail));
 }
 
+// A name that may be broken after its separators, before it is anywhere.
+export function breakable(text) {
+	return text.split(/(?<=[^\p{L}\p{N}\s])(?=[\p{L}\p{N}])/u)
+		.flatMap((part) => [part, el("wbr")]).slice(0, -1);
+}
+
 // A part of the sidebar that can be folded; null without content.
 export function section(id, title, ...children) {
 	const content = children.filter(Boolean);

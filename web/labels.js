@@ -47,6 +47,26 @@ export function splitName(name) {
 	return [name.slice(0, at), name.slice(at)];
 }
 
+// Names of a list in two parts of a line each, of which the first gives way: what a name shares
+// with another one, up to the last separator in that.
+export function splitNames(names) {
+	const order = [...names.keys()].sort((a, b) => (names[a] < names[b] ? -1 : 1));
+	const shared = (a, b) => {
+		let n = 0;
+		while (n < a.length && a[n] === b?.[n]) n++;
+		return n;
+	};
+	const parts = [];
+	order.forEach((of, k) => {
+		const name = names[of];
+		const most = Math.max(...[order[k - 1], order[k + 1]].map((other) =>
+			(other === undefined || names[other] === name ? 0 : shared(name, names[other]))));
+		const at = name.slice(0, most).search(/[^\p{L}\p{N}][\p{L}\p{N}]*$/u) + 1;
+		parts[of] = at > 0 ? [name.slice(0, at), name.slice(at)] : splitName(name);
+	});
+	return parts;
+}
+
 // A name that is too long for the room: its last component, or what fits of that.
 export function fitName(ctx, name, room) {
 	const from = lastComponent(name), last = name.slice(from);

@@ -3,7 +3,7 @@
 // that undoes it.
 import { BASE, HEAD } from "./data.js";
 import { copyText } from "./clipboard.js";
-import { el, table } from "./dom.js";
+import { breakable, el, table } from "./dom.js";
 import { compare, formatChange, formatPair, formatValue, plural } from "./format.js";
 import { howWords, linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
@@ -11,7 +11,7 @@ import { showName } from "./labels.js";
 const MOST = 500; // rows of a list
 
 function place(name, file) {
-	return [el("span", { class: "what" }, showName(name)),
+	return [el("span", { class: "what" }, ...breakable(showName(name))),
 		file && el("span", { class: "place" }, showName(file))];
 }
 

@@ -84,11 +84,15 @@ test("a click shows one benchmark as if there were no other: shares, figures, ve
 });
 
 test("names of benchmarks in the sidebar differ: their ends are in sight", async () => {
-	const names = ["test_parse_orders", "test_report_orders"].map((name) => `tests/benchmarks/test_of_the_whole_shop.py::${name}`);
+	const names = ["test_parse_orders_of_customers_with_few", "test_parse_orders_of_customers_with_many"].map((name) => `tests/benchmarks/test_of_the_whole_shop.py::${name}`);
 	const page2 = diffPage(writeText(names.map((n) => `${n};find 300000\n`).join("")), writeText(names.map((n) => `${n};find 500000\n`).join("")), ["benchmarks", "time", "judged"]);
 	for (const theme of ["light", "dark"]) await withPage(page2, { width: 1280, theme, hash: "tab=flame" }, async (page) => {
 		const ends = await page.$$eval("#section-benchmarks .spot .what > :last-child", (list) => list.map((s) => [s.textContent, s.scrollWidth <= s.clientWidth]));
-		assert.deepEqual(ends, [["test_parse_orders", true], ["test_report_orders", true]]);
+		assert.deepEqual(ends, [["few", true], ["many", true]]);
+		assert.equal(await page.textContent("#section-benchmarks .spot .what"), "test_parse_orders_of_customers_with_few");
+		await page.evaluate(() => fizeau.set({ tab: "benchmarks" }));
+		assert.deepEqual(await page.$$eval("#benchmarks .which", (list) => list.map((e) => [...e.children].map((c) => c.textContent))),
+			names.map((name) => name.split("::").reverse()), "the file is below the name");
 	});
 });
 
