@@ -188,13 +188,14 @@ export class SourceView {
 		const { unit, family, isSure, most, value, painters, ops } = parts;
 		const sum = (of, key) => rows.reduce((all, row) => all + row[of][key], 0);
 		const delta = sum("total", "delta"), heat = isSure ? sum(family, "delta") : 0;
-		const isMarked = rows.includes(parts.marked);
+		// Two rows: a line beside the one that replaced it.
+		const isMarked = rows.includes(parts.marked), isChanged = rows.length > 1 || !a || !b;
 		const [before, after] = [painters[BASE].paint(a), painters[HEAD].paint(b)];
 		const code = isWide ? [
-			numberCell(a), el("td", { class: `code${a && !b ? " gone" : ""}` }, ...before),
+			numberCell(a), el("td", { class: `code${a && isChanged ? " gone" : ""}` }, ...before),
 			el("td", {}, value(sum("total", "base"))),
 			numberCell(b),
-			el("td", { class: `code${b && !a ? " added" : ""}` }, ...after, ops(a, b)),
+			el("td", { class: `code${b && isChanged ? " added" : ""}` }, ...after, ops(a, b)),
 			el("td", {}, value(sum("total", "head"))),
 		] : [
 			numberCell(a, "at first"), numberCell(b, b ? "at" : "at none"),

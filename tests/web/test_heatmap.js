@@ -59,6 +59,19 @@ test("on a phone a heat map's list of changes begins in sight; how it was measur
 	});
 });
 
+test("amounts of the list of changes are in columns, and each row of cards is full, at all widths", async () => {
+	const page2 = path.join(judgedPage(["--heatmap"], { folder: true }), "index.html");
+	for (const width of [1280, 700, 390]) await withPage(page2, { width }, async (page) => {
+		const [rights, inside, cards] = await page.evaluate(() => {
+			const boxes = (selector) => [...document.querySelectorAll(selector)].map((e) => e.getBoundingClientRect());
+			const columns = [3, 4].map((k) => boxes(`.hot > :nth-last-child(${5 - k})`).map((b) => b.right));
+			const last = new Map(boxes(".card").map((b) => [b.top, b.right]));
+			return [columns.map((list) => new Set(list).size), [...document.querySelectorAll(".hot .num")].every((e) => e.scrollWidth <= e.clientWidth), new Set(last.values()).size];
+		});
+		assert.deepEqual([rights, inside, cards], [[1, 1], true, 1], `${width}`);
+	});
+});
+
 test("a heat map shows each line's own cost and total, and its text", async () => {
 	await withPage(profilePage(samples, ["heatmap", source()]), {}, async (page) => {
 		await openFile(page, file);

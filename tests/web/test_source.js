@@ -50,6 +50,8 @@ test("lines of both versions are aligned, with the change of each", async () => 
 		const rows = await rowsOf(page);
 		assert.deepEqual(rows.find((r) => r[1] === "slow(x)"), ["10", "slow(x)", "30", "11", "fast(x)", "6", "▼ −24", "30 → 6"]);
 		assert.deepEqual(rows.find((r) => r[4] === "prepare(x)"), ["", "", "", "9", "prepare(x)", "", "", ""]);
+		const shaded = (kind) => page.$$eval(`.lines td.${kind}`, (list) => list.map((c) => c.textContent.trim()));
+		assert.deepEqual([await shaded("gone"), await shaded("added")], [["slow(x)"], ["prepare(x)", "fast(x)"]], "what was replaced is shaded, too");
 		await page.setViewportSize({ width: 700, height: 800 });
 		await until(page, () => !document.querySelector(".lines.both"));
 		assert.ok((await rowsOf(page)).some((r) => r[3] === "fast(x)"));
