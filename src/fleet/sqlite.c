@@ -57,6 +57,8 @@ static void close_store(struct fz_fleet *fleet)
 	fz_map_release(&f->function_map);
 	fz_map_release(&f->node_map);
 	free(f->ids);
+	free(f->values);
+	fz_buf_release(&f->bytes);
 	free(f);
 }
 
@@ -315,16 +317,76 @@ static int put_cell(struct fz_sqlite_store *f, int64_t series, int64_t host,
 	return fz_sql_take_id(&f->sql, s, ret, err);
 }
 
-static int put_value(struct fz_sqlite_store *f, int64_t cell, int64_t node,
-		     const struct fz_fleet_value *v, struct fz_error *err)
+/* Those that a cell has from earlier pushes, behind the first n of f->values. */
+static int get_values(struct fz_sqlite_store *f, int64_t cell, size_t *n, struct fz_error *err)
 {
-	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_VALUE);
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_GET_VALUES);
 
 	fz_sqlite.bind_int(s, 1, cell);
-	fz_sqlite.bind_int(s, 2, node);
-	fz_sqlite.bind_int(s, 3, v->value);
-	fz_sqlite.bind_int(s, 4, v->n);
+	int r = fz_sql_step(&f->sql, s, err);
+	if (r != 1)
+		return r;
+	struct fz_cell_reader reader = fz_cell_reader_of(fz_sql_column_bytes(s, 0));
+	struct fz_cell_value v;
+	while (fz_cell_reader_next(&reader, &v)) {
+		fz_grow(f->values, *n, f->value_cap);
+		f->values[(*n)++] = v;
+	}
+	fz_sql_reset(s);
+	return reader.bad ? fz_sqlite_fail_values(&f->sql, err) : 0;
+}
+
+/* The first n of f->values are added to a cell. */
+static int add_values(struct fz_sqlite_store *f, int64_t cell, size_t n, struct fz_error *err)
+{
+	int r = get_values(f, cell, &n, err);
+
+	if (r)
+		return r;
+	if (!fz_cell_values_add_up(f->values, &n))
+		return fz_fail(err, FZ_EINPUT, "sums are larger than 63 bits");
+	fz_buf_reset(&f->bytes);
+	fz_cell_values_write(f->values, n, &f->bytes);
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_PUT_VALUES);
+	fz_sqlite.bind_int(s, 1, cell);
+	fz_sql_bytes(s, 2, fz_buf_view(&f->bytes));
 	return fz_sql_step(&f->sql, s, err);
+}
+
+/* Where values of each cell begin, in an order of cells; and where those of the last one end. */
+static void order_values(const struct fz_fleet_batch *b, size_t *from, size_t *ret)
+{
+	for (size_t i = 0; i < b->value_n; i++)
+		from[b->values[i].cell + 1]++;
+	for (uint32_t i = 0; i < b->cell_n; i++)
+		from[i + 1] += from[i];
+	for (size_t i = b->value_n; i-- > 0;)
+		ret[--from[b->values[i].cell + 1]] = i;
+	memmove(from, from + 1, b->cell_n * sizeof(*from));
+	from[b->cell_n] = b->value_n;
+}
+
+static int put_values(struct fz_sqlite_store *f, const struct fz_fleet_batch *b,
+		      const int64_t *cell, const int64_t *node, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) size_t *from = fz_calloc((size_t)b->cell_n + 1, sizeof(*from));
+	fz_auto(fz_free_ptr) size_t *order = fz_calloc(FZ_MAX(b->value_n, 1), sizeof(*order));
+	int r = 0;
+
+	order_values(b, from, order);
+	for (uint32_t i = 0; !r && i < b->cell_n; i++) {
+		size_t n = 0;
+
+		for (size_t j = from[i]; j < from[i + 1]; j++) {
+			const struct fz_fleet_value *v = &b->values[order[j]];
+
+			fz_grow(f->values, n, f->value_cap);
+			f->values[n++] = (struct fz_cell_value){ node[v->node], v->value, v->n };
+		}
+		if (n)
+			r = add_values(f, cell[i], n, err);
+	}
+	return r;
 }
 
 /* An id that was there must be of the same push, or this one would be lost. */
@@ -380,12 +442,7 @@ static int put_content(struct fz_sqlite_store *f, int64_t project, const struct 
 		r = put_nodes(f, project, b, node, err);
 	for (uint32_t i = 0; !r && i < b->cell_n; i++)
 		r = put_cell(f, series[b->cells[i].kind], host, &b->cells[i], &cell[i], err);
-	for (size_t i = 0; !r && i < b->value_n; i++) {
-		const struct fz_fleet_value *v = &b->values[i];
-
-		r = put_value(f, cell[v->cell], node[v->node], v, err);
-	}
-	return r;
+	return r ? r : put_values(f, b, cell, node, err);
 }
 
 static int put_one(struct fz_sqlite_store *f, struct fz_fleet_item *item)

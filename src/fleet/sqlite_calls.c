@@ -3,7 +3,7 @@
  *
  *   project <- host, function <- node (a path; its parent comes first)
  *           <- push (ids, for doing nothing twice)
- *           <- series {service, version, labels, kind} <- cell {host, minute} <- value {node}
+ *           <- series {service, version, labels, kind} <- cell {host, minute} <- cell_values
  *
  * Triggers keep sums, so that lists are read without counting cells or pushes: host_sum has the
  * sums of a host's cells in a series, push_count the number of pushes of a release. A row is
@@ -24,7 +24,12 @@
 
 struct fz_sqlite fz_sqlite;
 
-enum { LAYOUT = 3, BUSY_MS = 30000 };
+enum { LAYOUT = 4, BUSY_MS = 30000 };
+
+/* All values of a cell (cell_values.h); a cell without any has no row. */
+#define VALUES                                                                                   \
+	"CREATE TABLE IF NOT EXISTS cell_values (cell INTEGER PRIMARY KEY, bytes BLOB NOT NULL)" \
+	" STRICT;"
 
 #define SUMS                                                                                      \
 	"CREATE TABLE IF NOT EXISTS host_sum (series INTEGER NOT NULL, host INTEGER NOT NULL,"    \
@@ -89,26 +94,27 @@ static const char tables[] =
 	" minute INTEGER NOT NULL, host INTEGER NOT NULL, cpu INTEGER NOT NULL,"
 	" wall INTEGER NOT NULL, samples INTEGER NOT NULL, lost INTEGER NOT NULL,"
 	" UNIQUE (series, minute, host)) STRICT;"
-	"CREATE TABLE IF NOT EXISTS value (cell INTEGER NOT NULL, node INTEGER NOT NULL,"
-	" value INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (cell, node))"
-	" STRICT, WITHOUT ROWID;"
 	"CREATE TABLE IF NOT EXISTS alarm (project INTEGER NOT NULL, service TEXT NOT NULL,"
 	" base TEXT NOT NULL, head TEXT NOT NULL, function TEXT NOT NULL, text TEXT NOT NULL,"
 	" change REAL, low REAL, high REAL, first INTEGER NOT NULL, raised INTEGER NOT NULL,"
-	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;" SUMS SWEEPS
-	"PRAGMA user_version = 3;"
+	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;" VALUES SUMS SWEEPS
+	"PRAGMA user_version = 4;"
 	"COMMIT;";
 
 /* What makes the next layout of each earlier one. */
-static const char *const upgrades[LAYOUT] = {
+static const struct {
+	const char *script;
+	int (*convert)(struct fz_sql *s, struct fz_error *err); /* after the script; NULL: none */
+} upgrades[LAYOUT] = {
 	/* Pushes that are there have no digest. */
-	[1] = "ALTER TABLE push ADD COLUMN digest INTEGER;"
-	      "PRAGMA user_version = 2;",
-	[2] = SUMS "INSERT INTO host_sum SELECT series, host, count(*), total(cpu), total(wall),"
-		   " sum(samples), sum(lost) FROM cell GROUP BY series, host;"
-		   "INSERT INTO push_count SELECT project, service, version, count(*) FROM push"
-		   " GROUP BY project, service, version;"
-		   "PRAGMA user_version = 3;",
+	[1] = { "ALTER TABLE push ADD COLUMN digest INTEGER;"
+		"PRAGMA user_version = 2;" },
+	[2] = { SUMS "INSERT INTO host_sum SELECT series, host, count(*), total(cpu), total(wall),"
+		     " sum(samples), sum(lost) FROM cell GROUP BY series, host;"
+		     "INSERT INTO push_count SELECT project, service, version, count(*) FROM push"
+		     " GROUP BY project, service, version;"
+		     "PRAGMA user_version = 3;" },
+	[3] = { VALUES, fz_sqlite_convert_values },
 };
 
 /* of a series of FZ_SQL_FIND_SERIES */
@@ -159,8 +165,9 @@ static const char *const statements[FZ_SQL_NAMES] = {
 			    " DO UPDATE SET cpu = cpu + excluded.cpu, wall = wall + excluded.wall,"
 			    " samples = samples + excluded.samples, lost = lost + excluded.lost"
 			    " RETURNING id",
-	[FZ_SQL_ADD_VALUE] = "INSERT INTO value VALUES (?, ?, ?, ?) ON CONFLICT (cell, node)"
-			     " DO UPDATE SET value = value + excluded.value, n = n + excluded.n",
+	[FZ_SQL_GET_VALUES] = "SELECT bytes FROM cell_values WHERE cell = ?",
+	[FZ_SQL_PUT_VALUES] = "INSERT INTO cell_values VALUES (?, ?) ON CONFLICT (cell)"
+			      " DO UPDATE SET bytes = excluded.bytes",
 	[FZ_SQL_LIST] = "WITH listed AS MATERIALIZED (SELECT *, (SELECT min(minute) FROM cell"
 			" WHERE series = series.id) AS first, (SELECT max(minute) FROM cell"
 			" WHERE series = series.id) AS last FROM series"
@@ -187,7 +194,6 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_TIMELINE] = "SELECT (minute - ?2) / ?3, sum(cpu), sum(samples), count(*)"
 			    " FROM cell WHERE series = ?1 AND minute >= ?4 AND minute < ?5"
 			    " GROUP BY 1",
-	[FZ_SQL_VALUES] = "SELECT node, value, n FROM value WHERE cell = ?",
 	[FZ_SQL_NODE] = "SELECT parent, name, file, module, line, kind FROM node"
 			" JOIN function ON function.id = function WHERE node.id = ?",
 	[FZ_SQL_SERVICES] = "SELECT DISTINCT service FROM series WHERE project ="
@@ -223,7 +229,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_OLD_CELL] = "SELECT cell.id, series.id FROM series CROSS JOIN cell"
 			    " ON cell.series = series.id WHERE series.id >= ?2 AND minute < ?1"
 			    " ORDER BY series.id LIMIT 1",
-	[FZ_SQL_FORGET_VALUES] = "DELETE FROM value WHERE cell = ?",
+	[FZ_SQL_FORGET_VALUES] = "DELETE FROM cell_values WHERE cell = ?",
 	[FZ_SQL_FORGET_CELL] = "DELETE FROM cell WHERE id = ?",
 	[FZ_SQL_PART_OF_PUSHES] = "SELECT project, id FROM push WHERE (project, id) > (?, ?)"
 				  " ORDER BY project, id LIMIT 1 OFFSET ?",
@@ -244,7 +250,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_USE] = "INSERT INTO in_use VALUES (?, ?) ON CONFLICT DO NOTHING",
 	[FZ_SQL_USE_NONE] = "DELETE FROM in_use",
 	[FZ_SQL_LAST_CELL] = "SELECT max(id) FROM cell",
-	[FZ_SQL_USED_NODES] = "SELECT node FROM value WHERE cell >= ? AND cell < ?",
+	[FZ_SQL_PART_OF_VALUES] = "SELECT bytes FROM cell_values WHERE cell >= ? AND cell < ?",
 	/* a node's number is larger than its parent's */
 	[FZ_SQL_NODES] = "SELECT id, parent FROM node ORDER BY id DESC",
 	[FZ_SQL_FORGET_NODE] = "DELETE FROM node WHERE id = ?1 AND"
@@ -267,10 +273,12 @@ int fz_sqlite_load(struct fz_error *err)
 		{ "sqlite3_step", &fz_sqlite.step },
 		{ "sqlite3_bind_int64", &fz_sqlite.bind_int },
 		{ "sqlite3_bind_text64", &fz_sqlite.bind_text },
+		{ "sqlite3_bind_blob64", &fz_sqlite.bind_blob },
 		{ "sqlite3_bind_double", &fz_sqlite.bind_double },
 		{ "sqlite3_column_int64", &fz_sqlite.column_int },
 		{ "sqlite3_column_double", &fz_sqlite.column_double },
 		{ "sqlite3_column_text", &fz_sqlite.column_text },
+		{ "sqlite3_column_blob", &fz_sqlite.column_blob },
 		{ "sqlite3_column_bytes", &fz_sqlite.column_bytes },
 		{ "sqlite3_changes", &fz_sqlite.changes },
 		{ "sqlite3_last_insert_rowid", &fz_sqlite.last_id },
@@ -394,8 +402,11 @@ static int migrate(struct fz_sql *s, struct fz_error *err)
 	if (r)
 		return r;
 	r = read_layout(s, &layout, err);
-	for (; !r && layout > 0 && layout < LAYOUT; layout++)
-		r = fz_sql_script(s, upgrades[layout], err);
+	for (; !r && layout > 0 && layout < LAYOUT; layout++) {
+		r = fz_sql_script(s, upgrades[layout].script, err);
+		if (!r && upgrades[layout].convert)
+			r = upgrades[layout].convert(s, err);
+	}
 	return fz_sql_end(s, r, err);
 }
 
@@ -480,6 +491,19 @@ void fz_sql_text(sqlite3_stmt *statement, int parameter, struct fz_str text)
 {
 	fz_sqlite.bind_text(statement, parameter, text.p ? text.p : "", text.n, SQLITE_TRANSIENT,
 			    SQLITE_UTF8);
+}
+
+void fz_sql_bytes(sqlite3_stmt *statement, int parameter, struct fz_str bytes)
+{
+	fz_sqlite.bind_blob(statement, parameter, bytes.p, bytes.n, SQLITE_STATIC);
+}
+
+struct fz_str fz_sql_column_bytes(sqlite3_stmt *statement, int column)
+{
+	const char *bytes = fz_sqlite.column_blob(statement, column);
+
+	return (struct fz_str){ bytes ? bytes : "",
+				(size_t)fz_sqlite.column_bytes(statement, column) };
 }
 
 struct fz_str fz_sql_column(sqlite3_stmt *statement, int column)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "fleet/cell_values.h"
 #include "fleet/engine.h"
 
 extern struct fz_sqlite {
@@ -22,10 +23,12 @@ extern struct fz_sqlite {
 	__typeof__(&sqlite3_step) step;
 	__typeof__(&sqlite3_bind_int64) bind_int;
 	__typeof__(&sqlite3_bind_text64) bind_text;
+	__typeof__(&sqlite3_bind_blob64) bind_blob;
 	__typeof__(&sqlite3_bind_double) bind_double;
 	__typeof__(&sqlite3_column_int64) column_int;
 	__typeof__(&sqlite3_column_double) column_double;
 	__typeof__(&sqlite3_column_text) column_text;
+	__typeof__(&sqlite3_column_blob) column_blob;
 	__typeof__(&sqlite3_column_bytes) column_bytes;
 	__typeof__(&sqlite3_changes) changes;
 	__typeof__(&sqlite3_last_insert_rowid) last_id;
@@ -62,12 +65,12 @@ enum fz_sql_name {
 	FZ_SQL_GET_NODE,
 	FZ_SQL_ADD_NODE,
 	FZ_SQL_ADD_CELL,
-	FZ_SQL_ADD_VALUE,
+	FZ_SQL_GET_VALUES,
+	FZ_SQL_PUT_VALUES,
 	FZ_SQL_LIST,
 	FZ_SQL_FIND_SERIES,
 	FZ_SQL_FIND_CELLS,
 	FZ_SQL_TIMELINE,
-	FZ_SQL_VALUES,
 	FZ_SQL_NODE,
 	FZ_SQL_SERVICES,
 	FZ_SQL_VERSIONS,
@@ -88,7 +91,7 @@ enum fz_sql_name {
 	FZ_SQL_USE,
 	FZ_SQL_USE_NONE,
 	FZ_SQL_LAST_CELL,
-	FZ_SQL_USED_NODES,
+	FZ_SQL_PART_OF_VALUES,
 	FZ_SQL_NODES,
 	FZ_SQL_FORGET_NODE,
 	FZ_SQL_USED_FUNCTIONS,
@@ -117,7 +120,10 @@ sqlite3_stmt *fz_sql(struct fz_sql *s, enum fz_sql_name name);
 /* The same of somebody else's: prepared once, and kept where `at` is until that is finalised. */
 sqlite3_stmt *fz_sql_kept(struct fz_sql *s, sqlite3_stmt **at, const char *text);
 void fz_sql_text(sqlite3_stmt *statement, int parameter, struct fz_str text);
-struct fz_str fz_sql_column(sqlite3_stmt *statement, int column); /* until it is stepped */
+/* Bytes that stay until the statement is reset. */
+void fz_sql_bytes(sqlite3_stmt *statement, int parameter, struct fz_str bytes);
+struct fz_str fz_sql_column(sqlite3_stmt *statement, int column);       /* until it is stepped */
+struct fz_str fz_sql_column_bytes(sqlite3_stmt *statement, int column); /* likewise */
 /* 1: a row; 0: done, and reset; else an error, and reset. */
 int fz_sql_step(struct fz_sql *s, sqlite3_stmt *statement, struct fz_error *err);
 void fz_sql_reset(sqlite3_stmt *statement);
@@ -135,6 +141,9 @@ struct fz_sqlite_store {
 	struct fz_map function_map, node_map;
 	int64_t *ids;
 	uint32_t id_n, id_cap;
+	struct fz_cell_value *values; /* of the cell that is being written */
+	size_t value_cap;
+	struct fz_buf bytes;  /* the same as bytes */
 	int64_t data_version; /* of SQLite: moves when another connection writes */
 	int64_t sweeping;     /* what is used is noted for this deletion; 0: there is none */
 	bool reading;         /* in a transaction that looking for series began */
@@ -152,6 +161,10 @@ enum fz_sql_used { FZ_SQL_USED_NODE = 1, FZ_SQL_USED_FUNCTION = 2 };
 void fz_sqlite_forget_known(struct fz_sqlite_store *f);
 int64_t fz_sqlite_forget(struct fz_fleet *fleet, int64_t before,
 			 bool (*between)(void *arg, int64_t rows), void *arg, struct fz_error *err);
+
+/* Makes layout 4 of layout 3, inside a transaction. */
+int fz_sqlite_convert_values(struct fz_sql *s, struct fz_error *err);
+int fz_sqlite_fail_values(const struct fz_sql *s, struct fz_error *err);
 
 /* The first column of the row that a statement with its parameters has, which is reset; 0: none. */
 int fz_sql_take_id(struct fz_sql *s, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err);

@@ -239,6 +239,16 @@ static int end_sweep(struct forgetting *k, struct fz_error *err)
 	return r ? r : end(k, err);
 }
 
+static int take_nodes(struct forgetting *k, struct fz_str bytes, struct fz_error *err)
+{
+	struct fz_cell_reader reader = fz_cell_reader_of(bytes);
+	struct fz_cell_value v;
+
+	while (fz_cell_reader_next(&reader, &v))
+		fz_map_put(&k->nodes, (uint64_t)v.node, 1);
+	return reader.bad ? fz_sqlite_fail_values(k->sql, err) : 0;
+}
+
 /* The nodes of all values, a number of cells at a time. */
 static int read_used_nodes(struct forgetting *k, struct fz_error *err)
 {
@@ -246,12 +256,17 @@ static int read_used_nodes(struct forgetting *k, struct fz_error *err)
 	int r = fz_sql_take_id(k->sql, fz_sql(k->sql, FZ_SQL_LAST_CELL), &last, err);
 
 	for (int64_t cell = 0; !r && cell <= last && !k->ended; cell += SCANNED_CELLS) {
-		sqlite3_stmt *s = fz_sql(k->sql, FZ_SQL_USED_NODES);
+		sqlite3_stmt *s = fz_sql(k->sql, FZ_SQL_PART_OF_VALUES);
 
 		fz_sqlite.bind_int(s, 1, cell);
 		fz_sqlite.bind_int(s, 2, cell + SCANNED_CELLS);
-		while ((r = fz_sql_step(k->sql, s, err)) == 1)
-			fz_map_put(&k->nodes, (uint64_t)fz_sqlite.column_int(s, 0), 1);
+		while ((r = fz_sql_step(k->sql, s, err)) == 1) {
+			r = take_nodes(k, fz_sql_column_bytes(s, 0), err);
+			if (r) {
+				fz_sql_reset(s);
+				break;
+			}
+		}
 		report_rows(k, 0);
 	}
 	return r;

@@ -212,16 +212,23 @@ int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found,
 		   void *arg, struct fz_error *err)
 {
 	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
-	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_VALUES);
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_GET_VALUES);
 	int r = 0;
 
-	for (uint32_t i = 0; !r && i < found->cell_n; i++) {
+	for (uint32_t i = 0; r >= 0 && i < found->cell_n; i++) {
 		fz_sqlite.bind_int(s, 1, found->cells[i].key);
-		while ((r = fz_sql_step(&f->sql, s, err)) == 1)
-			take(arg, i, fz_sqlite.column_int(s, 0), fz_sqlite.column_int(s, 1),
-			     fz_sqlite.column_int(s, 2));
+		r = fz_sql_step(&f->sql, s, err);
+		if (r != 1)
+			continue;
+		struct fz_cell_reader reader = fz_cell_reader_of(fz_sql_column_bytes(s, 0));
+		struct fz_cell_value v;
+		while (fz_cell_reader_next(&reader, &v))
+			take(arg, i, v.node, v.value, v.n);
+		fz_sql_reset(s);
+		if (reader.bad)
+			r = fz_sqlite_fail_values(&f->sql, err);
 	}
-	return r;
+	return FZ_MIN(r, 0);
 }
 
 /* Numbers of nodes are larger than those of their parents. */

@@ -622,6 +622,37 @@ static void run_sql(const char *path, const char *text)
 	fz_sqlite.close(db);
 }
 
+/* A row for each value, as in layout 3. */
+static void separate_values(const char *path)
+{
+	struct fz_sql sql;
+	struct fz_error err;
+	struct fz_cell_value v;
+
+	run_sql(path, "CREATE TABLE value (cell INTEGER NOT NULL, node INTEGER NOT NULL,"
+		      " value INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (cell, node))"
+		      " STRICT, WITHOUT ROWID");
+	assert_int_equal(fz_sql_open(&sql, path, true, &err), 0);
+	sqlite3_stmt *s = fz_sql_once(&sql, "SELECT cell, bytes FROM cell_values");
+	sqlite3_stmt *add = fz_sql_once(&sql, "INSERT INTO value VALUES (?, ?, ?, ?)");
+	while (fz_sql_step(&sql, s, &err) == 1) {
+		struct fz_cell_reader reader = fz_cell_reader_of(fz_sql_column_bytes(s, 1));
+
+		while (fz_cell_reader_next(&reader, &v)) {
+			fz_sqlite.bind_int(add, 1, fz_sqlite.column_int(s, 0));
+			fz_sqlite.bind_int(add, 2, v.node);
+			fz_sqlite.bind_int(add, 3, v.value);
+			fz_sqlite.bind_int(add, 4, v.n);
+			assert_int_equal(fz_sql_step(&sql, add, &err), 0);
+		}
+		assert_false(reader.bad);
+	}
+	fz_sql_drop(&s);
+	fz_sql_drop(&add);
+	fz_sql_close(&sql);
+	run_sql(path, "DROP TABLE cell_values; PRAGMA user_version = 3");
+}
+
 /* What later layouts added, taken away. */
 #define FIRST_LAYOUT                                                                   \
 	"DROP TRIGGER cell_added; DROP TRIGGER cell_grown; DROP TRIGGER cell_deleted;" \
@@ -644,6 +675,7 @@ static void test_first_layout(void **state)
 	struct fz_fleet *f = open_store(path);
 	put(f, p, "1", "", "a");
 	fz_fleet_close(f);
+	separate_values(path);
 	run_sql(path, FIRST_LAYOUT);
 	f = open_store(path);
 	assert_int_equal(put(f, p, "1", "", "a"), FZ_FLEET_KNOWN);
@@ -747,6 +779,7 @@ static void test_sums(void **state)
 	assert_true(fz_fleet_forget(f, START / MINUTE + 2, &err) > 0);
 	check_list(f, path, 2);
 	fz_fleet_close(f);
+	separate_values(path);
 	run_sql(path, FIRST_LAYOUT);
 	f = open_store(path);
 	check_list(f, path, 2);
@@ -840,7 +873,7 @@ static void test_forget_beside_pushes(void **state)
 		6);
 	assert_true(beside.pushed);
 	assert_true(beside.transactions > 2);
-	assert_true(beside.most <= FZ_FLEET_SLICE + WIDE + 1);
+	assert_true(beside.most <= FZ_FLEET_SLICE + 1);
 	check_list(beside.f, path, 1);
 	struct fz_profile *got = get_from(path, "2");
 	assert_int_equal(cost_of(got, "f0"), SECOND / 1000);
@@ -872,21 +905,53 @@ static bool stop_there(void *arg, int64_t rows)
 static void test_forget_ended(void **state)
 {
 	fz_auto(fz_free_ptr) char *path = make_file();
-	fz_auto(fz_profile_freep) struct fz_profile *p = wide_recording();
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(1, "work");
 	int64_t rows = 0;
 	struct fz_error err;
 
 	(void)state;
 	struct fz_fleet *f = open_store(path);
-	for (int minute = 0; minute < 6; minute++)
-		put_at(f, p, minute, "1");
+	/* most of them without a sample */
+	for (int part = 0; part < 2; part++) {
+		p->runs[0].duration_ns = (FZ_FLEET_SLICE - 1000) * MINUTE;
+		put_at(f, p, part ? -FZ_FLEET_SLICE : -2 * FZ_FLEET_SLICE, "1");
+	}
 	assert_int_equal(fz_fleet_forget_between(f, START / MINUTE + 20, stop_there, &rows, &err),
-			 4);
-	assert_int_equal(rows, 4 * (WIDE + 1));
+			 FZ_FLEET_SLICE - 2);
+	assert_int_equal(rows, FZ_FLEET_SLICE);
 	check_list(f, path, 1);
+	p->runs[0].duration_ns = SECOND;
 	put_at(f, p, 30, "1");
-	assert_int_equal(fz_fleet_forget(f, START / MINUTE + 20, &err), 2);
+	assert_int_equal(fz_fleet_forget(f, START / MINUTE + 20, &err), FZ_FLEET_SLICE - 1998);
 	check_list(f, path, 1);
+	fz_fleet_close(f);
+	remove_file(path);
+}
+
+/* Whoever needs values that are damaged is told so. */
+static void test_damaged_values(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = make_file();
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
+	const struct fz_fleet_push next = { "p", "s", "1", "h", "", "c" };
+	const char *const sides[] = { "s@0", "s@1" };
+	struct fz_fleet_query q = query_of(NULL);
+	struct fz_profile *pair[2];
+	enum fz_fleet_put how;
+	struct fz_error err;
+
+	(void)state;
+	struct fz_fleet *f = open_store(path);
+	put_at(f, p, 0, "0");
+	put_at(f, p, 30, "1");
+	run_sql(path, "UPDATE cell_values SET bytes = x'020101' WHERE cell = 2");
+	assert_int_equal(fz_fleet_pair(f, &q, sides, pair, &err), FZ_EINPUT);
+	assert_non_null(strstr(err.message, "damaged: the values of a cell"));
+	fz_fleet_close(f);
+	f = open_store(path);
+	assert_int_equal(put_as(f, p, &next, &how, &err), FZ_EINPUT);
+	assert_non_null(strstr(err.message, "damaged: the values of a cell"));
+	assert_int_equal(fz_fleet_forget(f, START / MINUTE + 20, &err), FZ_EINPUT);
 	fz_fleet_close(f);
 	remove_file(path);
 }
@@ -926,6 +991,7 @@ int main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_forget_beside_pushes),
 		cmocka_unit_test(test_forget_ended),
+		cmocka_unit_test(test_damaged_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

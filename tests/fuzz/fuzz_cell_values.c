@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The values of a cell, which come from a store's file: whatever can be read is within its limits,
+ * and is written and read back as it was. */
+#include "fuzz.h"
+
+#include "fleet/cell_values.h"
+
+enum { VALUES_MAX = 4096 };
+
+static size_t read_all(struct fz_str bytes, struct fz_cell_value ret[VALUES_MAX], bool *bad)
+{
+	struct fz_cell_reader r = fz_cell_reader_of(bytes);
+	int64_t node = 0;
+	size_t n = 0;
+
+	for (struct fz_cell_value v; fz_cell_reader_next(&r, &v); node = v.node) {
+		fz_assert(v.node > node && v.value >= 0 && v.n >= 0);
+		if (n < VALUES_MAX)
+			ret[n++] = v;
+	}
+	*bad = r.bad;
+	return n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static struct fz_cell_value values[VALUES_MAX], again[VALUES_MAX];
+	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
+	bool bad;
+	size_t read = read_all((struct fz_str){ (const char *)data, n }, values, &bad);
+
+	fz_cell_values_write(values, read, &bytes);
+	fz_assert(read_all(fz_buf_view(&bytes), again, &bad) == read && !bad);
+	fz_assert(memcmp(values, again, read * sizeof(*values)) == 0);
+	return 0;
+}
