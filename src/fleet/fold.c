@@ -23,16 +23,21 @@ struct folder {
 	struct fz_fleet *f;
 	const struct fz_fleet_found *found;
 	struct fz_profile *p;
-	uint32_t *unit, unit_n; /* of each cell, borrowed; how many */
-	uint32_t *host;         /* of each block */
-	struct fz_map sum_map, stack_map;
+	uint32_t *unit, unit_n;  /* of each cell, borrowed; how many */
+	uint32_t *host;          /* of each block */
+	struct fz_map stack_map; /* node -> place in nodes */
 	struct sum {
 		int64_t node, value, n;
 		uint32_t unit;
 	} * sums;
 	uint32_t sum_n, sum_cap;
-	int64_t *nodes; /* that have a place in a key */
+	int64_t *nodes;
 	uint32_t node_n, node_cap;
+	/* of the unit whose cells are being read: each node's place in sums, if not below open_from
+	 */
+	uint32_t open_unit, open_from;
+	uint32_t *open;
+	uint32_t open_n, open_cap;
 	bool overflow;
 };
 
@@ -41,7 +46,7 @@ static void release(struct folder *k)
 	free(k->host);
 	free(k->sums);
 	free(k->nodes);
-	fz_map_release(&k->sum_map);
+	free(k->open);
 	fz_map_release(&k->stack_map);
 	fz_profile_free(k->p);
 }
@@ -54,8 +59,33 @@ static uint32_t place_of(struct folder *k, int64_t node)
 		fz_grow(k->nodes, k->node_n, k->node_cap);
 		k->nodes[k->node_n] = node;
 		*slot = k->node_n++;
+		fz_grow(k->open, k->open_n, k->open_cap);
+		k->open[k->open_n++] = FZ_NONE;
 	}
 	return *slot;
+}
+
+/* Cells come unit by unit; where they do not, a unit has several sums of a node. */
+static struct sum *sum_of(struct folder *k, uint32_t unit, int64_t node)
+{
+	uint32_t place = place_of(k, node);
+
+	if (unit != k->open_unit) {
+		k->open_unit = unit;
+		k->open_from = k->sum_n;
+	}
+	if (k->open[place] == FZ_NONE || k->open[place] < k->open_from) {
+		fz_grow(k->sums, k->sum_n, k->sum_cap);
+		k->sums[k->sum_n] = (struct sum){ .node = node, .unit = unit };
+		k->open[place] = k->sum_n++;
+	}
+	return &k->sums[k->open[place]];
+}
+
+static void add(struct folder *k, struct sum *to, int64_t value, int64_t n)
+{
+	k->overflow |= __builtin_add_overflow(to->value, value, &to->value);
+	k->overflow |= __builtin_add_overflow(to->n, n, &to->n);
 }
 
 static void take(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n)
@@ -64,16 +94,7 @@ static void take(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t 
 
 	if (k->unit[cell] == FZ_NONE)
 		return;
-	uint32_t *slot = fz_map_slot(&k->sum_map, FZ_KEY(k->unit[cell], place_of(k, node)));
-
-	if (*slot == FZ_NONE) {
-		fz_grow(k->sums, k->sum_n, k->sum_cap);
-		k->sums[k->sum_n] = (struct sum){ .node = node, .unit = k->unit[cell] };
-		*slot = k->sum_n++;
-	}
-	struct sum *s = &k->sums[*slot];
-	k->overflow |= __builtin_add_overflow(s->value, value, &s->value);
-	k->overflow |= __builtin_add_overflow(s->n, n, &s->n);
+	add(k, sum_of(k, k->unit[cell], node), value, n);
 }
 
 static int compare_sums(const void *a, const void *b, void *arg)
@@ -87,6 +108,22 @@ static int compare_sums(const void *a, const void *b, void *arg)
 	return order ? order : (x->unit > y->unit) - (x->unit < y->unit);
 }
 
+/* One of each unit and node. */
+static void join_sums(struct folder *k)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 1; i < k->sum_n; i++) {
+		struct sum *last = &k->sums[kept], *s = &k->sums[i];
+
+		if (s->node == last->node && s->unit == last->unit)
+			add(k, last, s->value, s->n);
+		else
+			k->sums[++kept] = *s;
+	}
+	k->sum_n = FZ_MIN(k->sum_n, kept + 1);
+}
+
 /* Whoever pushed first, and whatever keeps it: the same profile. */
 static int sort_sums(struct folder *k, struct fz_error *err)
 {
@@ -96,6 +133,7 @@ static int sort_sums(struct folder *k, struct fz_error *err)
 		fz_map_put(&k->stack_map, (uint64_t)k->nodes[i], i);
 	if (!r && k->sum_n)
 		qsort_r(k->sums, k->sum_n, sizeof(*k->sums), compare_sums, &k->stack_map);
+	join_sums(k);
 	return r;
 }
 
@@ -392,11 +430,13 @@ static int sum_up(struct folder *k, const char *name, struct fz_error *err)
 	k->p->default_metric = fz_profile_add_metric(k->p, kind->metric, kind->unit, 0, true);
 	k->p->samples.ordered = k->p->samples.timed = false;
 	r = fz_fleet_each(k->f, k->found, take, k, err);
+	if (!r)
+		r = sort_sums(k, err);
 	if (!r && k->overflow)
 		r = fz_fail(err, FZ_ELIMIT,
 			    "%s: sums are larger than 63 bits; query a shorter time (--since)",
 			    name);
-	return r ? r : sort_sums(k, err);
+	return r;
 }
 
 static void note_hours(const struct fz_fleet_found *const found[2], struct fz_profile *head)
@@ -419,9 +459,11 @@ int fz_fleet_fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2
 
 	fz_fleet_units_of(found[0], found[1], &u);
 	for (int side = 0; side < 2; side++)
-		k[side] = (struct folder){
-			.f = f, .found = found[side], .unit = u.of[side], .unit_n = u.n[side]
-		};
+		k[side] = (struct folder){ .f = f,
+					   .found = found[side],
+					   .unit = u.of[side],
+					   .unit_n = u.n[side],
+					   .open_unit = FZ_NONE };
 	for (int side = 0; !r && side < 2; side++)
 		r = sum_up(&k[side], names[side], err);
 	if (!r && u.kind == FZ_FLEET_BY_BLOCKS)

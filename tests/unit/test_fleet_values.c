@@ -78,7 +78,10 @@ static void test_add_up(void **state)
 /* Each is refused, after the values that it has before what is wrong with it. */
 static void test_damaged(void **state)
 {
-#define BYTES(text) { text, sizeof(text) - 1 }
+#define BYTES(text)                    \
+	{                              \
+		text, sizeof(text) - 1 \
+	}
 #define LARGEST "\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
 	static const struct fz_str damaged[] = {
 		BYTES(""),
