@@ -156,5 +156,5 @@ export function hotLeaf({ func, end, self }, { factor, functions: { loads, n } }
 		for (let i = node; i < end[node]; i++) sums[func[i]] += head[i] - factor * base[i];
 	let leaf = 0;
 	for (let f = 1; f < n; f++) if (sums[f] / change > sums[leaf] / change) leaf = f;
-	return leaf > 0 && sums[leaf] / change >= MOST && !loads[leaf] ? leaf : -1;
+	return sums[leaf] / change >= MOST && !loads[leaf] ? leaf : -1;
 }

@@ -10,8 +10,10 @@ const loaders = ["_find_and_load", "_load"];
 
 // paths: [["main", "js", "dumps"], base, head] are own times. certain: {self: [names], total: [names]}.
 function makeDiff(paths, origins, certain, factor = 1) {
-	const names = [...new Set(["", ...paths.flatMap(([path]) => path)])];
-	const nodes = [{ f: 0, parent: 0, kids: new Map(), own: [0, 0] }];
+	// As in a page: what appears most often is function 0, and the root is none.
+	const all = paths.flatMap(([path]) => path), often = (name) => all.filter((other) => other === name).length;
+	const names = [...new Set(all)].sort((a, b) => often(b) - often(a));
+	const nodes = [{ f: -1, parent: 0, kids: new Map(), own: [0, 0] }];
 	for (const [path, ...own] of paths) {
 		let at = nodes[0];
 		for (const name of path) {
@@ -60,6 +62,11 @@ test("a change in a library is told of the own function that calls it, with the 
 	const library = { dumps: 1, encode: 1 };
 	const all = ["main", "js", "dumps", "encode"];
 	assert.deepEqual(await told(paths, library, { self: ["encode"], total: all }), { slower: [["js", "total", 100, "encode"]] });
+});
+
+test("the function that appears most often can be the one with most of a change", async () => {
+	const paths = [[["main", "parse", "parse"], 10, 60], [["main", "a", "parse"], 1, 20], [["main", "b", "parse"], 1, 20]];
+	assert.deepEqual(await told(paths, { parse: 1, a: 1, b: 1 }, { self: ["parse"], total: ["main"] }), { slower: [["main", "total", 88, "parse"]] });
 });
 
 test("two changes are two places, and who only sums them up is none", async () => {
