@@ -201,7 +201,8 @@ export class Finder {
 			zoom: app.model.pathTo(entry.node) }, true);
 		uncover(app);
 		app.selection.select(app.flame.focus, app.flame);
-		this.tellPlace("Change", this.changeAt, list.length, ", in list order");
+		if (this.changeAt >= 0)
+			this.tellPlace("Change", this.changeAt, list.length, ", in list order");
 	}
 
 	// In a judged page those that are listed, in their order; else by the size of the change.

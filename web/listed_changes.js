@@ -196,6 +196,10 @@ class Change {
 		return [...places].filter((g) => g !== f && part(g) >= MOST)
 			.sort((a, b) => part(a) - part(b) || a - b)[0] ?? -1;
 	}
+	// The change of its leaf's own time.
+	get ofLeaf() {
+		return this.leaf < 0 ? null : new Change(this.of, this.leaf, null);
+	}
 	// Its cost with callees, where only its own time changed and that is less; else null.
 	get whole() {
 		return this.places ? null : wholeOf(this.of.data, this.of.costs, this);

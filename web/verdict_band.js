@@ -4,6 +4,7 @@
 import { largestChange, nameOfChange, sayChange } from "./listed_changes.js";
 import { benchmarkBand } from "./benchmark_parts.js";
 import { manyWord, oneWord } from "./cost_words.js";
+import { HEAD } from "./data.js";
 import { dotted, el, twoParts } from "./dom.js";
 import {
 	compare, formatChange, formatPair, formatPercentChange, formatShare, formatValue, metricName,
@@ -33,11 +34,16 @@ function runCosts({ header, unit }) {
 	return [what, metric, header.per_run && "per run"].filter(Boolean).join(" ");
 }
 
-// The function that has most of the run's change: {entry, words}; null where none is certain.
-function culpritOf(data, found) {
+// The function that has most of the run's change: {entry, words}; null where none is certain. The
+// name of one that is nearly the whole run says nothing, that of the one with most of its change
+// does.
+function culpritOf({ data, costs }, found) {
 	const { header: { base, head, verdict }, factor } = data;
-	const entry = largestChange(found, verdict.word);
-	if (!entry || (verdict.word !== "slower" && verdict.word !== "faster")) return null;
+	const listed = largestChange(found, verdict.word);
+	if (!listed || (verdict.word !== "slower" && verdict.word !== "faster")) return null;
+	const isRun = costs.total[HEAD][listed.f] >= NEARLY_ALL * head.sum, { ofLeaf } = listed;
+	const isMost = ofLeaf?.change.delta / listed.change.delta >= MOSTLY;
+	const entry = isRun && isMost ? ofLeaf : listed;
 	const { delta } = compare(base.sum, head.sum, factor);
 	return { entry, words: entry.change.delta / delta >= MOSTLY ? "mostly" : "most in" };
 }
@@ -58,7 +64,8 @@ function certainty(data, found) {
 	return [between, certain, many];
 }
 
-const MOSTLY = 0.5; // part of the run's change
+const MOSTLY = 0.5; // part of a change
+const NEARLY_ALL = 0.9; // part of the run
 const LISTED = 6; // functions of a line
 const LEADING = 3; // functions where the list has no room
 
@@ -104,7 +111,7 @@ export class Band {
 	answer(found) {
 		const { data, acts } = this.model;
 		const verdict = runHeadline(data), costs = runCosts(data);
-		const culprit = found && culpritOf(data, found);
+		const culprit = found && culpritOf(this.model, found);
 		if (!culprit)
 			return [dotted("answer", verdict, costs), dotted("quiet", ...certainty(data, found))];
 		const { entry, words } = culprit;

@@ -376,6 +376,17 @@ test("the verdict of a slower run names the function with most of the change, an
 			});
 });
 
+test("a verdict does not name the function that is the whole run, but the one with most of its change", async () => {
+	const at = (name, file = "/srv/app/work.py") => ({ name, file, line: 7 }), library = "/usr/lib/python3/dist-packages/lib/core.py";
+	const run = (hot, ...counts) => ["a", "b", "c"].map((name, k) => ({ tid: 1, stack: [at("<module>"), at(name, library), at("inner", library)], count: counts[k] + hot }))
+		.concat({ tid: 1, stack: [at("<module>"), at("other", library)], count: 900 });
+	await withPage(diffPage(run(0, 1000, 1000, 1000), run(700, 1000, 1000, 1000), ["exact", "time", "judged", "counted=instructions,count"]), {}, async (page) => {
+		assert.match((await page.innerText("#band .answer")).replace(/\s+/g, " "), /slower, mostly inner \S*core\.py:7$/);
+		await page.click("#band .culprit");
+		assert.equal((await shownNow(page)).name, "inner");
+	});
+});
+
 test("the box of a selected frame does not cover the labels of its path", async () => {
 	const deep = Array.from({ length: 14 }, (_, i) => ({ name: `level_${i}`, file: "/srv/app/deep.py", line: 10 + i }));
 	await withPage(diffPage([{ tid: 1, stack: deep, count: 400 }], [{ tid: 1, stack: deep, count: 900 }], ["exact", "time", "judged"]), { width: 1400, height: 900 }, async (page) => {
