@@ -44,6 +44,7 @@ void fz_hypotheses_init(const struct fz_inference *c, struct fz_hypotheses *k)
 		k->change[f] = fz_calloc(room, sizeof(*k->change[f]));
 		k->rejected[f] = fz_calloc(room, sizeof(*k->rejected[f]));
 		k->judged[f] = fz_calloc(room, sizeof(*k->judged[f]));
+		k->weight[f] = fz_calloc(room, sizeof(*k->weight[f]));
 		k->evidence[f] = fz_calloc(room * c->runs, sizeof(*k->evidence[f]));
 	}
 	fz_both(gather, &base, &head);
@@ -56,6 +57,7 @@ void fz_hypotheses_release(struct fz_hypotheses *k)
 		free(k->change[f]);
 		free(k->rejected[f]);
 		free(k->judged[f]);
+		free(k->weight[f]);
 	}
 	free(k->function);
 	free(k->cost);
@@ -167,6 +169,24 @@ static double *p_values(const struct fz_inference *c, const struct fz_hypotheses
 	return p;
 }
 
+/* Weighs the tests first .. first + n of a family of this weight, and divides each p by its own
+ * weight. */
+static void weigh(const struct fz_hypotheses *k, enum fz_family f, size_t first, size_t n,
+		  double of_family, double *p)
+{
+	fz_auto(fz_free_ptr) double *cost = fz_calloc(FZ_MAX(n, 1), sizeof(*cost));
+	const struct fz_change *change = k->change[f] + first;
+	double *weight = k->weight[f] + first;
+
+	for (size_t i = 0; i < n; i++)
+		cost[i] = change[i].base + change[i].head;
+	fz_bh_weigh(p + first, cost, n, weight);
+	for (size_t i = 0; i < n; i++) {
+		weight[i] *= of_family;
+		p[first + i] /= weight[i];
+	}
+}
+
 void fz_hypotheses_test(const struct fz_inference *c, struct fz_hypotheses *k)
 {
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
@@ -197,8 +217,8 @@ static void reject_alone(const struct fz_inference *c, struct fz_hypotheses *k, 
 		k->rejected[f][i] = fz_hypotheses_changed_with_run(c, k, f, i);
 }
 
-/* The level at which Benjamini and Hochberg's correction rejects; at least that for one
- * rejection. */
+/* The level at which Benjamini and Hochberg's correction rejects a test of weight 1; at least that
+ * for one rejection. */
 static double level_of(const struct fz_hypotheses *k, enum fz_family f, const struct together *t)
 {
 	size_t rejected = 0, tested = 0;
@@ -222,7 +242,9 @@ static void settle(const struct fz_inference *c, struct fz_hypotheses *k, enum f
 	double level = level_of(k, f, t);
 	for (uint32_t i = first; i < until; i++)
 		fz_hypotheses_settle(c, k, f, i,
-				     isnan(t->p[i - first]) ? FZ_FALSE_DISCOVERY_RATE : level);
+				     isnan(t->p[i - first]) ? FZ_FALSE_DISCOVERY_RATE
+							    : FZ_MIN(level * k->weight[f][i],
+								     FZ_FALSE_DISCOVERY_RATE));
 }
 
 void fz_hypotheses_correct(const struct fz_inference *c, struct fz_hypotheses *k)
@@ -230,6 +252,7 @@ void fz_hypotheses_correct(const struct fz_inference *c, struct fz_hypotheses *k
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
 		fz_auto(fz_free_ptr) double *p = p_values(c, k, f);
 
+		weigh(k, f, 0, k->n, 1, p);
 		fz_bh(p, k->n, FZ_FALSE_DISCOVERY_RATE, k->rejected[f]);
 		settle(c, k, f, &(struct together){ p, 0, k->n, FZ_FALSE_DISCOVERY_RATE });
 	}
@@ -262,6 +285,11 @@ void fz_hypotheses_correct_paths(const struct fz_inference *c,
 		size_t tested = tested_count(functions, f), chosen = rejected_count(functions, f);
 		fz_auto(fz_free_ptr) double *p = p_values(c, paths, f);
 		double q = FZ_FALSE_DISCOVERY_RATE * (double)chosen / (double)FZ_MAX(tested, 1);
+
+		for (uint32_t i = 0; i < functions->n; i++)
+			if (selected[i])
+				weigh(paths, f, start[i], start[i + 1] - start[i],
+				      functions->weight[f][i], p);
 
 		fz_bh_inside(p, start, selected, functions->n, tested, FZ_FALSE_DISCOVERY_RATE,
 			     paths->rejected[f]);

@@ -54,6 +54,7 @@ struct fz_hypotheses {
 	uint32_t *function;                         /* function of each entity, or of its path */
 	const struct fz_diff_cost **cost;           /* reported cost of each */
 	struct fz_change *change[FZ_FAMILIES];
+	double *weight[FZ_FAMILIES]; /* of each test in its family: fz_bh_weigh */
 	bool *rejected[FZ_FAMILIES];
 	struct fz_judged *judged[FZ_FAMILIES];
 };

@@ -38,6 +38,23 @@ size_t fz_bh(const double *p, size_t n, double q, bool *ret_rejected)
 	return rejected;
 }
 
+void fz_bh_weigh(const double *p, const double *cost, size_t n, double *ret_weight)
+{
+	const double even = 0.1;
+	double sum = 0, tested = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(p[i]))
+			continue;
+		fz_assert(cost[i] >= 0);
+		sum += cost[i];
+		tested++;
+	}
+	for (size_t i = 0; i < n; i++)
+		ret_weight[i] =
+			isnan(p[i]) || sum == 0 ? 1 : even + (1 - even) * tested * cost[i] / sum;
+}
+
 size_t fz_bh_inside(const double *p, const size_t *start, const bool *selected, size_t families,
 		    size_t tested_families, double q, bool *ret_rejected)
 {

@@ -19,6 +19,13 @@
  * many were rejected and sets ret_rejected[0..n). */
 size_t fz_bh(const double *p, size_t n, double q, bool *ret_rejected);
 
+/* Weights of tests by cost, with a mean of 1 over those that were tested: a tenth of the weight
+ * is divided evenly, the rest by cost[i] >= 0. Rejecting by p[i]/weight[i] in place of p[i] keeps
+ * the false discovery rate (Genovese, Roeder and Wasserman 2006) if the weights do not depend on
+ * the p-values, as the cost of both sides together does not. It finds changes of costly functions
+ * among hundreds of cheap ones. Sets ret_weight[0..n), 1 where p[i] is NaN. */
+void fz_bh_weigh(const double *p, const double *cost, size_t n, double *ret_weight);
+
 /* Tests inside selected families, Benjamini and Bogomolov (2014): family i (the paths of function
  * i) is p[start[i]] .. p[start[i + 1]); only families with selected[i] are tested, each at level q
  * * (selected families) / (tested families). Sets ret_rejected for all start[families] entries and

@@ -5,14 +5,14 @@ Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
 
 Self: 0 slower, 1 faster.
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±49.4 ms      to 0   dropped.<locals>.<genexpr>
+  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<genexpr>
 
 Total, with callees: 0 slower, 1 faster.
    before     after      change  interval         %   function
-   140 ms       0 s     -140 ms  ±52.7 ms      to 0   dropped (program.py:21)
+   140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
 
 Unsure: parse +164 ms ±919 ms, helper -35.5 ms ±70.8 ms, dropped -31.5 ms
-  ±45.5 ms; 4 more (--table).
+  ±61.4 ms; 4 more (--table).
 
 Measured: one run per side, by the wall clock; smallest detectable change:
   82.8 %.
@@ -25,18 +25,18 @@ Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
 
 Self: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±49.4 ms      to 0   dropped.<locals>.<genexpr>
+  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<genexpr>
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
-  31.5 ms       0 s    -31.5 ms  ±45.5 ms      to 0 ? dropped (program.py:21)
+  31.5 ms       0 s    -31.5 ms  ±61.4 ms      to 0 ? dropped (program.py:21)
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
   2.50 ms   4.50 ms    +2.00 ms  ±74.5 ms   +80.0 % ? request (program.py:37)
 
 Total, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
   unsure (?).
    before     after      change  interval         %   function
-   140 ms       0 s     -140 ms  ±52.7 ms      to 0   dropped (program.py:21)
-  69.0 ms       0 s    -69.0 ms  ±42.2 ms      to 0   dropped.<locals>.<genexpr>
+   140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
+  69.0 ms       0 s    -69.0 ms  ±53.5 ms      to 0   dropped.<locals>.<genexpr>
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
       0 s   30.0 ms    +30.0 ms  ±46.6 ms    from 0 ? added (program.py:25)
@@ -70,18 +70,18 @@ Warning: both are treated as whole runs, which the files do not specify; for
 
 Self: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±49.4 ms      to 0   dropped.<locals>.<genexpr>
+  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<genexpr>
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
-  31.5 ms       0 s    -31.5 ms  ±45.5 ms      to 0 ? dropped (program.py:21)
+  31.5 ms       0 s    -31.5 ms  ±61.4 ms      to 0 ? dropped (program.py:21)
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
   2.50 ms   4.50 ms    +2.00 ms  ±74.5 ms   +80.0 % ? request (program.py:37)
 
 Total, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
   unsure (?).
    before     after      change  interval         %   function
-   140 ms       0 s     -140 ms  ±52.7 ms      to 0   dropped (program.py:21)
-  69.0 ms       0 s    -69.0 ms  ±42.2 ms      to 0   dropped.<locals>.<genexpr>
+   140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
+  69.0 ms       0 s    -69.0 ms  ±53.5 ms      to 0   dropped.<locals>.<genexpr>
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
       0 s   30.0 ms    +30.0 ms  ±46.6 ms    from 0 ? added (program.py:25)
@@ -155,10 +155,10 @@ ESC[1mUnsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (
 
 ESC[1mSelf: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).ESC[0m
 ESC[2m   before     after      change  interval         %   functionESC[0m
-  69.0 ms       0 s  ESC[35m  -69.0 ms  ±49.4 ms      to 0ESC[0m   dropped.<locals>.<genexpr>
+  69.0 ms       0 s  ESC[35m  -69.0 ms  ±60.2 ms      to 0ESC[0m   dropped.<locals>.<genexpr>
    368 ms    532 ms  ESC[2m   +164 ms   ±919 ms   +44.6 %ESC[0m ? parse (program.py:11)
   82.5 ms   47.0 ms  ESC[2m  -35.5 ms  ±70.8 ms   -43.0 %ESC[0m ? helper (program.py:31)
-  31.5 ms       0 s  ESC[2m  -31.5 ms  ±45.5 ms      to 0ESC[0m ? dropped (program.py:21)
+  31.5 ms       0 s  ESC[2m  -31.5 ms  ±61.4 ms      to 0ESC[0m ? dropped (program.py:21)
   46.5 ms   18.5 ms  ESC[2m  -28.0 ms  ±34.5 ms   -60.2 %ESC[0m ? fib (program.py:17)
   2.50 ms   4.50 ms  ESC[2m  +2.00 ms  ±74.5 ms   +80.0 %ESC[0m ? request (program.py:37)
 
@@ -325,7 +325,7 @@ Unsure whether slower or faster: 602 ms
 
 Self: 0 slower, 1 faster.
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±49.4 ms      to 0   dropped.<locals…
+  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals…
 
 Total, with callees: 0 slower, 1 faster.
 
@@ -402,7 +402,7 @@ Slower by 75.0 % [+26.3 %, +142.4 %] (approximate: sample order unknown): 12,000
 
 Self: 1 slower, 0 faster.
    before     after      change  interval         %   function
-    3,000    12,000      +9,000   ≥+3,502  +300.0 %   parse
+    3,000    12,000      +9,000   ≥+3,852  +300.0 %   parse
 
 Total, with callees: 1 slower, 0 faster.
    before     after      change  interval         %   function
@@ -531,7 +531,7 @@ Smallest detectable change of a function with 10.0 % of the run: 9.4 % of the
 
 Self: 1 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
    before  expected     after    by share  interval         %   function
-    3,000     6,007    18,000     +11,993   ≥+4,243  +199.7 %   parse
+    3,000     6,007    18,000     +11,993   ±11,506  +199.7 %   parse
     2,000     4,004     4,100       +95.5    ±2,287    +2.4 % ? load
     1,000     2,002     1,950       -52.2    ±1,127    -2.6 % ? save
     1,500     3,003     3,000        -3.4    ±1,691    -0.1 % ? wait
@@ -555,7 +555,7 @@ $ fizeau diff g.folded h.folded --format json | grep -A 5 '"scale"' && fizeau di
 $ fizeau diff g.folded h.folded --format markdown | grep '^|' | head -n 3
 | function | by share | before → after | where |
 |:--|--:|--:|:--|
-| ▲ <code>parse</code> | +11,993<br><sub>≥+4,243<br>+199.7&nbsp;%</sub> | 3,000 → 18,000<br><sub>expected 6,007</sub> |  |
+| ▲ <code>parse</code> | +11,993<br><sub>±11,506<br>+199.7&nbsp;%</sub> | 3,000 → 18,000<br><sub>expected 6,007</sub> |  |
 
 # A function is a link if its file is here and the report lies beside it.
 $ printf 'main (k.py:1);parse (k.py:12) 3000\n' > k.folded && printf 'main (k.py:1);parse (k.py:12) 12000\n' > l.folded
@@ -609,7 +609,7 @@ $ fizeau diff g.folded h.folded --verbose --scale share | grep -E '^ *before|par
    before  expected     after    by share  interval         %   function
     3,000    10,820    18,000      +7,180     ≥+968   +66.4 %   parse
    before  expected     after    by share  interval         %   function
-    3,000    10,820    18,000      +7,180     ≥+715   +66.4 %   parse
+    3,000    10,820    18,000      +7,180     ≥+968   +66.4 %   parse
 Scaling: share; expected is before times 3.6067, to make the totals equal.
 
 $ fizeau diff g.folded h.folded --scale window
@@ -621,11 +621,11 @@ $ fizeau diff base.bin head.bin --verbose --scale window | sed -n "1,2p;/^ *befo
 Unsure whether slower or faster from parts of running programs: 602 ms -> 604 ms
   of wall time in what was recorded.
    before  expected     after      change  interval         %   function
-  69.0 ms   70.2 ms       0 s    -70.2 ms  ±50.0 ms      to 0   dropped.<locals…
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±60.8 ms      to 0   dropped.<locals…
    368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse
    before  expected     after      change  interval         %   function
-   140 ms    142 ms       0 s     -142 ms  ±62.1 ms      to 0   dropped
-  69.0 ms   70.2 ms       0 s    -70.2 ms  ±51.0 ms      to 0   dropped.<locals…
+   140 ms    142 ms       0 s     -142 ms  ±76.7 ms      to 0   dropped
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±69.4 ms      to 0   dropped.<locals…
    368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse
 Scaling: window; expected is before times 1.0180, for 652 ms recorded instead of
   641 ms.

@@ -92,6 +92,31 @@ static void test_many_tests(void **state)
 	assert_int_equal(fz_bh_inside(paths, start, selected, 3, 4, 0.05, rejected), 1);
 }
 
+/* One costly function among nine cheap ones: without weights its p would have to be 0.005. */
+static void test_weights(void **state)
+{
+	static const double cost[] = { 910, 10, 10, 10, 10, 10, 10, 10, 10, 10, 5000 };
+	double p[] = { 0.02, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.9, 0.3, 0.02, NAN };
+	double weight[11], none[11] = { 0 }, sum = 0;
+	bool rejected[11];
+
+	(void)state;
+	fz_bh_weigh(p, cost, 11, weight);
+	for (int i = 0; i < 10; i++)
+		sum += weight[i];
+	assert_true(fabs(sum - 10) < 1e-9);
+	assert_true(fabs(weight[0] - (0.1 + 0.9 * 9.1)) < 1e-9);
+	assert_true(weight[1] >= 0.1 && weight[10] == 1);
+	assert_int_equal(fz_bh(p, 11, 0.05, rejected), 0);
+	for (int i = 0; i < 11; i++)
+		p[i] /= weight[i];
+	assert_int_equal(fz_bh(p, 11, 0.05, rejected), 1);
+	assert_true(rejected[0]);
+	/* Equal where nothing has a cost. */
+	fz_bh_weigh(p, none, 11, weight);
+	assert_true(weight[0] == 1 && weight[9] == 1);
+}
+
 /* f f f - f(f) - - f f: recursion at the fifth sample counts once, and leaving and entering at
  * the same sample goes on. */
 static void test_visits(void **state)
@@ -238,11 +263,12 @@ static void test_median_interval(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_distributions),   cmocka_unit_test(test_medians),
-		cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_many_tests),
-		cmocka_unit_test(test_visits),          cmocka_unit_test(test_bursts),
-		cmocka_unit_test(test_jitter),          cmocka_unit_test(test_power),
-		cmocka_unit_test(test_median_interval), cmocka_unit_test(test_changepoint),
+		cmocka_unit_test(test_distributions), cmocka_unit_test(test_medians),
+		cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_many_tests),
+		cmocka_unit_test(test_weights),       cmocka_unit_test(test_visits),
+		cmocka_unit_test(test_bursts),        cmocka_unit_test(test_jitter),
+		cmocka_unit_test(test_power),         cmocka_unit_test(test_median_interval),
+		cmocka_unit_test(test_changepoint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
