@@ -33,8 +33,10 @@ struct world {
 	volatile uint32_t tids[THREADS];
 	_Alignas(8) uint8_t interps[INTERPS][2048];
 	uint8_t states[STATES][512];
-	uint8_t pthreads[THREADS][1024];
+	uint8_t gap[4096];               /* what is near a state is part of it */
+	uint8_t pthreads[THREADS][1024]; /* stacks lie below them, but for the main thread's */
 	uint8_t gil[64];
+	uint8_t main_stack[256];
 };
 
 /* What the reader searches the program's symbols for. */
@@ -102,6 +104,26 @@ static void put_interp(const struct fz_py_layout *l, unsigned interp, uint64_t i
 static void put_first(const struct fz_py_layout *l, unsigned interp)
 {
 	put(_PyRuntime, l->runtime.interpreters_head, address(world->interps[interp]));
+}
+
+/* The thread runs with this state; NULL: with none, up to 3.11 without the GIL. */
+static void put_current(const struct fz_py_layout *l, uint8_t *state)
+{
+	if (l->runtime.current != FZ_PY_ABSENT)
+		put(_PyRuntime, l->runtime.current, address(state));
+	if (l->thread.status == FZ_PY_ABSENT)
+		return;
+	for (unsigned i = 0; state && i < STATES; i++)
+		put(world->states[i], l->thread.status,
+		    state == world->states[i] ? FZ_PY_STATUS_BOUND | FZ_PY_STATUS_ACTIVE : 0);
+}
+
+/* The state has a frame (which cannot be read), in a call that is here in a C stack. */
+static void put_call(const struct fz_py_layout *l, unsigned state, const uint8_t *stack)
+{
+	put(world->states[state], l->thread.frame, address(stack));
+	if (l->cframe.head != FZ_PY_ABSENT)
+		put(world->states[state], l->cframe.head, address(stack));
 }
 
 /* The main thread's first state holds the GIL, for the time of this number. */
@@ -309,11 +331,11 @@ static void test_interpreters_come_and_go(void **state)
 		take(&r, 1);
 		put_state(r.l, 1, 1, 0, 2, NULL);
 		put_interp(r.l, 1, 1, world->states[1], world->interps[0]);
-		take(&r, 2);
-		assert_non_null(stack_of(&r, 0, 0));
+		put_current(r.l, world->states[1]);
+		take(&r, 1);
 		assert_non_null(stack_of(&r, 0, 1));
 		put_interp(r.l, 1, 2, world->states[1], world->interps[0]);
-		take(&r, 2);
+		take(&r, 1);
 		assert_null(stack_of(&r, 0, 1));
 		assert_non_null(stack_of(&r, 0, 2));
 		put_first(r.l, 0);
@@ -335,12 +357,98 @@ static void test_second_state_does_not_wait(void **state)
 		put_state(r.l, 1, 1, 0, 2, NULL);
 		put_interp(r.l, 1, 1, world->states[1], world->interps[0]);
 		put_first(r.l, 1);
+		put_current(r.l, world->states[1]);
 		for (int i = 0; i < 3; i++)
-			take(&r, 2);
+			take(&r, 1);
 		assert_false(stack_of(&r, 0, 1)->status & FZ_STATUS_HAS_EXCEPTION);
+		assert_true(stack_of(&r, 0, 1)->status & FZ_STATUS_HAS_GIL);
 		put(world->states[1], r.l->thread.raised, 8);
-		take(&r, 2);
+		take(&r, 1);
 		assert_true(stack_of(&r, 0, 1)->status & FZ_STATUS_HAS_EXCEPTION);
+		end(&r);
+	}
+}
+
+/* Two states of the main thread, the second one above the first in its C stack. */
+static void test_thread_runs_with_one_state(void **state)
+{
+	const uint8_t *outer = world->main_stack + 128, *inner = world->main_stack;
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, true);
+		uint32_t both = minor < 10 ? 2 : 1; /* that have frames */
+		put_state(r.l, 1, 1, 0, 2, NULL);
+		put_interp(r.l, 1, 1, world->states[1], world->interps[0]);
+		put_first(r.l, 1);
+		put_call(r.l, 0, outer);
+		put_current(r.l, world->states[0]);
+		take(&r, 1);
+		assert_non_null(stack_of(&r, 0, 0));
+		put_call(r.l, 1, inner);
+		put_current(r.l, world->states[1]);
+		take(&r, both);
+		assert_ptr_equal(&r.sample.stacks[0], stack_of(&r, 0, 1));
+		put_current(r.l, NULL);
+		take(&r, both);
+		if (both == 1)
+			assert_non_null(stack_of(&r, 0, 1));
+		put_state(r.l, 1, 1, 0, 2, NULL);
+		put_current(r.l, world->states[0]);
+		take(&r, 1);
+		assert_non_null(stack_of(&r, 0, 0));
+		end(&r);
+	}
+}
+
+/* And both of one interpreter. */
+static void test_second_state_of_interpreter(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, true);
+		put_state(r.l, 1, 0, 0, 2, world->states[0]);
+		put_interp(r.l, 0, 0, world->states[1], NULL);
+		put(world->states[1], r.l->thread.raised, 8);
+		put_call(r.l, 1, world->main_stack);
+		put_current(r.l, world->states[1]);
+		take(&r, 1);
+		assert_true(stack_of(&r, 0, 0)->status & FZ_STATUS_HAS_EXCEPTION);
+		put_state(r.l, 1, 0, 0, 2, world->states[0]);
+		put(world->states[1], r.l->thread.raised, 8);
+		put_call(r.l, 0, world->main_stack);
+		put_current(r.l, world->states[0]);
+		take(&r, 1);
+		assert_false(stack_of(&r, 0, 0)->status & FZ_STATUS_HAS_EXCEPTION);
+		end(&r);
+	}
+}
+
+/* The main thread has made a state, and another thread runs with it, which keeps the main thread's
+ * id up to 3.11: what the main thread does meanwhile is not lost. */
+static void test_state_in_another_thread(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor < 12; minor++) {
+		struct reader r;
+		begin(&r, minor, true);
+		put_state(r.l, 2, 0, 1, 3, world->states[0]);
+		put_interp(r.l, 0, 0, world->states[2], NULL);
+		put_state(r.l, 1, 1, 0, 2, NULL);
+		put_interp(r.l, 1, 1, world->states[1], world->interps[0]);
+		put_first(r.l, 1);
+		put_call(r.l, 0, world->main_stack);
+		put_call(r.l, 1, world->pthreads[1] - 128);
+		put_call(r.l, 2, world->pthreads[1] - 64);
+		put_current(r.l, world->states[1]);
+		take(&r, 3);
+		assert_non_null(stack_of(&r, 0, 0));
+		assert_non_null(stack_of(&r, 0, 1));
+		assert_non_null(stack_of(&r, 1, 0));
 		end(&r);
 	}
 }
@@ -365,6 +473,9 @@ int main(void)
 		cmocka_unit_test(test_forked_in_c),
 		cmocka_unit_test(test_interpreters_come_and_go),
 		cmocka_unit_test(test_second_state_does_not_wait),
+		cmocka_unit_test(test_thread_runs_with_one_state),
+		cmocka_unit_test(test_second_state_of_interpreter),
+		cmocka_unit_test(test_state_in_another_thread),
 	};
 	return cmocka_run_group_tests(tests, set_up, NULL);
 }

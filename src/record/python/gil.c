@@ -147,15 +147,17 @@ void fz_py_gils_count_down(struct fz_python *py)
 
 bool fz_py_gils_is_held(const struct fz_python *py, const struct fz_py_thread *t)
 {
-	enum { STATUS_ACTIVE = 16 };
 	const struct fz_py_layout *l = py->layout;
 	uint32_t i = py->threads.interps[t->interp].gil;
 	size_t at = t->walk.at_tstate;
 
 	if (l->free_threaded && l->thread.status != FZ_PY_ABSENT)
-		return fz_py_copied_u32(&py->plan, at + l->thread.status) & STATUS_ACTIVE;
+		return fz_py_states_runs(py, t, FZ_PY_STATUS_ACTIVE);
 	if (l->thread.holds_gil != FZ_PY_ABSENT)
 		return fz_py_copied_u32(&py->plan, at + l->thread.holds_gil) != 0;
+	/* The lock does not always know of a change from one state of a thread to another. */
+	if (t->shared)
+		return fz_py_states_runs(py, t, FZ_PY_STATUS_ACTIVE);
 	if (i == FZ_NONE)
 		return false;
 	struct gil_state gil = read_gil(py, py->threads.gils[i].at);

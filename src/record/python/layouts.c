@@ -43,7 +43,7 @@ static const struct fz_py_layout layouts[] = {
 	{
 		.minor = 8, .frames = FZ_PY_FRAMES_HEAP, .lines = FZ_PY_LINES_LNOTAB,
 		.unicode_shift = 2, .position_scale = 1, .owner_entry = 255,
-		.runtime = { .interpreters_head = 32, .gc_collecting = 544, .gil = 1152 },
+		.runtime = { .interpreters_head = 32, .gc_collecting = 544, .gil = 1152, .current = 1368 },
 		.interp = { .next = 0, .id = 16, .threads_head = 8, .threads_main = NONE,
 			.modules = 56, .gil_pointer = NONE, .gc_collecting = NONE, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
@@ -56,7 +56,7 @@ static const struct fz_py_layout layouts[] = {
 	{
 		.minor = 9, .frames = FZ_PY_FRAMES_HEAP, .lines = FZ_PY_LINES_LNOTAB,
 		.unicode_shift = 2, .position_scale = 1, .owner_entry = 255,
-		.runtime = { .interpreters_head = 32, .gc_collecting = NONE, .gil = 352 },
+		.runtime = { .interpreters_head = 32, .gc_collecting = NONE, .gil = 352, .current = 568 },
 		.interp = { .next = 0, .id = 24, .threads_head = 8, .threads_main = NONE,
 			.modules = 856, .gil_pointer = NONE, .gc_collecting = 816, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
@@ -69,7 +69,7 @@ static const struct fz_py_layout layouts[] = {
 	{
 		.minor = 10, .frames = FZ_PY_FRAMES_HEAP, .lines = FZ_PY_LINES_310,
 		.unicode_shift = 2, .position_scale = 2, .owner_entry = 255,
-		.runtime = { .interpreters_head = 32, .gc_collecting = NONE, .gil = 352 },
+		.runtime = { .interpreters_head = 32, .gc_collecting = NONE, .gil = 352, .current = 568 },
 		.interp = { .next = 0, .id = 24, .threads_head = 8, .threads_main = NONE,
 			.modules = 856, .gil_pointer = NONE, .gc_collecting = 816, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
@@ -82,7 +82,7 @@ static const struct fz_py_layout layouts[] = {
 	{
 		.minor = 11, .frames = FZ_PY_FRAMES_CFRAME, .lines = FZ_PY_LINES_LOCATION,
 		.unicode_shift = 2, .owner_entry = 255,
-		.runtime = { .interpreters_head = 40, .gc_collecting = NONE, .gil = 360 },
+		.runtime = { .interpreters_head = 40, .gc_collecting = NONE, .gil = 360, .current = 576 },
 		.interp = { .next = 0, .id = 48, .threads_head = 16, .threads_main = NONE,
 			.modules = 888, .gil_pointer = NONE, .gc_collecting = 848, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
@@ -106,12 +106,12 @@ static const struct fz_py_layout layouts[] = {
 	{
 		.minor = 12, .frames = FZ_PY_FRAMES_CFRAME, .lines = FZ_PY_LINES_LOCATION,
 		.unicode_shift = 2, .owner_entry = 3,
-		.runtime = { .interpreters_head = 40, .gc_collecting = NONE, .gil = NONE },
+		.runtime = { .interpreters_head = 40, .gc_collecting = NONE, .gil = NONE, .current = NONE },
 		.interp = { .next = 0, .id = 8, .threads_head = 72, .threads_main = NONE,
 			.modules = 944, .gil_pointer = 384, .gc_collecting = 312, .gc_frame = NONE,
 			.code_generation = NONE, .tlbc_generation = NONE },
 		.gil = OLD_GIL,
-		.thread = { .next = 8, .interp = 16, .frame = 56, .base_frame = NONE, .status = NONE, .id = NONE,
+		.thread = { .next = 8, .interp = 16, .frame = 56, .base_frame = NONE, .status = 24, .id = NONE,
 			.thread_id = 136, .native_thread_id = 144, .stack_chunk = 232,
 			.holds_gil = NONE, .gil_requested = NONE,
 			.raised = 96, .exc_state = 256, .exc_info = 104,
@@ -379,7 +379,7 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 	out->lines = FZ_PY_LINES_LOCATION;
 	out->owner_entry = 3;
 	out->unicode_shift = ft && out->minor >= 14 ? 8 : 2;
-	out->runtime.gc_collecting = out->runtime.gil = FZ_PY_ABSENT;
+	out->runtime.gc_collecting = out->runtime.gil = out->runtime.current = FZ_PY_ABSENT;
 	out->gil.last_holder = 8 + gil_shift;
 	out->gil.locked = 16 + gil_shift;
 	out->gil.switches = 24 + gil_shift;

@@ -28,6 +28,13 @@ enum fz_py_lines {
 	FZ_PY_LINES_LOCATION, /* 3.11 on: with columns */
 };
 
+/* In a thread state's status. */
+enum fz_py_status {
+	/* Of all states of a kernel thread this is the one that it runs with, or ran with last. */
+	FZ_PY_STATUS_BOUND = 8,
+	FZ_PY_STATUS_ACTIVE = 16, /* it runs Python code */
+};
+
 struct fz_py_layout {
 	uint8_t minor;
 	bool free_threaded;
@@ -39,6 +46,7 @@ struct fz_py_layout {
 
 	struct {
 		uint32_t interpreters_head, gc_collecting, gil;
+		uint32_t current; /* the thread state that runs Python code; up to 3.11 */
 	} runtime;
 	struct {
 		uint32_t next, id, threads_head, threads_main, modules;
@@ -49,8 +57,9 @@ struct fz_py_layout {
 		uint32_t last_holder, locked, switches;
 	} gil;
 	struct {
-		uint32_t next, interp, frame, base_frame, status;
-		uint32_t id; /* serial number; up to 3.10, where there is no native_thread_id */
+		uint32_t next, interp, frame, base_frame;
+		uint32_t status; /* bits of enum fz_py_status; from 3.12 on */
+		uint32_t id;     /* serial number; up to 3.10, where there is no native_thread_id */
 		uint32_t thread_id, native_thread_id, stack_chunk, holds_gil, gil_requested;
 		uint32_t tracing;   /* a trace function runs: 4 bytes; of heap frames only */
 		uint32_t raised;    /* exception on its way up, or its type */

@@ -46,6 +46,7 @@ struct fz_python {
 	uint32_t block_lo, block_size; /* part of an interpreter that is copied */
 	size_t gc_at;                  /* 3.8: copy of the runtime's gc.collecting */
 	size_t interps_at;             /* copy of the runtime's pointer to its interpreters */
+	size_t current_at;             /* and of that to the state that runs Python code */
 	struct fz_py_ticks ticks;
 
 	struct fz_python_stack *stacks;
@@ -77,6 +78,15 @@ static inline uint32_t fz_py_copied_u32(const struct fz_py_plan *plan, size_t at
  * fz_python_take. */
 int fz_py_look_around(struct fz_python *py, int64_t now, struct fz_error *err);
 void fz_py_list_threads(struct fz_python *py);
+
+/* ---- states.c ---- */
+
+/* Does the interpreter say that the thread runs with this one of its states? Up to 3.11 it does
+ * while that has the GIL. */
+bool fz_py_states_runs(const struct fz_python *py, const struct fz_py_thread *t,
+		       enum fz_py_status as);
+/* Set the rank of each thread in the sample that was copied. */
+void fz_py_states_choose(struct fz_python *py);
 
 /* ---- gil.c ---- */
 

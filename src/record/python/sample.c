@@ -56,6 +56,9 @@ static void make_plan(struct fz_python *py)
 	fz_py_gils_plan(py);
 	py->interps_at =
 		fz_py_plan_add(&py->plan, py->runtime.address + l->runtime.interpreters_head, 8);
+	if (t->shared && l->runtime.current != FZ_PY_ABSENT)
+		py->current_at =
+			fz_py_plan_add(&py->plan, py->runtime.address + l->runtime.current, 8);
 	if (l->runtime.gc_collecting != FZ_PY_ABSENT)
 		py->gc_at = fz_py_plan_add(&py->plan,
 					   py->runtime.address + l->runtime.gc_collecting, 8);
@@ -483,6 +486,22 @@ static bool is_outdated(struct fz_python *py)
 	return woken || py->threads_stale;
 }
 
+static void take_ranked(struct fz_python *py, enum fz_py_state_rank rank, unsigned *retries)
+{
+	for (uint32_t i = 0; i < py->threads.n; i++) {
+		struct fz_py_thread *t = &py->threads.list[i];
+		struct fz_python_stack stack;
+		if (t->shared ? t->rank != rank : rank != FZ_PY_STATE_RUNS)
+			continue;
+		if (py->by_task)
+			take_tasks(py, t, retries);
+		else if (take_thread(py, t, false, &stack, retries))
+			*next_stack(py) = stack;
+		else
+			py->threads_stale = true;
+	}
+}
+
 static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)
 {
 	int64_t now = fz_clock_now();
@@ -504,15 +523,11 @@ static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struc
 	check_generations(py, now);
 	fz_py_gils_find_runners(py);
 	py->stack_n = 0;
-	for (uint32_t i = 0; i < py->threads.n; i++) {
-		struct fz_python_stack stack;
-		if (py->by_task)
-			take_tasks(py, &py->threads.list[i], &retries);
-		else if (take_thread(py, &py->threads.list[i], false, &stack, &retries))
-			*next_stack(py) = stack;
-		else
-			py->threads_stale = true;
-	}
+	if (py->threads.shared)
+		fz_py_states_choose(py);
+	take_ranked(py, FZ_PY_STATE_RUNS, &retries);
+	if (py->threads.shared)
+		take_ranked(py, FZ_PY_STATE_BESIDE, &retries);
 	*ret = (struct fz_python_sample){ .stacks = py->stacks,
 					  .n = (uint32_t)py->stack_n,
 					  .retries = retries };

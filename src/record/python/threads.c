@@ -193,7 +193,7 @@ static void ask_name_again(struct listing *l, struct fz_py_thread *t)
 
 /* A thread state, as listed. */
 struct state {
-	uint64_t address, next, inner, identity;
+	uint64_t address, next, inner, identity, pthread;
 	uint32_t known; /* index of its thread, of the listing before; FZ_NONE */
 };
 
@@ -218,6 +218,7 @@ static void add_thread(struct listing *l, const struct state *s)
 			  .dual = true },
 		.interp = interp,
 		.inner_tid = s->inner,
+		.pthread = s->pthread,
 		.next = s->next,
 		.is_main = thread.is_main,
 		.kept = true,
@@ -245,8 +246,12 @@ static bool read_states(struct listing *l, uint64_t at, struct states *ret)
 		fz_grow(ret->list, ret->n, ret->cap);
 		uint64_t identity = read_identity(l->c, at);
 		uint32_t known = find_thread(l->t, at);
-		ret->list[ret->n++] = (struct state){ at, next, inner_tid(l, at, identity, known),
-						      identity, known };
+		struct state s = {
+			.address = at, .next = next, .identity = identity, .known = known
+		};
+		s.inner = inner_tid(l, at, identity, known);
+		read_u64(l->c, at + layout->thread.thread_id, &s.pthread);
+		ret->list[ret->n++] = s;
 	}
 	return true;
 }
@@ -280,8 +285,9 @@ static void take_state(struct listing *l, const struct state *s)
 }
 
 /* The threads of the newest interpreter in the list, oldest first. A thread that has not begun has
- * the id of the one that started it, or none. When only the main thread is wanted, `last` collects
- * the oldest one in case no thread has the process's own id. */
+ * no id, or up to 3.11 that of the one that started it, as has a second state of that. When only
+ * the main thread is wanted, `last` collects the oldest one in case no thread has the process's own
+ * id. */
 static bool list_threads(struct listing *l, struct state *last)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
@@ -296,12 +302,11 @@ static bool list_threads(struct listing *l, struct state *last)
 	for (size_t i = states.n; ok && i-- > 0;) {
 		const struct state *s = &states.list[i];
 		uint32_t *slot = fz_map_slot(&seen, s->inner);
-		bool young = *slot != FZ_NONE ||
-			     (s->inner == 0 && layout->thread.native_thread_id != FZ_PY_ABSENT);
+		bool bound = layout->thread.status != FZ_PY_ABSENT;
+		bool begun = s->inner || layout->thread.native_thread_id == FZ_PY_ABSENT;
+		l->t->young |= !begun || (*slot != FZ_NONE && !bound);
 		*slot = 0;
-		if (young)
-			l->t->young = true;
-		else
+		if (begun)
 			take_state(l, s);
 	}
 	if (ok && states.n)
@@ -420,14 +425,15 @@ static void find_shared(struct fz_py_threads *t)
 {
 	struct fz_map seen = { 0 };
 
+	t->shared = false;
 	for (uint32_t i = 0; i < t->n; i++)
 		t->list[i].shared = false;
-	for (uint32_t i = 0; t->interp_n > 1 && i < t->n; i++) {
+	for (uint32_t i = 0; i < t->n; i++) {
 		uint32_t *first = fz_map_slot(&seen, t->list[i].inner_tid);
-		if (*first != FZ_NONE)
-			t->list[i].shared = t->list[*first].shared = true;
-		else
-			*first = i;
+		*first = *first == FZ_NONE ? i : *first;
+		t->list[i].first = *first;
+		if (*first != i)
+			t->list[i].shared = t->list[*first].shared = t->shared = true;
 	}
 	for (uint32_t i = 0; i < t->n; i++)
 		t->list[i].waits = t->list[i].waits && !t->list[i].shared;

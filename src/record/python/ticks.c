@@ -36,7 +36,6 @@ static int take_span(const char *what, const uint32_t *at, size_t n, uint32_t fr
 
 static int thread_config(const struct fz_python *py, struct fz_bpf_config *c, struct fz_error *err)
 {
-	enum { STATUS_ACTIVE = 16 };
 	const struct fz_py_layout *l = py->layout;
 	bool exceptions = fz_py_exception_known(&py->runtime);
 	bool by_status = l->free_threaded && l->thread.status != FZ_PY_ABSENT;
@@ -55,7 +54,7 @@ static int thread_config(const struct fz_python *py, struct fz_bpf_config *c, st
 	c->thread.frame = l->thread.frame;
 	c->thread.base_frame = l->thread.base_frame;
 	c->thread.attached = by_status ? l->thread.status : l->thread.holds_gil;
-	c->thread.attached_mask = by_status ? STATUS_ACTIVE : UINT32_MAX;
+	c->thread.attached_mask = by_status ? FZ_PY_STATUS_ACTIVE : UINT32_MAX;
 	c->thread.gil_requested = l->thread.gil_requested;
 	c->thread.raised = exceptions ? l->thread.raised : FZ_BPF_ABSENT;
 	c->thread.exc_state = l->thread.exc_state;

@@ -11,10 +11,7 @@
 #include "opcodes.h"
 #include "regions.h"
 
-enum {
-	DEPTH_MAX = 100000,
-	TSTATE_MAX = 4096, /* no thread state is larger */
-};
+enum { DEPTH_MAX = 100000 };
 
 #define MIXED UINT64_MAX
 #define CODE_MASK ((1ull << FZ_PY_CODE_BITS) - 1)
@@ -95,7 +92,7 @@ static enum fz_py_outcome innermost(struct fz_py_walk *w, const struct fz_py_lay
 		 * its own current before it says which frame that is. */
 		uint64_t cframe = at;
 		at = cframe ? fz_py_word(plan->buffer + w->at_cframe, 0) : 0;
-		if (!at && cframe - w->tstate >= TSTATE_MAX)
+		if (!at && cframe - w->tstate >= FZ_PY_STATE_MAX)
 			return FZ_PY_WALK_ROOT;
 	}
 	*ret = at;

@@ -68,6 +68,9 @@ struct fz_py_region {
 
 enum { FZ_PY_ODD_ROOTS = 8 };
 
+/* No thread state is larger: a CFrame that is nearer to one is part of it, and of no call. */
+enum { FZ_PY_STATE_MAX = 4096 };
+
 struct fz_py_walk {
 	uint64_t tstate, interp;
 	/* Of the thread whose state this is: the memory of one that ended is used for the next. 0:
