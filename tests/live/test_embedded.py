@@ -95,6 +95,46 @@ int main(void)
 """
 
 
+# A thread that works with two states in turn, the second one's call above the first one's in the C stack.
+TWO_STATES = """
+#include <Python.h>
+#define WORK(name) "import time\\n" \
+		   "def " name "():\\n" \
+		   "    end = time.thread_time() + 0.005\\n" \
+		   "    while time.thread_time() < end: pass\\n"
+static PyThreadState *other;
+static PyObject *enter(PyObject *self, PyObject *none)
+{
+	PyThreadState *own = PyThreadState_Swap(other);
+	PyRun_SimpleString("inner()");
+	PyThreadState_Swap(own);
+	Py_INCREF(none);
+	return none;
+}
+static PyMethodDef methods[] = { { "enter", enter, METH_O, NULL }, { NULL, NULL, 0, NULL } };
+static struct PyModuleDef module = { PyModuleDef_HEAD_INIT, "states", NULL, -1, methods };
+static PyObject *init(void)
+{
+	return PyModule_Create(&module);
+}
+int main(int argc, char **argv)
+{
+	PyImport_AppendInittab("states", init);
+	Py_Initialize();
+	PyThreadState *first = PyThreadState_Get();
+	other = argc > 1 ? Py_NewInterpreter() : PyThreadState_New(PyInterpreterState_Get());
+	PyThreadState_Swap(other);
+	PyRun_SimpleString(WORK("inner"));
+	PyThreadState_Swap(first);
+	PyRun_SimpleString(WORK("outer") "import states\\n"
+			   "for i in range(60):\\n"
+			   "    outer()\\n"
+			   "    states.enter(None)\\n");
+	return 0;
+}
+"""
+
+
 def build(folder, code):
     config = shutil.which("/usr/bin/python3-config")
     if not config or not shutil.which("cc"):
@@ -165,6 +205,22 @@ def visits():
             # It is 0.2 s; with the time between the calls it was 1.9 s.
             assert found[-1] < 1, (engine, found)
         return ", ".join(f"{seconds:.3f}" for seconds in found) + " s of 0.2 s"
+
+
+@suite.test("a thread that changes its state is seen with both, of one interpreter or of two")
+def two_states():
+    with tempfile.TemporaryDirectory(prefix="fz-") as name:
+        folder = pathlib.Path(name)
+        program = build(folder, TWO_STATES)
+        for words in [], ["interpreter"]:
+            for options in ["--engine", "read"], ["--engine", "read", "--mode", "cpu"], ["--engine", "bpf", "--mode", "cpu"]:
+                done = fizeau("run", *options, "-o", folder / "x.fz", "--", program, *words, cwd=folder)
+                if done.returncode and "bpf" in options:
+                    continue
+                assert done.returncode == 0, done
+                done = fizeau("replay", folder / "x.fz", "--format", "json", "-o", "-", cwd=folder)
+                found = {function["name"] for function in json.loads(done.stdout)["functions"]}
+                assert {"outer", "inner"} <= found, (words, options, found)
 
 
 @suite.test("a shell is not Python: its Python child is named, and read with --subprocesses")

@@ -14,6 +14,21 @@
 
 #include "wire.h"
 
+/* Structures of the kernel are declared as far as they are used; where their fields lie is found
+ * out when the program is loaded. */
+#include <bpf/bpf_core_read.h>
+
+#define KERNELS __attribute__((preserve_access_index))
+
+struct pt_regs___x86 {
+	unsigned long orig_ax, di, si, sp;
+} KERNELS;
+
+struct pt_regs___arm64 {
+	__u64 regs[31], sp, orig_x0;
+	__s32 syscallno;
+} KERNELS;
+
 enum {
 	INTERPRETERS_MAX = 64,
 	THREADS_MAX = FZ_BPF_WAITERS, /* of an interpreter; whose states are remembered */
@@ -32,6 +47,15 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 struct state {
 	__u64 tstate, interp, head;
 	__u64 native_id; /* in the state: not the thread's where C forked without Python */
+	__u64 several;   /* the thread has others */
+};
+
+/* Of a thread's states, the one that it most likely runs with. */
+struct best {
+	struct state state;
+	__u64 loop;
+	__u32 claim, n;
+	__u32 alike; /* there is another as good */
 };
 
 struct known {
@@ -47,6 +71,7 @@ struct scratch {
 	struct known known[KNOWN]; /* some of `codes`, at hand */
 	struct known filename;     /* the last one, and its hash */
 	__u64 turn;
+	struct best best;   /* of the search: the verifier does not follow what is in a map */
 	struct state state; /* one of `states`, at hand, and whose */
 	__u32 state_of;
 	__u64 owed; /* of ticks of this CPU for young threads, for which the ring had no room */
@@ -136,11 +161,9 @@ static __always_inline long get(void *out, __u32 n, __u64 at)
 struct search {
 	const struct fz_bpf_config *c;
 	__u64 interp, tstate; /* where the lists have been followed to */
-	__u64 match; /* of this interpreter: the oldest one, a younger may not have begun */
-	__u64 match_id;
-	__u64 found, found_interp, found_id;
-	__u32 tid, n;
-	__u32 holds; /* the one found holds its GIL */
+	__u64 current, sp;
+	struct best *best;
+	__u32 tid;
 	__u32 broken;
 };
 
@@ -180,6 +203,70 @@ static int is_first_of_fork(const struct search *s)
 	return !get(&tid, sizeof(tid), libc + c->thread.libc_tid) && tid == s->tid;
 }
 
+/* The thread's stack pointer, in its program. */
+static __u64 stack_pointer(void)
+{
+	void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	struct pt_regs___x86 *x86 = regs;
+	struct pt_regs___arm64 *arm64 = regs;
+
+	return bpf_core_field_exists(x86->sp) ? BPF_CORE_READ(x86, sp) : BPF_CORE_READ(arm64, sp);
+}
+
+/* Of a state: not 0 if it has frames, and up to 3.12 where in the C stack the innermost call of
+ * Python's loop is. Up to 3.11 a state has the ids of the thread that made it, and counts only if
+ * that is on the stack of the one that runs: above the stack pointer, and below the C library's
+ * structure of the thread, which is on top of the stack, or for the main thread far below. */
+static __u64 loop_of(const struct search *s, __u64 tstate)
+{
+	const struct fz_bpf_config *c = s->c;
+	__u64 frame = 0, base = 0, libc = 0;
+
+	get(&frame, sizeof(frame), tstate + c->thread.frame);
+	if (c->cframe_current == FZ_BPF_ABSENT) {
+		if (c->thread.base_frame != FZ_BPF_ABSENT)
+			get(&base, sizeof(base), tstate + c->thread.base_frame);
+		return frame == base ? 0 : frame;
+	}
+	if (frame - tstate < ODD_CFRAME)
+		return 0;
+	if (c->current == FZ_BPF_ABSENT)
+		return frame;
+	get(&libc, sizeof(libc), tstate + c->thread.libc);
+	return frame < s->sp || (libc > s->sp && frame >= libc) ? 0 : frame;
+}
+
+/* How much says that the thread runs with a state. */
+static __u32 claim_of(const struct search *s, __u64 tstate, __u64 loop)
+{
+	const struct fz_bpf_config *c = s->c;
+	__u32 status = 0;
+
+	if (c->current != FZ_BPF_ABSENT)
+		return loop ? 2 + (s->current == tstate) : 0;
+	get(&status, sizeof(status), tstate + c->thread.status);
+	return 2 * (loop != 0) + ((status & c->thread.bound) != 0);
+}
+
+/* One of the thread's. Of those that are alike the oldest counts: a younger may not have begun. */
+static void weigh(struct search *s, __u64 id)
+{
+	__u64 loop = loop_of(s, s->tstate);
+	struct best *best = s->best;
+	__u32 claim = claim_of(s, s->tstate, loop);
+	int more = !best->n || claim > best->claim, alike = !more && claim == best->claim;
+
+	best->n++;
+	best->alike = more ? 0 : best->alike | alike;
+	if (!more && !(alike && (claim < 2 || loop <= best->loop)))
+		return;
+	best->claim = claim;
+	best->loop = loop;
+	best->state.tstate = s->tstate;
+	best->state.interp = s->interp;
+	best->state.native_id = id;
+}
+
 static long search_thread(__u32 i, struct search *s)
 {
 	const struct fz_bpf_config *c = s->c;
@@ -192,10 +279,8 @@ static long search_thread(__u32 i, struct search *s)
 		s->broken = 1;
 		return 1;
 	}
-	if (id == s->tid || is_first_of_fork(s)) {
-		s->match = s->tstate;
-		s->match_id = id;
-	}
+	if (id == s->tid || is_first_of_fork(s))
+		weigh(s, id);
 	s->tstate = next;
 	return 0;
 }
@@ -207,36 +292,43 @@ static long search_interpreter(__u32 i, struct search *s)
 
 	if (!s->interp)
 		return 1;
-	s->match = 0;
 	if (get(&s->tstate, sizeof(s->tstate), s->interp + c->interp.threads_head) ||
 	    get(&next, sizeof(next), s->interp + c->interp.next)) {
 		s->broken = 1;
 		return 1;
 	}
 	bpf_loop(THREADS_MAX, search_thread, s, 0);
-	if (s->match && !s->holds) {
-		s->n++;
-		s->found = s->match;
-		s->found_interp = s->interp;
-		s->found_id = s->match_id;
-		s->holds = holds_gil(c, s->interp, s->match);
-	}
 	s->interp = next;
 	return 0;
 }
 
-/* The state that the thread runs with: it is the only one, or it holds its GIL. */
-static enum fz_bpf_trouble search(const struct fz_bpf_config *c, __u32 tid, struct state *ret)
+static __u64 current_of(const struct fz_bpf_config *c)
 {
-	struct search s = { .c = c, .tid = tid, .interp = ret->head };
+	__u64 current = 0;
 
+	get(&current, sizeof(current), c->runtime + c->current);
+	return current;
+}
+
+/* The state that the thread runs with, of all that it has. */
+static enum fz_bpf_trouble search(const struct fz_bpf_config *c, struct scratch *b, __u32 tid,
+				  __u64 head)
+{
+	struct best *best = &b->best;
+	struct search s = { .c = c, .best = best, .tid = tid, .interp = head };
+
+	__builtin_memset(best, 0, sizeof(*best));
+	if (c->current != FZ_BPF_ABSENT) {
+		s.current = current_of(c);
+		s.sp = stack_pointer();
+	}
 	bpf_loop(INTERPRETERS_MAX, search_interpreter, &s, 0);
-	ret->tstate = s.found;
-	ret->interp = s.found_interp;
-	ret->native_id = s.found_id;
+	best->state.head = head;
+	best->state.several = best->n > 1;
 	if (s.broken || s.interp || s.tstate)
 		return FZ_BPF_UNSURE;
-	return s.n > 1 && !s.holds ? FZ_BPF_UNSURE : FZ_BPF_WHOLE;
+	return best->claim == 2 && best->alike && c->current == FZ_BPF_ABSENT ? FZ_BPF_UNSURE
+									      : FZ_BPF_WHOLE;
 }
 
 static long read_thread(const struct fz_bpf_config *c, struct scratch *b, __u64 tstate)
@@ -452,6 +544,8 @@ static int has_exception(const struct fz_bpf_config *c, struct scratch *b)
 
 static int is_attached(const struct fz_bpf_config *c, struct scratch *b)
 {
+	if (c->current != FZ_BPF_ABSENT)
+		return current_of(c) == b->tick.tstate;
 	if (c->thread.attached == FZ_BPF_ABSENT)
 		return holds_gil(c, b->tick.interp, b->tick.tstate);
 	return HALF(b->thread, c->thread.attached, FZ_BPF_THREAD) & c->thread.attached_mask;
@@ -488,6 +582,21 @@ static int is_known(const struct fz_bpf_config *c, struct scratch *b, const stru
 	       WORD(b->thread, c->thread.interp, FZ_BPF_THREAD) == known->interp;
 }
 
+/* Is it the one that the thread runs with still? It has been copied. */
+static int is_bound(const struct fz_bpf_config *c, struct scratch *b, const struct state *known,
+		    __u32 tid)
+{
+	__u64 current, id = 0;
+
+	if (c->current == FZ_BPF_ABSENT)
+		return HALF(b->thread, c->thread.status, FZ_BPF_THREAD) & c->thread.bound;
+	current = current_of(c);
+	if (current == known->tstate)
+		return 1;
+	return !known->several &&
+	       (!current || get(&id, sizeof(id), current + c->thread.native_id) || id != tid);
+}
+
 /* A CPU that ticks often mostly interrupts the same thread. */
 static __always_inline void keep_at_hand(struct scratch *b, __u32 tid, const struct state *s)
 {
@@ -500,33 +609,34 @@ static __always_inline void keep_at_hand(struct scratch *b, __u32 tid, const str
 static int find_state(const struct fz_bpf_config *c, struct scratch *b, __u32 tid)
 {
 	struct fz_bpf_tick *t = &b->tick;
-	struct state s = { 0 }, *known = &b->state;
+	const struct state *s = &b->best.state, *known = &b->state;
+	__u64 head = 0;
 
 	if (b->state_of != tid)
 		known = bpf_map_lookup_elem(&states, &tid);
-	get(&s.head, sizeof(s.head), c->runtime + c->interpreters_head);
-	if (is_known(c, b, known, s.head)) {
+	get(&head, sizeof(head), c->runtime + c->interpreters_head);
+	if (is_known(c, b, known, head)) {
 		t->tstate = known->tstate;
 		t->interp = known->interp;
 		keep_at_hand(b, tid, known);
 		/* One that runs nothing may have been left for another. */
-		if (innermost(c, b))
+		if (innermost(c, b) && is_bound(c, b, known, tid))
 			return 1;
 		t->trouble = 0;
 		t->flags &= ~FZ_BPF_IN_CALL;
 	}
-	t->trouble = search(c, tid, &s);
+	t->trouble = search(c, b, tid, head);
 	if (t->trouble)
 		return 1;
-	t->tstate = s.tstate;
-	if (!s.tstate)
+	t->tstate = s->tstate;
+	if (!s->tstate)
 		return 0;
-	t->interp = s.interp;
-	if (read_thread(c, b, s.tstate))
+	t->interp = s->interp;
+	if (read_thread(c, b, s->tstate))
 		t->trouble = FZ_BPF_UNMAPPED;
 	else
-		bpf_map_update_elem(&states, &tid, &s, BPF_ANY);
-	keep_at_hand(b, tid, &s);
+		bpf_map_update_elem(&states, &tid, s, BPF_ANY);
+	keep_at_hand(b, tid, s);
 	return 1;
 }
 

@@ -6,15 +6,9 @@
  * running
  *                                                 ^--- `waits`: since when --^
  *
- * Interrupts are off in all of it, so what a CPU has at hand is used by one at a time. Structures
- * of the kernel are declared as far as they are used; where their fields lie is found out when the
- * program is loaded.
+ * Interrupts are off in all of it, so what a CPU has at hand is used by one at a time.
  */
 #pragma once
-
-#include <bpf/bpf_core_read.h>
-
-#define KERNELS __attribute__((preserve_access_index))
 
 struct inode {
 	__u16 i_mode;
@@ -50,15 +44,6 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	char comm[16];
-} KERNELS;
-
-struct pt_regs___x86 {
-	unsigned long orig_ax, di, si;
-} KERNELS;
-
-struct pt_regs___arm64 {
-	__u64 regs[31], orig_x0;
-	__s32 syscallno;
 } KERNELS;
 
 enum {

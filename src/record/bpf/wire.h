@@ -38,6 +38,7 @@ struct fz_bpf_config {
 	__u32 pid;                               /* as it sees itself */
 	__u64 runtime;
 	__u32 interpreters_head;
+	__u32 current; /* the thread state that runs Python code, or see thread.status */
 	struct {
 		__u32 next, threads_head, gil_pointer, gil, gc_collecting, gc_frame;
 	} interp;         /* gil: offset in the runtime, where gil_pointer is absent */
@@ -50,6 +51,8 @@ struct fz_bpf_config {
 		__u32 libc_tid; /* ... in which the kernel's id is here */
 		__u32 attached; /* not 0 under the mask: it runs Python code; absent: see the GIL */
 		__u32 attached_mask;
+		__u32 status, bound; /* it is the thread's own state, of several: bits; absent: see
+					`current` */
 		__u32 gil_requested, raised, exc_value, exc_info, exc_state;
 	} thread;
 	struct {

@@ -115,7 +115,7 @@ void fz_py_states_choose(struct fz_python *py)
 	}
 	for (uint32_t i = 0; i < py->threads.n; i++) {
 		struct fz_py_thread *t = &list[i], *best = &list[list[t->first].best];
-		t->rank = t == best || !t->shared    ? FZ_PY_STATE_RUNS
+		t->rank = t == best || !t->shared ? FZ_PY_STATE_RUNS
 			  : is_aside(py, t, best) ? FZ_PY_STATE_ASIDE
 						  : FZ_PY_STATE_BESIDE;
 	}

@@ -38,7 +38,9 @@ static int thread_config(const struct fz_python *py, struct fz_bpf_config *c, st
 {
 	const struct fz_py_layout *l = py->layout;
 	bool exceptions = fz_py_exception_known(&py->runtime);
-	bool by_status = l->free_threaded && l->thread.status != FZ_PY_ABSENT;
+	/* In 3.12 the lock does not know of a change from one state of a thread to another. */
+	bool by_status = l->thread.status != FZ_PY_ABSENT &&
+			 (l->free_threaded || l->frames == FZ_PY_FRAMES_CFRAME);
 	const uint32_t at[] = { l->thread.next,      l->thread.interp,
 				l->thread.frame,     l->thread.base_frame,
 				l->thread.status,    l->thread.native_thread_id,
@@ -55,6 +57,8 @@ static int thread_config(const struct fz_python *py, struct fz_bpf_config *c, st
 	c->thread.base_frame = l->thread.base_frame;
 	c->thread.attached = by_status ? l->thread.status : l->thread.holds_gil;
 	c->thread.attached_mask = by_status ? FZ_PY_STATUS_ACTIVE : UINT32_MAX;
+	c->thread.status = l->thread.status;
+	c->thread.bound = FZ_PY_STATUS_BOUND;
 	c->thread.gil_requested = l->thread.gil_requested;
 	c->thread.raised = exceptions ? l->thread.raised : FZ_BPF_ABSENT;
 	c->thread.exc_state = l->thread.exc_state;
@@ -137,6 +141,7 @@ int fz_python_ticks_config(const struct fz_python *py, struct fz_bpf_config *ret
 	c.pid = (uint32_t)py->process.inner_pid;
 	c.all_threads = py->options.all_threads;
 	c.interpreters_head = l->runtime.interpreters_head;
+	c.current = l->runtime.current;
 	c.interp.next = l->interp.next;
 	c.interp.threads_head = l->interp.threads_head;
 	c.interp.gil_pointer = l->interp.gil_pointer;
