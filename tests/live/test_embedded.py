@@ -10,7 +10,8 @@ import signal
 import subprocess
 import tempfile
 
-from livelib import Skip, Suite, fizeau
+from livelib import Skip, Suite, find_interpreter, fizeau
+from watching import Recorder
 
 suite = Suite()
 
@@ -221,6 +222,50 @@ def two_states():
                 done = fizeau("replay", folder / "x.fz", "--format", "json", "-o", "-", cwd=folder)
                 found = {function["name"] for function in json.loads(done.stdout)["functions"]}
                 assert {"outer", "inner"} <= found, (words, options, found)
+
+
+# Interpreters that have each other's memory, each with a thread that works until a file of its name is there.
+IN_TURN = """
+try:
+    import _interpreters as interpreters
+    run = interpreters.exec
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    run = interpreters.run_string
+for name in "first", "second", "third":
+    interpreter = interpreters.create()
+    run(interpreter, f'''
+import os, threading
+def work():
+    while not os.path.exists({name!r}):
+        sum(range(1000))
+thread = threading.Thread(target=work, name={name!r})
+thread.start()
+thread.join()
+''')
+    interpreters.destroy(interpreter)
+"""
+
+
+def names_of_threads(path):
+    done = fizeau("replay", path, "--format", "json", "-o", "-")
+    return {thread["name"] for thread in json.loads(done.stdout)["states"]["threads"]} if done.returncode == 0 else set()
+
+
+def check_names(interpreter):
+    command = [*find_interpreter(interpreter).command, "-c", IN_TURN]
+    with tempfile.TemporaryDirectory(prefix="fz-") as name:
+        folder = pathlib.Path(name)
+        with Recorder("run", "-a", "-o", folder / "x.fz", "--", *command, path=folder / "x.fz", cwd=folder) as recorder:
+            for thread in "first", "second", "third":
+                recorder.until(lambda path, thread=thread: thread in names_of_threads(path), f"a thread named {thread}")
+                (folder / thread).touch()
+            recorder.end(interrupt=False)
+        assert {"first", "second", "third"} <= names_of_threads(folder / "x.fz")
+
+
+for each in "pyenv-3.8", "pyenv-3.12", "pyenv-3.13":
+    suite.add(f"{each}: a thread of an interpreter in another's memory has its own name", check_names, each)
 
 
 @suite.test("a shell is not Python: its Python child is named, and read with --subprocesses")

@@ -149,12 +149,13 @@ static void read_names(struct listing *l)
 {
 	struct fz_py_threads *t = l->t;
 	uint64_t interp = t->interps[t->interp_n - 1].address;
+	uint32_t id = t->interps[t->interp_n - 1].id;
 
 	if (l->named == interp)
 		return;
-	if (t->active_interp != interp)
+	if (t->active_id != id)
 		t->active = 0;
-	t->active_interp = interp;
+	t->active_id = id;
 	fz_py_names_read(&l->names, l->c->process, l->c->runtime, interp, &t->active);
 	l->named = interp;
 }

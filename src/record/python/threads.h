@@ -71,8 +71,10 @@ struct fz_py_threads {
 	bool young;         /* there are threads that have not begun: list them again soon */
 	bool ids_are_known; /* a state's thread id was one of the process */
 	bool shared;        /* there are kernel threads with several states */
-	/* threading._active of the interpreter whose thread names were asked for last */
-	uint64_t active, active_interp;
+	/* threading._active of the interpreter whose thread names were asked for last; 0: not known
+	 */
+	uint64_t active;
+	uint32_t active_id; /* of that interpreter */
 };
 
 struct fz_py_threads_context {
