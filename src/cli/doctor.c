@@ -137,8 +137,9 @@ static void check_engine(void)
 	if (fz_engine_check_bpf(FZ_ENGINE_FOR_THREADS, &err))
 		say("--engine bpf", err.message);
 	else
-		say("--engine bpf", "works: '--engine auto' samples Python 3.11 and later in the "
-				    "kernel with --mode cpu");
+		say("--engine bpf",
+		    "works: '--engine auto' samples Python in the kernel with --mode "
+		    "cpu");
 }
 
 static void check_waits(void)
@@ -147,7 +148,7 @@ static void check_waits(void)
 	struct fz_error why, err;
 
 	if (!fz_engine_check_bpf(FZ_ENGINE_FOR_WAITS, &why))
-		say("--wait", "works: the kernel records every wait of Python 3.11 and later");
+		say("--wait", "works: the kernel records every wait of Python programs");
 	else if (fz_asleep_check(getpid(), &err))
 		say("--wait", err.message);
 	else

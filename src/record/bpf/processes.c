@@ -82,7 +82,7 @@ struct fz_machine_processes {
 	struct member **list;
 	size_t n, cap;
 	uint32_t addresses, commands, cut_frame, unknown_frame;
-	uint64_t gone, gone_ticks, old_pythons, merged;
+	uint64_t gone, gone_ticks, merged;
 	uint32_t chain[2 * FZ_BPF_NATIVE + 1]; /* frames of the tick, innermost first */
 	uint32_t chain_n;
 };
@@ -143,7 +143,7 @@ void fz_machine_processes_turn(struct fz_machine_processes *m)
 	if (m->searched.len > SEARCHED_MAX)
 		fz_map_clear(&m->searched);
 	m->addresses = m->commands = 0;
-	m->gone = m->gone_ticks = m->old_pythons = m->merged = 0;
+	m->gone = m->gone_ticks = m->merged = 0;
 	make_markers(m);
 }
 
@@ -327,7 +327,6 @@ static void look_for_python(struct fz_machine_processes *m, struct member *p, in
 		return;
 	}
 	p->no_python = rc != FZ_EAGAIN;
-	m->old_pythons += p->python != NULL;
 	fz_python_close(fz_steal(p->python));
 }
 
@@ -511,11 +510,6 @@ void fz_machine_processes_note(const struct fz_machine_processes *m)
 				"%s of processes that ended before they could be read ([gone]: %s)",
 				fz_format_plural((int64_t)m->gone_ticks, "sample", samples),
 				fz_format_count((int64_t)m->gone, n));
-	if (m->old_pythons)
-		fz_profile_note(
-			p,
-			"processes with Python before 3.11, whose Python frames were not read: %s",
-			fz_format_count((int64_t)m->old_pythons, n));
 	if (!m->kernel)
 		fz_profile_note(p,
 				"/proc/kallsyms hides addresses: kernel functions have no names");

@@ -190,15 +190,17 @@ static int holds_gil(const struct fz_bpf_config *c, __u64 interp, __u64 tstate)
 	return state.last_holder == tstate && state.locked > 0;
 }
 
-/* A program that forks in C does not tell Python, so the state of the worker's first thread has the
- * id of the parent's. The C library knows the right one. */
-static int is_first_of_fork(const struct search *s)
+/* Is it the thread's by what the C library knows? Up to 3.10 nobody else does. A program that forks
+ * in C does not tell Python, so the state of the worker's first thread has the id of the parent's.
+ */
+static int is_by_libc(const struct search *s)
 {
 	const struct fz_bpf_config *c = s->c;
 	__u64 libc = 0;
 	__u32 tid = 0;
 
-	if (s->tid != c->pid || get(&libc, sizeof(libc), s->tstate + c->thread.libc))
+	if ((c->thread.native_id != c->thread.libc && s->tid != c->pid) ||
+	    get(&libc, sizeof(libc), s->tstate + c->thread.libc))
 		return 0;
 	return !get(&tid, sizeof(tid), libc + c->thread.libc_tid) && tid == s->tid;
 }
@@ -222,12 +224,13 @@ static __u64 loop_of(const struct search *s, __u64 tstate)
 	const struct fz_bpf_config *c = s->c;
 	__u64 frame = 0, base = 0, libc = 0;
 
-	get(&frame, sizeof(frame), tstate + c->thread.frame);
-	if (c->cframe_current == FZ_BPF_ABSENT) {
+	if (c->cframe_head == FZ_BPF_ABSENT) {
+		get(&frame, sizeof(frame), tstate + c->thread.frame);
 		if (c->thread.base_frame != FZ_BPF_ABSENT)
 			get(&base, sizeof(base), tstate + c->thread.base_frame);
 		return frame == base ? 0 : frame;
 	}
+	get(&frame, sizeof(frame), tstate + c->cframe_head);
 	if (frame - tstate < ODD_CFRAME)
 		return 0;
 	if (c->current == FZ_BPF_ABSENT)
@@ -279,7 +282,7 @@ static long search_thread(__u32 i, struct search *s)
 		s->broken = 1;
 		return 1;
 	}
-	if (id == s->tid || is_first_of_fork(s))
+	if (id == s->tid || is_by_libc(s))
 		weigh(s, id);
 	s->tstate = next;
 	return 0;
@@ -327,8 +330,8 @@ static enum fz_bpf_trouble search(const struct fz_bpf_config *c, struct scratch 
 	best->state.several = best->n > 1;
 	if (s.broken || s.interp || s.tstate)
 		return FZ_BPF_UNSURE;
-	return best->claim == 2 && best->alike && c->current == FZ_BPF_ABSENT ? FZ_BPF_UNSURE
-									      : FZ_BPF_WHOLE;
+	return best->claim == 2 && best->alike && c->cframe_head == FZ_BPF_ABSENT ? FZ_BPF_UNSURE
+										  : FZ_BPF_WHOLE;
 }
 
 static long read_thread(const struct fz_bpf_config *c, struct scratch *b, __u64 tstate)
@@ -485,7 +488,7 @@ static long walk_frame(__u32 i, struct walk *w)
 	mark = mark_of_frame(w, code);
 	if (c->frame.tlbc != FZ_BPF_ABSENT)
 		code |= (__u64)HALF(frame, c->frame.tlbc, FZ_BPF_FRAME) << 48;
-	put(w, code, WORD(frame, c->frame.position, FZ_BPF_FRAME), mark);
+	put(w, code, WORD(frame, c->frame.position, FZ_BPF_FRAME) & c->frame.position_mask, mark);
 	return 0;
 }
 
@@ -563,7 +566,9 @@ static void look_at_state(const struct fz_bpf_config *c, struct scratch *b, stru
 		t->flags |= FZ_BPF_GIL_REQUESTED;
 	if (has_exception(c, b))
 		t->flags |= FZ_BPF_EXCEPTION;
-	get(&collecting, sizeof(collecting), t->interp + c->interp.gc_collecting);
+	get(&collecting, sizeof(collecting),
+	    c->gc_collecting == FZ_BPF_ABSENT ? t->interp + c->interp.gc_collecting
+					      : c->runtime + c->gc_collecting);
 	if (!collecting)
 		return;
 	t->flags |= FZ_BPF_COLLECTING;
@@ -583,8 +588,7 @@ static int is_known(const struct fz_bpf_config *c, struct scratch *b, const stru
 }
 
 /* Is it the one that the thread runs with still? It has been copied. */
-static int is_bound(const struct fz_bpf_config *c, struct scratch *b, const struct state *known,
-		    __u32 tid)
+static int is_bound(const struct fz_bpf_config *c, struct scratch *b, const struct state *known)
 {
 	__u64 current, id = 0;
 
@@ -594,7 +598,8 @@ static int is_bound(const struct fz_bpf_config *c, struct scratch *b, const stru
 	if (current == known->tstate)
 		return 1;
 	return !known->several &&
-	       (!current || get(&id, sizeof(id), current + c->thread.native_id) || id != tid);
+	       (!current || get(&id, sizeof(id), current + c->thread.native_id) ||
+		id != known->native_id);
 }
 
 /* A CPU that ticks often mostly interrupts the same thread. */
@@ -620,7 +625,7 @@ static int find_state(const struct fz_bpf_config *c, struct scratch *b, __u32 ti
 		t->interp = known->interp;
 		keep_at_hand(b, tid, known);
 		/* One that runs nothing may have been left for another. */
-		if (innermost(c, b) && is_bound(c, b, known, tid))
+		if (innermost(c, b) && is_bound(c, b, known))
 			return 1;
 		t->trouble = 0;
 		t->flags &= ~FZ_BPF_IN_CALL;

@@ -41,14 +41,16 @@ struct fz_bpf_config {
 	__u32 current; /* the thread state that runs Python code, or see thread.status */
 	struct {
 		__u32 next, threads_head, gil_pointer, gil, gc_collecting, gc_frame;
-	} interp;         /* gil: offset in the runtime, where gil_pointer is absent */
-	__u32 gil_holder; /* the thread state that had it last; whether it has it still is behind
-			     that */
+	} interp;            /* gil: offset in the runtime, where gil_pointer is absent */
+	__u32 gc_collecting; /* in the runtime (3.8); absent: in the interpreter */
+	__u32 gil_holder;    /* the thread state that had it last; whether it has it still is behind
+				that */
 	struct {
 		__u32 size; /* of the span, which begins with the thread state */
-		__u32 next, interp, native_id, frame, base_frame;
-		__u32 libc;     /* address of the C library's thread structure ... */
-		__u32 libc_tid; /* ... in which the kernel's id is here */
+		__u32 next, interp, frame, base_frame;
+		__u32 native_id; /* up to 3.10 there is none, and this is `libc` */
+		__u32 libc;      /* address of the C library's thread structure ... */
+		__u32 libc_tid;  /* ... in which the kernel's id is here */
 		__u32 attached; /* not 0 under the mask: it runs Python code; absent: see the GIL */
 		__u32 attached_mask;
 		__u32 status, bound; /* it is the thread's own state, of several: bits; absent: see
@@ -59,8 +61,10 @@ struct fz_bpf_config {
 		__u32 value, previous;
 	} exc_item;
 	__u32 cframe_current; /* absent: a thread state points to the frame itself */
+	__u32 cframe_head;    /* in a thread state: the address of the innermost CFrame; absent */
 	struct {
 		__u32 size, code, previous, position, owner, is_entry, tlbc;
+		__u64 position_mask;
 	} frame;
 	__u32 owner_entry; /* this owner marks a frame that runs no code; FZ_BPF_ABSENT */
 	struct {

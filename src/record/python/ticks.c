@@ -46,12 +46,14 @@ static int thread_config(const struct fz_python *py, struct fz_bpf_config *c, st
 				l->thread.status,    l->thread.native_thread_id,
 				l->thread.holds_gil, l->thread.gil_requested,
 				l->thread.raised,    l->thread.exc_state,
-				l->thread.exc_info };
+				l->thread.exc_info,  l->thread.thread_id };
 
 	c->thread.next = l->thread.next;
 	c->thread.interp = l->thread.interp;
-	c->thread.native_id = l->thread.native_thread_id;
 	c->thread.libc = l->thread.thread_id;
+	c->thread.native_id = l->thread.native_thread_id == FZ_PY_ABSENT
+				      ? l->thread.thread_id
+				      : l->thread.native_thread_id;
 	c->thread.libc_tid = FZ_PY_LIBC_TID;
 	c->thread.frame = l->thread.frame;
 	c->thread.base_frame = l->thread.base_frame;
@@ -93,26 +95,18 @@ static int code_config(const struct fz_py_layout *l, struct fz_bpf_config *c, st
 static int frame_config(const struct fz_py_layout *l, struct fz_bpf_config *c, struct fz_error *err)
 {
 	c->cframe_current = l->frames == FZ_PY_FRAMES_CFRAME ? l->cframe.current : FZ_BPF_ABSENT;
+	c->cframe_head = l->frames == FZ_PY_FRAMES_CFRAME ? l->thread.frame : l->cframe.head;
 	c->frame.size = l->frame.size;
 	c->frame.code = l->frame.code;
 	c->frame.previous = l->frame.previous;
 	c->frame.position = l->frame.position;
+	c->frame.position_mask = l->frames == FZ_PY_FRAMES_HEAP ? UINT32_MAX : UINT64_MAX;
 	c->frame.owner = l->frame.owner;
 	c->frame.is_entry = l->frame.is_entry;
 	c->frame.tlbc = l->frame.tlbc_index;
 	c->owner_entry = l->owner_entry == 255 ? FZ_BPF_ABSENT : l->owner_entry;
 	if (l->frame.size >= FZ_BPF_FRAME)
 		return fz_fail(err, FZ_EUNSUPPORTED, "its frames have %u bytes", l->frame.size);
-	return 0;
-}
-
-static int check_version(const struct fz_python *py, struct fz_error *err)
-{
-	const uint8_t *v = py->runtime.version;
-
-	if (py->layout->frames == FZ_PY_FRAMES_HEAP)
-		return fz_fail(err, FZ_EUNSUPPORTED, "Python 3.11 or later is required, not %u.%u",
-			       v[0], v[1]);
 	return 0;
 }
 
@@ -124,9 +118,7 @@ int fz_python_ticks_config(const struct fz_python *py, struct fz_bpf_config *ret
 	struct stat space;
 	char path[64];
 
-	int rc = check_version(py, err);
-	if (!rc)
-		rc = thread_config(py, &c, err);
+	int rc = thread_config(py, &c, err);
 	if (!rc)
 		rc = frame_config(l, &c, err);
 	if (!rc)
@@ -147,6 +139,7 @@ int fz_python_ticks_config(const struct fz_python *py, struct fz_bpf_config *ret
 	c.interp.gil_pointer = l->interp.gil_pointer;
 	c.interp.gil = l->runtime.gil;
 	c.interp.gc_collecting = l->interp.gc_collecting;
+	c.gc_collecting = l->runtime.gc_collecting;
 	c.interp.gc_frame = py->options.gc ? l->interp.gc_frame : FZ_BPF_ABSENT;
 	fz_assert(l->gil.locked == l->gil.last_holder + sizeof(uint64_t));
 	c.gil_holder = l->gil.last_holder;
@@ -244,6 +237,9 @@ static bool root_is_right(const struct fz_py_layout *l, const struct fz_bpf_tick
 {
 	uint32_t owner = FZ_BPF_OWNER(t->flags);
 
+	/* A frame object has its caller before it is the innermost one. */
+	if (l->frames == FZ_PY_FRAMES_HEAP)
+		return true;
 	if (!t->last)
 		return !(t->flags & FZ_BPF_IN_CALL);
 	if (l->thread.base_frame != FZ_PY_ABSENT && t->last == t->base)
