@@ -97,9 +97,16 @@ export function segments(container, choices, current, choose) {
 		}, label)));
 }
 
+// Where not all have room, the pressed one is in sight.
 export function pressSegment(container, current) {
-	for (const button of container.children)
-		button.setAttribute("aria-pressed", String(button.dataset.value === current));
+	for (const button of container.children) {
+		const isPressed = button.dataset.value === current;
+		button.setAttribute("aria-pressed", String(isPressed));
+		if (!isPressed || container.scrollWidth <= container.clientWidth) continue;
+		container.scrollLeft = Math.min(button.offsetLeft - container.offsetLeft,
+			Math.max(container.scrollLeft, button.offsetLeft - container.offsetLeft +
+				button.offsetWidth - container.clientWidth));
+	}
 }
 
 // A labelled switch.

@@ -20,9 +20,18 @@ export function filePlaceOf({ functions }, f) {
 	return isFile(file) ? withLine(functions, f, file) : "";
 }
 
+// Seen from the folder in which a single recording was made, as a comparison's names are.
+function fromFolder({ header }, file) {
+	const folder = header.kind === "profile" &&
+		header.head?.facts?.find(([key]) => key === "cwd")?.[1].replace(/\/*$/, "/");
+	return folder && file.startsWith(folder) ? file.slice(folder.length) : file;
+}
+
 export function placeOf({ data, modules, state }, f) {
 	const { functions } = data;
-	if (state.names !== "module") return filePlaceOf(data, f);
+	const file = functions.files[functions.file[f]];
+	if (state.names !== "module")
+		return isFile(file) ? withLine(functions, f, fromFolder(data, file)) : "";
 	const module = modules[functions.file[f]];
 	return isFile(module) ? withLine(functions, f, module) : "";
 }
@@ -32,6 +41,8 @@ export function shortPlaceOf({ data, modules, state }, f) {
 	const { functions } = data;
 	const file = functions.files[functions.file[f]];
 	if (!isFile(file)) return "";
-	const short = file.length > LONG ? `…/${file.slice(file.lastIndexOf("/") + 1)}` : file;
-	return withLine(functions, f, state.names === "module" ? modules[functions.file[f]] : short);
+	if (state.names === "module") return withLine(functions, f, modules[functions.file[f]]);
+	const name = fromFolder(data, file);
+	return withLine(functions, f,
+		name.length > LONG ? `…/${name.slice(name.lastIndexOf("/") + 1)}` : name);
 }

@@ -77,13 +77,14 @@ function diffColumns(verdicts, data) {
 		},
 		...(verdicts ? [...intervalColumns(verdicts, data), verdictColumn(verdicts)] : []),
 		{
-			id: "share", title: "Of change",
+			id: "share", title: "Of change", width: 90,
 			hint: "Share of all changes, increases and decreases added up",
 			tsv: "share of change", key: (r, t) => part(r.c.delta, t.change),
 			text: (r, t) => formatPart(part(r.c.delta, t.change)), hue,
 		},
 		{
 			id: "run", title: factor === 1 ? "Of base" : "Of expected",
+			width: factor === 1 ? undefined : 104,
 			hint: "Change as a share of " +
 				(factor === 1 ? "the whole base run" : "the whole run as expected"),
 			tsv: "share of base run", key: (r, t) => part(r.c.delta, t.whole),
@@ -95,7 +96,7 @@ function diffColumns(verdicts, data) {
 function intervalColumns(family, data) {
 	const ends = (r) => intervalOf(family, r.f, r.c, data);
 	return [{
-		id: "interval", title: "Interval", width: 168, key: (r) => ends(r)?.[0] ?? -Infinity,
+		id: "interval", title: "Interval", width: 166, key: (r) => ends(r)?.[0] ?? -Infinity,
 		tsv: "low\thigh", raw: (r) => (ends(r) ?? ["", ""]).join("\t"),
 		text: (r, t) => ends(r)?.map((v) => formatChange(v, t.unit)).join(" … ") ?? "–",
 	}];
@@ -105,7 +106,7 @@ function intervalColumns(family, data) {
 function verdictColumn({ word, surprise }) {
 	const rank = [1, 0, 2];
 	return {
-		id: "verdict", title: "Verdict", width: 128,
+		id: "verdict", title: "Verdict", width: 116,
 		key: (r) => rank[word[r.f]] * 1e6 +
 		(surprise[r.f] < 0 && word[r.f] === CHANGED ? 1e5 : surprise[r.f]),
 		raw: (r, t) => t.verdictOf(r), text: (r, t) => t.verdictOf(r),
@@ -215,8 +216,13 @@ export class FunctionTable {
 	// The verdict is drawn before the interval, which is wide. Where there is room for few columns,
 	// those of the change come first.
 	fit() {
+		if (!this.columns) return;
 		const isNarrow = this.scroller.clientWidth < NARROW;
-		if (!this.columns || isNarrow === this.isNarrow) return;
+		if (isNarrow !== this.isNarrow) this.order(isNarrow);
+		this.setWidths();
+	}
+
+	order(isNarrow) {
 		this.isNarrow = isNarrow;
 		this.scroller.classList.toggle("narrow", isNarrow);
 		const first = isNarrow ? this.columns.filter((c) => ofChange.includes(c.id)) : [];
@@ -235,11 +241,22 @@ export class FunctionTable {
 		}, el("button", { "data-id": id, title: hint, onclick: () => this.sortBy(id) }, title));
 		this.head.replaceChildren(cell("name", "Function", "name"),
 			...this.drawn.map((c) => cell(c.id, c.title, "number", c.hint)));
-		const widths = this.drawn.map((c) => `${c.width ?? (this.isDiff ? 88 : 104)}px`),
-			name = this.isNarrow ? 136 : 260;
-		this.scroller.style.setProperty("--columns", `minmax(${name}px, 1fr) ${widths.join(" ")}`);
-		this.scroller.style.setProperty("--least",
-			`${name + 20 + widths.reduce((sum, w) => sum + parseInt(w, 10), 0)}px`);
+	}
+
+	// Where not all columns have room, names take what would be a part of one: the edge of what is
+	// in sight is the edge of a column.
+	setWidths() {
+		const { style, clientWidth } = this.scroller;
+		const least = this.isNarrow ? 136 : 210;
+		const widths = this.drawn.map((c) => c.width ?? (this.isDiff ? 84 : 96));
+		const all = widths.reduce((sum, w) => sum + w, 0);
+		let name = clientWidth;
+		for (const w of widths) if (name - w >= least) name -= w;
+			else break;
+		if (least + all <= clientWidth) name = least;
+		style.setProperty("--columns",
+			`minmax(${name}px, 1fr) ${widths.map((w) => `${w}px`).join(" ")}`);
+		style.setProperty("--least", `${name + all}px`);
 	}
 
 	sortBy(id) {

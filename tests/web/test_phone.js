@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const { centreOf, readTree, until, withPage } = require("./browser.js");
 const { drag, tapTwice } = require("./fingers.js");
 const { judgedPage } = require("./judged.js");
-const { cliPage, diffPage, profilePage, someProgram } = require("./pages.js");
+const { cliPage, diffPage, profilePage, someProgram, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
@@ -261,4 +261,16 @@ test("keys in the help do not lie on their words", async () => {
 			}).map((dt) => dt.textContent));
 			assert.deepEqual(over, []);
 		});
+});
+
+test("all views of a page have room on a phone, and of more the shown one is in sight", async () => {
+	const hidden = (page) => page.$eval("#tabs", (box) => box.scrollWidth - box.clientWidth);
+	for (const html of [judgedPage(), profilePage(base)])
+		await withPage(html, { width: 390, height: 844 }, async (page) => assert.equal(await hidden(page), 0));
+	const more = diffPage(writeText("test_a;find 300\ntest_b;find 300\n"), writeText("test_a;find 500\ntest_b;find 300\n"), ["benchmarks", "time", "judged"]);
+	await withPage(more, { width: 320, height: 600, hash: "tab=matches" }, async (page) => {
+		assert.ok(await hidden(page) > 0);
+		const [box, tab] = await page.evaluate(() => ["#tabs", "#tabs [aria-pressed=true]"].map((s) => document.querySelector(s).getBoundingClientRect().right));
+		assert.ok(tab <= box + 1, `${tab} in ${box}`);
+	});
 });

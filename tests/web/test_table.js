@@ -37,6 +37,24 @@ test("every column sorts by keys, both ways, and says so", async () => {
 	});
 });
 
+test("a table shows whole columns and whole names: what has no room is behind its edge", async () => {
+	for (const width of [1500, 1280, 1000, 700, 390]) await withPage(judgedPage(), { width, hash: "tab=table" }, async (page) => {
+		const [edge, rights, cut, tags] = await page.evaluate(() => {
+			const box = document.querySelector("#table .scroller"), left = box.getBoundingClientRect().left + box.clientLeft;
+			const cells = [...document.querySelectorAll("#table .head .cell")];
+			const own = (e) => e.scrollWidth > e.clientWidth;
+			const tagsOf = [...document.querySelectorAll("#table .rows .cell.name")].map((cell) => {
+				const { bottom } = cell.getBoundingClientRect();
+				return [...cell.querySelectorAll(".origin, .place")].map((e) => e.getBoundingClientRect()).every((b) => b.bottom <= bottom || b.top >= bottom);
+			});
+			return [left + box.clientWidth, cells.map((c) => c.getBoundingClientRect().right),
+				[...document.querySelectorAll("#table .what > span, #table .head button")].filter(own).map((e) => e.textContent), tagsOf.every(Boolean)];
+		});
+		assert.ok(rights.some((right) => Math.abs(right - edge) < 1.5), `${width}: ${edge} is no edge of ${rights}`);
+		assert.deepEqual([cut, tags], [[], true], `${width}`);
+	});
+});
+
 test("rows are copied as CSV that another program reads back, formulas tamed", async () => {
 	const f = (name, file) => ({ name, file, line: 3 });
 	const names = ["plain", 'say "hi", twice', "=HYPERLINK(1)", "-x", "@sum"];
