@@ -87,3 +87,16 @@ test("without verdicts the numbers decide, by steps of 15, 30, 50 and 100 %", as
 		assert.equal(nodeClass(treeOf(100, 200 - head), 1, whatOf(0, 0, { verdicts: null, removedHere: () => false })), step < 0 ? c.SAME : c.LESS + step, `${200 - head}`);
 	}
 });
+
+test("the page of one recording names files from its folder, a comparison as they are", async () => {
+	const { filePlaceOf, placeOf, shortPlaceOf } = await load("source_places.js");
+	const places = (kind, cwd, file) => {
+		const data = { header: { kind, head: { facts: [["cwd", cwd]] } }, functions: { files: [file], file: [0], line: [7] } };
+		return [filePlaceOf, (d, f) => placeOf({ data: d, state: {} }, f), (d, f) => shortPlaceOf({ data: d, state: {} }, f)].map((of) => of(data, 0));
+	};
+	const long = `${"folder/".repeat(8)}work.py`;
+	assert.deepEqual(places("profile", "/srv/app", "/srv/app/lib/work.py"), ["/srv/app/lib/work.py:7", "lib/work.py:7", "lib/work.py:7"]);
+	assert.deepEqual(places("profile", "/srv/app/", `/srv/app/${long}`), [`/srv/app/${long}:7`, `${long}:7`, "…/work.py:7"]);
+	assert.deepEqual(places("profile", "/srv/app", "/srv/application/work.py"), Array(3).fill("/srv/application/work.py:7"));
+	assert.deepEqual(places("diff", "/srv/app", "/srv/app/work.py"), Array(3).fill("/srv/app/work.py:7"));
+});
