@@ -233,8 +233,8 @@ export class SourceView {
 		const painter = this.painters(f, above)[side], ops = this.opcodes(f);
 		const marked = hottestRow(rows, side, "total"), name = noun(header);
 		const value = (v) => (v > 0 ? formatValue(v, unit) : "");
-		const out = [heading([["Line"], ["Source", "code"], [`Total ${name}`], [`Self ${name}`],
-			!few && ["Share"]])];
+		const out = [heading([["Line"], ["Source", "code"], [`Total ${name}`],
+			[`Self ${name}`, "each-side"], !few && ["Share", "each-side"]])];
 		rows.slice(0, MOST).forEach((row, i) => {
 			if (i && isGap(rows[i - 1], row)) out.push(this.gapRow(out[0].cells.length));
 			const line = side === BASE ? row.a : row.b;
@@ -242,8 +242,10 @@ export class SourceView {
 				{ class: (line.total ? "heat-own" : "") + (row === marked ? " marked" : "") },
 				numberCell(line),
 				el("td", { class: "code" }, ...painter.paint(line), ops(row.a, row.b)),
-				el("td", {}, value(line.total)), el("td", { class: "quiet" }, value(line.self)),
-				!few && el("td", {}, line.total ? formatShare(line.total / all) : ""));
+				el("td", {}, value(line.total)),
+				el("td", { class: "quiet each-side" }, value(line.self)),
+				!few && el("td", { class: "each-side" },
+					line.total ? formatShare(line.total / all) : ""));
 			element.style.setProperty("--heat", `${Math.min(1, line.total / all) * 45}%`);
 			if (row === marked) this.marked = element;
 			out.push(element);

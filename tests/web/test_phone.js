@@ -274,3 +274,16 @@ test("all views of a page have room on a phone, and of more the shown one is in 
 		assert.ok(tab <= box + 1, `${tab} in ${box}`);
 	});
 });
+
+test("on a phone a page with one profile has its title, and its source is readable", async () => {
+	const file = "/srv/app/code.py", source = writeText(Array.from({ length: 9 }, (_, i) => `    some_value = compute_${i}(argument)`).join("\n"));
+	const samples = [{ tid: 1, stack: [{ name: "work", file, line: 4 }], count: 400 }];
+	await withPage(profilePage(samples, [`source=${file}=${source}`]), { width: 390, height: 844 }, async (page) => {
+		assert.ok((await page.locator("#titles").boundingBox()).width > 100);
+		await page.evaluate(() => fizeau.set({ tab: "source" }));
+		const widths = await page.$$eval(".lines td.code", (list) => list.map((c) => c.getBoundingClientRect().width));
+		assert.ok(widths.length >= 5 && Math.min(...widths) >= 230, `${widths}`);
+	});
+	await withPage(judgedPage(), { width: 390, height: 844 }, async (page) =>
+		assert.ok((await page.locator("#titles").boundingBox()).width < 5, "the switch of the sides has its place"));
+});
