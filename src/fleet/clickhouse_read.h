@@ -57,8 +57,8 @@ int fz_clickhouse_sums(struct fz_fleet *f, const struct fz_fleet_query *q, const
 
 /* ---- values and nodes: clickhouse_values.c ---- */
 
-int fz_clickhouse_each(struct fz_fleet *f, const struct fz_fleet_found *found,
-		       void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value,
+int fz_clickhouse_each(struct fz_fleet *f, const struct fz_fleet_found *found, const uint32_t *unit,
+		       void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value,
 				    int64_t n),
 		       void *arg, struct fz_error *err);
 int fz_clickhouse_node(struct fz_fleet *f, int64_t node,

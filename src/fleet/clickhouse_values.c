@@ -25,8 +25,9 @@ struct reader {
 	struct fz_map seen; /* series */
 	int64_t *series;
 	uint32_t series_n, series_cap;
-	int64_t first, last; /* minutes */
-	void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n);
+	int64_t first, last;  /* minutes */
+	const uint32_t *unit; /* of each cell */
+	void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value, int64_t n);
 	void *arg;
 };
 
@@ -86,7 +87,8 @@ static int read_values(struct reader *k, uint32_t shard, const struct fz_buf *an
 		if (!part)
 			continue;
 		part->left--;
-		k->take(k->arg, part->cell, node, value, n);
+		if (k->unit[part->cell] != FZ_NONE)
+			k->take(k->arg, k->unit[part->cell], node, value, n);
 	}
 	return fz_clickhouse_check(k->c, shard, row, err);
 }
@@ -120,12 +122,14 @@ static int read_all(struct reader *k, struct fz_error *err)
 	return r ? r : check_all(k, err);
 }
 
-int fz_clickhouse_each(struct fz_fleet *f, const struct fz_fleet_found *found,
-		       void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value,
+int fz_clickhouse_each(struct fz_fleet *f, const struct fz_fleet_found *found, const uint32_t *unit,
+		       void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value,
 				    int64_t n),
 		       void *arg, struct fz_error *err)
 {
-	struct reader k = { .c = fz_clickhouse(f), .first = INT64_MAX, .take = take, .arg = arg };
+	struct reader k = {
+		.c = fz_clickhouse(f), .first = INT64_MAX, .unit = unit, .take = take, .arg = arg
+	};
 	int r = 0;
 
 	for (uint32_t i = 0; i < found->cell_n; i++)

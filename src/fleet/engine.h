@@ -23,6 +23,7 @@ struct fz_fleet_series_row {
 struct fz_fleet_cell_row {
 	uint32_t series;
 	int64_t minute, key;
+	uint32_t group; /* as of struct fz_fleet_cell */
 	struct fz_str host;
 	struct fz_fleet_exposure exposure;
 };
@@ -54,6 +55,8 @@ struct fz_fleet_engine {
 			  bool (*between)(void *arg, int64_t rows), void *arg,
 			  struct fz_error *err);
 	bool forgets_beside;
+	int64_t (*sum_hours)(struct fz_fleet *f, int64_t before,
+			     struct fz_error *err); /* or NULL */
 	int (*raise)(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,
 		     bool *ret, struct fz_error *err);
 
@@ -85,8 +88,8 @@ struct fz_fleet_engine {
 		    uint32_t n, int64_t first, int64_t minutes,
 		    void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
 		    struct fz_error *err);
-	int (*each)(struct fz_fleet *f, const struct fz_fleet_found *found,
-		    void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n),
+	int (*each)(struct fz_fleet *f, const struct fz_fleet_found *found, const uint32_t *unit,
+		    void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value, int64_t n),
 		    void *arg, struct fz_error *err);
 	int (*node)(struct fz_fleet *f, int64_t node,
 		    void (*take)(void *arg, const struct fz_fleet_node_row *row), void *arg,

@@ -28,6 +28,7 @@ static int take_cell(void *arg, const struct fz_fleet_cell_row *row)
 		.minute = row->minute,
 		.exposure = row->exposure,
 		.key = row->key,
+		.group = row->group,
 	};
 	if (found->cell_n < CELLS_MAX)
 		return 0;
@@ -38,15 +39,55 @@ static int take_cell(void *arg, const struct fz_fleet_cell_row *row)
 		       name, CELLS_MAX);
 }
 
-static int compare_cells(const void *a, const void *b, void *arg)
+static int compare_cells(const void *a, const void *b)
 {
 	const struct fz_fleet_cell *x = a, *y = b;
-	char *const *hosts = arg;
-	int order = x->host == y->host ? 0 : strcmp(hosts[x->host], hosts[y->host]);
+	int order = (x->minute > y->minute) - (x->minute < y->minute);
 
-	if (order == 0)
-		order = (x->minute > y->minute) - (x->minute < y->minute);
 	return order ? order : (x->key > y->key) - (x->key < y->key);
+}
+
+static int compare_names(const void *a, const void *b, void *arg)
+{
+	char *const *hosts = arg;
+
+	return strcmp(hosts[*(const uint32_t *)a], hosts[*(const uint32_t *)b]);
+}
+
+/* By names of hosts, which are compared once and not for each of their many cells. Those of a host
+ * are most often in order. */
+static void sort_cells(struct fz_fleet_found *found)
+{
+	fz_auto(fz_free_ptr) uint32_t *order = fz_calloc(found->host_n, sizeof(*order));
+	fz_auto(fz_free_ptr) uint32_t *from = fz_calloc((size_t)found->host_n + 1, sizeof(*from));
+	struct fz_fleet_cell *sorted = fz_calloc(found->cell_n, sizeof(*sorted));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < found->host_n; i++)
+		order[i] = i;
+	qsort_r(order, found->host_n, sizeof(*order), compare_names, found->hosts);
+	for (uint32_t i = 0; i < found->cell_n; i++)
+		from[found->cells[i].host]++;
+	for (uint32_t i = 0; i < found->host_n; i++) {
+		uint32_t cells = from[order[i]];
+
+		from[order[i]] = n;
+		n += cells;
+	}
+	for (uint32_t i = 0; i < found->cell_n; i++)
+		sorted[from[found->cells[i].host]++] = found->cells[i];
+	for (uint32_t i = 0, until; i < found->cell_n; i = until) {
+		bool in_order = true;
+
+		for (until = i + 1; until < found->cell_n && sorted[until].host == sorted[i].host;
+		     until++)
+			in_order &= compare_cells(&sorted[until - 1], &sorted[until]) <= 0;
+		if (!in_order)
+			qsort(&sorted[i], until - i, sizeof(*sorted), compare_cells);
+	}
+	free(found->cells);
+	found->cells = sorted;
+	found->cell_cap = found->cell_n;
 }
 
 static int find(struct fz_fleet *f, struct finder *k)
@@ -70,8 +111,7 @@ static int find(struct fz_fleet *f, struct finder *k)
 	found->host_cap = k->hosts.cap;
 	k->hosts.list = NULL;
 	if (!r && found->cell_n)
-		qsort_r(found->cells, found->cell_n, sizeof(*found->cells), compare_cells,
-			found->hosts);
+		sort_cells(found);
 	return r;
 }
 

@@ -53,7 +53,10 @@ struct fz_fleet_cell {
 	uint32_t kind, host; /* indices; a batch has one host */
 	int64_t minute;      /* since 1970 */
 	struct fz_fleet_exposure exposure;
-	int64_t key; /* the engine's, of a cell that was found */
+	/* of a cell that was found, the engine's; cells of a group can be added up at once; 0: none
+	 */
+	int64_t key;
+	uint32_t group;
 };
 
 struct fz_fleet_value {
@@ -147,6 +150,10 @@ int64_t fz_fleet_forget_between(struct fz_fleet *f, int64_t before,
 /* Whether a handle of its own may forget while this one is used. */
 bool fz_fleet_forgets_beside(const struct fz_fleet *f);
 
+/* Adds up the cells of some hours that ended before that minute, for later queries. Returns how
+ * many hours, 0 when there are no more, or an error. Answers are the same with and without. */
+int64_t fz_fleet_sum_hours(struct fz_fleet *f, int64_t before, struct fz_error *err);
+
 /* ---- alarms ---- */
 
 /* What became more expensive with a release. */
@@ -207,9 +214,10 @@ struct fz_fleet_found {
 int fz_fleet_find(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_fleet_found *ret,
 		  struct fz_error *err);
 void fz_fleet_found_release(struct fz_fleet_found *found);
-/* All values of cells that were found, cell by cell. A node is a number of the store's. */
-int fz_fleet_each(struct fz_fleet *f, const struct fz_fleet_found *found,
-		  void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n),
+/* All values of cells that were found, each of which is of a unit; FZ_NONE: it is left out. Several
+ * of a unit and node may come as one or one by one. A node is a number of the store's. */
+int fz_fleet_each(struct fz_fleet *f, const struct fz_fleet_found *found, const uint32_t *unit,
+		  void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value, int64_t n),
 		  void *arg, struct fz_error *err);
 /* What a node is: its parent (0: a root), and its function interned in p. */
 int fz_fleet_node(struct fz_fleet *f, int64_t node, struct fz_profile *p, int64_t *ret_parent,

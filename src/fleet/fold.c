@@ -33,11 +33,9 @@ struct folder {
 	uint32_t sum_n, sum_cap;
 	int64_t *nodes;
 	uint32_t node_n, node_cap;
-	/* of the unit whose cells are being read: each node's place in sums, if not below open_from
-	 */
-	uint32_t open_unit, open_from;
-	uint32_t *open;
-	uint32_t open_n, open_cap;
+	struct places {
+		uint32_t *sum, cap; /* of each node, by its place; FZ_NONE: none */
+	} * places;                 /* of each unit, while values are read */
 	bool overflow;
 };
 
@@ -46,7 +44,6 @@ static void release(struct folder *k)
 	free(k->host);
 	free(k->sums);
 	free(k->nodes);
-	free(k->open);
 	fz_map_release(&k->stack_map);
 	fz_profile_free(k->p);
 }
@@ -59,42 +56,41 @@ static uint32_t place_of(struct folder *k, int64_t node)
 		fz_grow(k->nodes, k->node_n, k->node_cap);
 		k->nodes[k->node_n] = node;
 		*slot = k->node_n++;
-		fz_grow(k->open, k->open_n, k->open_cap);
-		k->open[k->open_n++] = FZ_NONE;
 	}
 	return *slot;
 }
 
-/* Cells come unit by unit; where they do not, a unit has several sums of a node. */
+static void make_room(struct places *p, uint32_t place)
+{
+	uint32_t cap = FZ_MAX(place + 1, FZ_MIN(p->cap, UINT32_MAX / 2) * 2);
+
+	p->sum = fz_reallocarray(p->sum, cap, sizeof(*p->sum));
+	memset(p->sum + p->cap, 0xff, (cap - p->cap) * sizeof(*p->sum));
+	p->cap = cap;
+}
+
 static struct sum *sum_of(struct folder *k, uint32_t unit, int64_t node)
 {
 	uint32_t place = place_of(k, node);
+	struct places *p = &k->places[unit];
 
-	if (unit != k->open_unit) {
-		k->open_unit = unit;
-		k->open_from = k->sum_n;
-	}
-	if (k->open[place] == FZ_NONE || k->open[place] < k->open_from) {
+	if (place >= p->cap)
+		make_room(p, place);
+	if (p->sum[place] == FZ_NONE) {
 		fz_grow(k->sums, k->sum_n, k->sum_cap);
 		k->sums[k->sum_n] = (struct sum){ .node = node, .unit = unit };
-		k->open[place] = k->sum_n++;
+		p->sum[place] = k->sum_n++;
 	}
-	return &k->sums[k->open[place]];
+	return &k->sums[p->sum[place]];
 }
 
-static void add(struct folder *k, struct sum *to, int64_t value, int64_t n)
-{
-	k->overflow |= __builtin_add_overflow(to->value, value, &to->value);
-	k->overflow |= __builtin_add_overflow(to->n, n, &to->n);
-}
-
-static void take(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n)
+static void take(void *arg, uint32_t unit, int64_t node, int64_t value, int64_t n)
 {
 	struct folder *k = arg;
+	struct sum *s = sum_of(k, unit, node);
 
-	if (k->unit[cell] == FZ_NONE)
-		return;
-	add(k, sum_of(k, k->unit[cell], node), value, n);
+	k->overflow |= __builtin_add_overflow(s->value, value, &s->value);
+	k->overflow |= __builtin_add_overflow(s->n, n, &s->n);
 }
 
 static int compare_sums(const void *a, const void *b, void *arg)
@@ -108,22 +104,6 @@ static int compare_sums(const void *a, const void *b, void *arg)
 	return order ? order : (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-/* One of each unit and node. */
-static void join_sums(struct folder *k)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 1; i < k->sum_n; i++) {
-		struct sum *last = &k->sums[kept], *s = &k->sums[i];
-
-		if (s->node == last->node && s->unit == last->unit)
-			add(k, last, s->value, s->n);
-		else
-			k->sums[++kept] = *s;
-	}
-	k->sum_n = FZ_MIN(k->sum_n, kept + 1);
-}
-
 /* Whoever pushed first, and whatever keeps it: the same profile. */
 static int sort_sums(struct folder *k, struct fz_error *err)
 {
@@ -133,7 +113,6 @@ static int sort_sums(struct folder *k, struct fz_error *err)
 		fz_map_put(&k->stack_map, (uint64_t)k->nodes[i], i);
 	if (!r && k->sum_n)
 		qsort_r(k->sums, k->sum_n, sizeof(*k->sums), compare_sums, &k->stack_map);
-	join_sums(k);
 	return r;
 }
 
@@ -429,14 +408,17 @@ static int sum_up(struct folder *k, const char *name, struct fz_error *err)
 	k->p = fz_profile_new();
 	k->p->default_metric = fz_profile_add_metric(k->p, kind->metric, kind->unit, 0, true);
 	k->p->samples.ordered = k->p->samples.timed = false;
-	r = fz_fleet_each(k->f, k->found, take, k, err);
-	if (!r)
-		r = sort_sums(k, err);
+	k->places = fz_calloc(FZ_MAX(k->unit_n, 1), sizeof(*k->places));
+	r = fz_fleet_each(k->f, k->found, k->unit, take, k, err);
+	for (uint32_t i = 0; i < k->unit_n; i++)
+		free(k->places[i].sum);
+	free(k->places);
+	k->places = NULL;
 	if (!r && k->overflow)
 		r = fz_fail(err, FZ_ELIMIT,
 			    "%s: sums are larger than 63 bits; query a shorter time (--since)",
 			    name);
-	return r;
+	return r ? r : sort_sums(k, err);
 }
 
 static void note_hours(const struct fz_fleet_found *const found[2], struct fz_profile *head)
@@ -459,11 +441,9 @@ int fz_fleet_fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2
 
 	fz_fleet_units_of(found[0], found[1], &u);
 	for (int side = 0; side < 2; side++)
-		k[side] = (struct folder){ .f = f,
-					   .found = found[side],
-					   .unit = u.of[side],
-					   .unit_n = u.n[side],
-					   .open_unit = FZ_NONE };
+		k[side] = (struct folder){
+			.f = f, .found = found[side], .unit = u.of[side], .unit_n = u.n[side]
+		};
 	for (int side = 0; !r && side < 2; side++)
 		r = sum_up(&k[side], names[side], err);
 	if (!r && u.kind == FZ_FLEET_BY_BLOCKS)

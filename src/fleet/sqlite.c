@@ -59,6 +59,7 @@ static void close_store(struct fz_fleet *fleet)
 	free(f->ids);
 	free(f->values);
 	fz_buf_release(&f->bytes);
+	free(f->hours);
 	free(f);
 }
 
@@ -317,6 +318,18 @@ static int put_cell(struct fz_sqlite_store *f, int64_t series, int64_t host,
 	return fz_sql_take_id(&f->sql, s, ret, err);
 }
 
+bool fz_sqlite_append_values(struct fz_sqlite_store *f, struct fz_str bytes, size_t *n)
+{
+	struct fz_cell_reader reader = fz_cell_reader_of(bytes);
+	struct fz_cell_value v;
+
+	while (fz_cell_reader_next(&reader, &v)) {
+		fz_grow(f->values, *n, f->value_cap);
+		f->values[(*n)++] = v;
+	}
+	return !reader.bad;
+}
+
 /* Those that a cell has from earlier pushes, behind the first n of f->values. */
 static int get_values(struct fz_sqlite_store *f, int64_t cell, size_t *n, struct fz_error *err)
 {
@@ -326,14 +339,9 @@ static int get_values(struct fz_sqlite_store *f, int64_t cell, size_t *n, struct
 	int r = fz_sql_step(&f->sql, s, err);
 	if (r != 1)
 		return r;
-	struct fz_cell_reader reader = fz_cell_reader_of(fz_sql_column_bytes(s, 0));
-	struct fz_cell_value v;
-	while (fz_cell_reader_next(&reader, &v)) {
-		fz_grow(f->values, *n, f->value_cap);
-		f->values[(*n)++] = v;
-	}
+	bool good = fz_sqlite_append_values(f, fz_sql_column_bytes(s, 0), n);
 	fz_sql_reset(s);
-	return reader.bad ? fz_sqlite_fail_values(&f->sql, err) : 0;
+	return good ? 0 : fz_sqlite_fail_values(&f->sql, err);
 }
 
 /* The first n of f->values are added to a cell. */
@@ -532,6 +540,7 @@ const struct fz_fleet_engine fz_fleet_sqlite = {
 	.put_all = put_all,
 	.forget = fz_sqlite_forget,
 	.forgets_beside = true,
+	.sum_hours = fz_sqlite_sum_hours,
 	.raise = raise_alarm,
 	.alarms = fz_sqlite_alarms,
 	.previous = fz_sqlite_previous,

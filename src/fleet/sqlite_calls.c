@@ -24,7 +24,7 @@
 
 struct fz_sqlite fz_sqlite;
 
-enum { LAYOUT = 4, BUSY_MS = 30000 };
+enum { LAYOUT = 5, BUSY_MS = 30000 };
 
 /* All values of a cell (cell_values.h); a cell without any has no row. */
 #define VALUES                                                                                   \
@@ -62,6 +62,32 @@ enum { LAYOUT = 4, BUSY_MS = 30000 };
 	" DELETE FROM push_count WHERE project = old.project AND service = old.service"           \
 	" AND version = old.version AND n = 0; END;"
 
+/* Cells and sums of whole hours (sqlite_hours.c). */
+#define STALE(row)                                                                           \
+	" DELETE FROM hour WHERE series = " row ".series AND hour = " row ".minute / 60 AND" \
+	" host = " row ".host;"                                                              \
+	" INSERT INTO stale_hour VALUES (" row ".series, " row ".minute / 60, " row ".host)" \
+	" ON CONFLICT DO NOTHING; END;"
+#define HOURS                                                                                      \
+	"CREATE TABLE IF NOT EXISTS hour (id INTEGER PRIMARY KEY, series INTEGER NOT NULL,"        \
+	" hour INTEGER NOT NULL, host INTEGER NOT NULL, cells BLOB, bytes BLOB,"                   \
+	" UNIQUE (series, hour, host)) STRICT;"                                                    \
+	"CREATE TABLE IF NOT EXISTS stale_hour (series INTEGER NOT NULL, hour INTEGER NOT NULL,"   \
+	" host INTEGER NOT NULL, PRIMARY KEY (series, hour, host)) STRICT, WITHOUT ROWID;"         \
+	"CREATE INDEX IF NOT EXISTS stale_by_hour ON stale_hour (hour);"                           \
+	"CREATE TRIGGER IF NOT EXISTS hour_of_added AFTER INSERT ON cell BEGIN" STALE(             \
+		"new") "CREATE TRIGGER IF NOT EXISTS hour_of_grown AFTER UPDATE ON cell "          \
+		       "BEGIN" STALE("new") "CREATE TRIGGER IF NOT EXISTS hour_of_deleted AFTER "  \
+					    "DELETE ON cell BEGIN" STALE("old") "CREATE TRIGGER "  \
+										"IF NOT EXISTS "   \
+										"series_deleted "  \
+										"AFTER DELETE ON " \
+										"series BEGIN"     \
+										" DELETE FROM "    \
+										"stale_hour "      \
+										"WHERE series = "  \
+										"old.id; END;"
+
 /* Whether what nothing uses is being deleted, and what pushes use meanwhile (sqlite_forget.c). */
 #define SWEEPS                                                                                   \
 	"CREATE TABLE IF NOT EXISTS sweep (id INTEGER PRIMARY KEY, generation INTEGER NOT NULL," \
@@ -97,8 +123,8 @@ static const char tables[] =
 	"CREATE TABLE IF NOT EXISTS alarm (project INTEGER NOT NULL, service TEXT NOT NULL,"
 	" base TEXT NOT NULL, head TEXT NOT NULL, function TEXT NOT NULL, text TEXT NOT NULL,"
 	" change REAL, low REAL, high REAL, first INTEGER NOT NULL, raised INTEGER NOT NULL,"
-	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;" VALUES SUMS SWEEPS
-	"PRAGMA user_version = 4;"
+	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;" VALUES SUMS HOURS
+		SWEEPS "PRAGMA user_version = 5;"
 	"COMMIT;";
 
 /* What makes the next layout of each earlier one. */
@@ -115,6 +141,8 @@ static const struct {
 		     " GROUP BY project, service, version;"
 		     "PRAGMA user_version = 3;" },
 	[3] = { VALUES, fz_sqlite_convert_values },
+	[4] = { HOURS "INSERT INTO stale_hour SELECT DISTINCT series, minute / 60, host FROM cell;"
+		      "PRAGMA user_version = 5;" },
 };
 
 /* of a series of FZ_SQL_FIND_SERIES */
@@ -188,7 +216,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 		" (SELECT min(minute) FROM cell WHERE series = series.id) FROM series"
 		" WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
 		" service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
-	[FZ_SQL_FIND_CELLS] = "SELECT cell.id, minute, name, cpu, wall, samples, lost"
+	[FZ_SQL_FIND_CELLS] = "SELECT cell.id, minute, name, cpu, wall, samples, lost, host"
 			      " FROM cell JOIN host ON host.id = cell.host WHERE series = ? AND"
 			      " minute >= ? AND minute < ?",
 	[FZ_SQL_TIMELINE] = "SELECT (minute - ?2) / ?3, sum(cpu), sum(samples), count(*)"
@@ -259,6 +287,20 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_FUNCTIONS] = "SELECT id, 0 FROM function",
 	[FZ_SQL_FORGET_FUNCTION] = "DELETE FROM function WHERE id = ?1 AND"
 				   " NOT EXISTS (SELECT 1 FROM in_use WHERE what = 2 AND id = ?1)",
+	[FZ_SQL_STALE] = "SELECT series, hour, host FROM stale_hour WHERE hour < ? LIMIT ?",
+	[FZ_SQL_NOT_STALE] = "DELETE FROM stale_hour WHERE series = ? AND hour = ? AND host = ?",
+	[FZ_SQL_CELL_AT] = "SELECT cell.id, cpu, wall, samples, lost, bytes FROM cell"
+			   " LEFT JOIN cell_values ON cell_values.cell = cell.id"
+			   " WHERE series = ? AND minute = ? AND host = ?",
+	[FZ_SQL_PUT_HOUR] = "INSERT INTO hour (series, hour, host, cells, bytes)"
+			    " VALUES (?, ?, ?, ?, ?) ON CONFLICT (series, hour, host) DO UPDATE"
+			    " SET cells = excluded.cells, bytes = excluded.bytes",
+	[FZ_SQL_FIND_HOURS] = "SELECT hour.id, hour, host, name, cells FROM hour"
+			      " JOIN host ON host.id = host WHERE series = ? AND hour >= ? AND"
+			      " hour < ?",
+	[FZ_SQL_STALE_HOURS] = "SELECT DISTINCT hour FROM stale_hour WHERE series = ? AND"
+			       " hour >= ? AND hour < ?",
+	[FZ_SQL_HOUR_VALUES] = "SELECT bytes FROM hour WHERE id = ?",
 };
 
 int fz_sqlite_load(struct fz_error *err)

@@ -97,6 +97,13 @@ enum fz_sql_name {
 	FZ_SQL_USED_FUNCTIONS,
 	FZ_SQL_FUNCTIONS,
 	FZ_SQL_FORGET_FUNCTION,
+	FZ_SQL_STALE,
+	FZ_SQL_NOT_STALE,
+	FZ_SQL_CELL_AT,
+	FZ_SQL_PUT_HOUR,
+	FZ_SQL_FIND_HOURS,
+	FZ_SQL_STALE_HOURS,
+	FZ_SQL_HOUR_VALUES,
 	FZ_SQL_NAMES
 };
 
@@ -147,6 +154,12 @@ struct fz_sqlite_store {
 	int64_t data_version; /* of SQLite: moves when another connection writes */
 	int64_t sweeping;     /* what is used is noted for this deletion; 0: there is none */
 	bool reading;         /* in a transaction that looking for series began */
+	/* of a reader: hours that found cells are of; a cell's group is a place here, plus 1 */
+	struct fz_sqlite_hour {
+		int64_t id;
+		uint32_t cells;
+	} * hours;
+	uint32_t hour_n, hour_cap;
 };
 
 static inline struct fz_sqlite_store *fz_sqlite_store(struct fz_fleet *f)
@@ -164,6 +177,9 @@ int64_t fz_sqlite_forget(struct fz_fleet *fleet, int64_t before,
 
 /* Makes layout 4 of layout 3, inside a transaction. */
 int fz_sqlite_convert_values(struct fz_sql *s, struct fz_error *err);
+/* Puts values behind the first *n of f->values. False: the bytes are none. */
+bool fz_sqlite_append_values(struct fz_sqlite_store *f, struct fz_str bytes, size_t *n);
+int64_t fz_sqlite_sum_hours(struct fz_fleet *fleet, int64_t before, struct fz_error *err);
 int fz_sqlite_fail_values(const struct fz_sql *s, struct fz_error *err);
 
 /* The first column of the row that a statement with its parameters has, which is reset; 0: none. */
@@ -191,8 +207,8 @@ int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const
 		   uint32_t n, int64_t first, int64_t minutes,
 		   void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
 		   struct fz_error *err);
-int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found,
-		   void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n),
+int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found, const uint32_t *unit,
+		   void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value, int64_t n),
 		   void *arg, struct fz_error *err);
 int fz_sqlite_node(struct fz_fleet *fleet, int64_t node,
 		   void (*take)(void *arg, const struct fz_fleet_node_row *row), void *arg,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading from a store on SQLite.
  *
- *   series -> their cells in that time -> values of each, and what nodes are
+ *   series -> their cells and values (sqlite_cells.c), and what nodes are
  *
  * The query for series begins a transaction that lasts as long as the handle: everything read after
  * it is of that instant, whatever is pushed meanwhile.
@@ -146,39 +146,6 @@ int fz_sqlite_series(struct fz_fleet *fleet, const struct fz_fleet_query *q,
 	return r;
 }
 
-int fz_sqlite_cells(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
-		    uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
-		    void *arg, struct fz_error *err)
-{
-	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
-	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_FIND_CELLS);
-	int r = 0;
-
-	for (uint32_t i = 0; !r && i < n; i++) {
-		fz_sqlite.bind_int(s, 1, series[i]);
-		fz_sqlite.bind_int(s, 2, q->from);
-		fz_sqlite.bind_int(s, 3, q->until);
-		while ((r = fz_sql_step(&f->sql, s, err)) == 1) {
-			struct fz_fleet_cell_row row = {
-				.series = i,
-				.key = fz_sqlite.column_int(s, 0),
-				.minute = fz_sqlite.column_int(s, 1),
-				.host = fz_sql_column(s, 2),
-				.exposure = { fz_sqlite.column_int(s, 3),
-					      fz_sqlite.column_int(s, 4),
-					      fz_sqlite.column_int(s, 5),
-					      fz_sqlite.column_int(s, 6) },
-			};
-			r = take(arg, &row);
-			if (r) {
-				fz_sql_reset(s);
-				return r;
-			}
-		}
-	}
-	return r;
-}
-
 int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
 		   uint32_t n, int64_t first, int64_t minutes,
 		   void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
@@ -205,31 +172,7 @@ int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const
 	return r;
 }
 
-/* ---- values ---- */
-
-int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found,
-		   void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n),
-		   void *arg, struct fz_error *err)
-{
-	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
-	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_GET_VALUES);
-	int r = 0;
-
-	for (uint32_t i = 0; r >= 0 && i < found->cell_n; i++) {
-		fz_sqlite.bind_int(s, 1, found->cells[i].key);
-		r = fz_sql_step(&f->sql, s, err);
-		if (r != 1)
-			continue;
-		struct fz_cell_reader reader = fz_cell_reader_of(fz_sql_column_bytes(s, 0));
-		struct fz_cell_value v;
-		while (fz_cell_reader_next(&reader, &v))
-			take(arg, i, v.node, v.value, v.n);
-		fz_sql_reset(s);
-		if (reader.bad)
-			r = fz_sqlite_fail_values(&f->sql, err);
-	}
-	return FZ_MIN(r, 0);
-}
+/* ---- nodes ---- */
 
 /* Numbers of nodes are larger than those of their parents. */
 int fz_sqlite_node(struct fz_fleet *fleet, int64_t node,

@@ -105,11 +105,16 @@ int fz_fleet_list(struct fz_fleet *f, const char *project,
 	return f->engine->list(f, project, take, arg, err);
 }
 
-int fz_fleet_each(struct fz_fleet *f, const struct fz_fleet_found *found,
-		  void (*take)(void *arg, uint32_t cell, int64_t node, int64_t value, int64_t n),
+int fz_fleet_each(struct fz_fleet *f, const struct fz_fleet_found *found, const uint32_t *unit,
+		  void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value, int64_t n),
 		  void *arg, struct fz_error *err)
 {
-	return f->engine->each(f, found, take, arg, err);
+	return f->engine->each(f, found, unit, take, arg, err);
+}
+
+int64_t fz_fleet_sum_hours(struct fz_fleet *f, int64_t before, struct fz_error *err)
+{
+	return f->engine->sum_hours ? f->engine->sum_hours(f, before, err) : 0;
 }
 
 /* ---- nodes ---- */

@@ -4,8 +4,8 @@
  *   bytes -> format readers, with their limits -> batch -> group_commit.h -> store
  *            two at once                                     one writer for all waiting pushes
  *
- * The main thread then waits for signals, closes slow connections once a second, and deletes old
- * data once an hour.
+ * The main thread then waits for signals, closes slow connections once a second, adds up hours that
+ * are over once a minute, and deletes old data once an hour.
  */
 #include "serve/serve.h"
 
@@ -21,7 +21,8 @@
 #include "serve/server.h"
 #include "serve/tls.h"
 
-enum { AT_ONCE = 2, HOUR = 3600, REQUEST_SECONDS = 60, MINUTES_A_DAY = 1440 };
+enum { AT_ONCE = 2, HOUR = 3600, MINUTE = 60, REQUEST_SECONDS = 60, MINUTES_A_DAY = 1440 };
+enum { LATE_MINUTES = 5 };
 enum { PEM_MAX = 1 << 20 };
 #define UNPACKED_MAX ((uint64_t)1 << 30)
 
@@ -251,9 +252,9 @@ int fz_server_store(struct fz_server *s, const struct fz_server_push *push,
 
 /* ---- the server ---- */
 
-/* Retention beside pushes: each of its transactions is followed by as much time for them, in which
+/* Work beside pushes: each of its transactions is followed by as much time for them, in which
  * slow connections are closed, too. A signal ends it; it stays for whoever waits for it. */
-struct retention {
+struct beside {
 	struct fz_http *http;
 	const sigset_t *signals;
 	int64_t since; /* when the transaction began */
@@ -261,7 +262,7 @@ struct retention {
 
 static bool let_others(void *arg, int64_t rows)
 {
-	struct retention *k = arg;
+	struct beside *k = arg;
 	int64_t took = fz_clock_now() - k->since;
 	sigset_t pending, both;
 
@@ -274,7 +275,7 @@ static bool let_others(void *arg, int64_t rows)
 	return sigisemptyset(&both);
 }
 
-static int forget_profiles(struct fz_server *s, struct retention *k, int64_t before,
+static int forget_profiles(struct fz_server *s, struct beside *k, int64_t before,
 			   struct fz_error *err)
 {
 	fz_auto(fz_fleet_closep) struct fz_fleet *own = NULL;
@@ -293,7 +294,7 @@ static int forget_profiles(struct fz_server *s, struct retention *k, int64_t bef
 	return n < 0 ? (int)n : 0;
 }
 
-static void forget(struct fz_server *s, struct retention *k)
+static void forget(struct fz_server *s, struct beside *k)
 {
 	int64_t before =
 		fz_clock_unix() / FZ_MINUTE - (int64_t)s->options.retain_days * MINUTES_A_DAY;
@@ -311,12 +312,29 @@ static void forget(struct fz_server *s, struct retention *k)
 	pthread_mutex_unlock(&s->results_writing);
 }
 
+/* Those that ended a while ago, so that most pushes of them have arrived. */
+static void sum_hours(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
+{
+	struct beside k = { .http = h, .signals = signals };
+	int64_t before = fz_clock_unix() / FZ_MINUTE - LATE_MINUTES, n;
+	struct fz_error err;
+
+	do {
+		k.since = fz_clock_now();
+		pthread_mutex_lock(&s->writing);
+		n = fz_fleet_sum_hours(s->writer, before, &err);
+		pthread_mutex_unlock(&s->writing);
+	} while (n > 0 && let_others(&k, n));
+	if (n < 0)
+		s->say(err.message);
+}
+
 static void clean_up(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
 {
 	struct fz_error err;
 
 	if (s->options.retain_days)
-		forget(s, &(struct retention){ .http = h, .signals = signals });
+		forget(s, &(struct beside){ .http = h, .signals = signals });
 	if (s->files && fz_files_tidy(s->files, &err))
 		s->say(err.message);
 }
@@ -412,6 +430,8 @@ static int wait_for_signal(struct fz_server *s, struct fz_http *h, const sigset_
 		fz_http_tick(h);
 		if (second % HOUR == 0)
 			clean_up(s, h, signals);
+		if (second % MINUTE == 0)
+			sum_hours(s, h, signals);
 	}
 }
 

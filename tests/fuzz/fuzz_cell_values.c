@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of a cell, which come from a store's file: whatever can be read is within its limits,
- * and is written and read back as it was. */
+/* The values of a cell, and the cells of an hour, which come from a store's file: whatever can be
+ * read is within its limits, and values are written and read back as they were. */
 #include "fuzz.h"
 
 #include "fleet/cell_values.h"
+#include "fleet/hour_cells.h"
 
 enum { VALUES_MAX = 4096 };
 
@@ -22,6 +23,15 @@ static size_t read_all(struct fz_str bytes, struct fz_cell_value ret[VALUES_MAX]
 	return n;
 }
 
+static void read_hour(struct fz_str bytes)
+{
+	struct fz_hour_reader r = fz_hour_reader_of(3, bytes);
+	int64_t minute = 3 * FZ_HOUR_MINUTES - 1;
+
+	for (struct fz_hour_cell c; fz_hour_reader_next(&r, &c); minute = c.minute)
+		fz_assert(c.minute > minute && c.minute < 4 * FZ_HOUR_MINUTES);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct fz_cell_value values[VALUES_MAX], again[VALUES_MAX];
@@ -29,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	bool bad;
 	size_t read = read_all((struct fz_str){ (const char *)data, n }, values, &bad);
 
+	read_hour((struct fz_str){ (const char *)data, n });
 	fz_cell_values_write(values, read, &bytes);
 	fz_assert(read_all(fz_buf_view(&bytes), again, &bad) == read && !bad);
 	fz_assert(memcmp(values, again, read * sizeof(*values)) == 0);

@@ -650,7 +650,9 @@ static void separate_values(const char *path)
 	fz_sql_drop(&s);
 	fz_sql_drop(&add);
 	fz_sql_close(&sql);
-	run_sql(path, "DROP TABLE cell_values; PRAGMA user_version = 3");
+	run_sql(path, "DROP TRIGGER hour_of_added; DROP TRIGGER hour_of_grown; DROP TABLE hour;"
+		      "DROP TRIGGER hour_of_deleted; DROP TRIGGER series_deleted;"
+		      "DROP TABLE stale_hour; DROP TABLE cell_values; PRAGMA user_version = 3");
 }
 
 /* What later layouts added, taken away. */

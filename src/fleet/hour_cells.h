@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The cells of one hour, host and series as bytes, without their values.
+ *
+ *   count, count x {minute, id, cpu, wall, samples, lost}      all LEB128
+ *
+ * Minutes ascend; the first is stored as its place in the hour plus 1, and others and ids as the
+ * difference from the one before. All but minutes may be below 0 and are in zigzag. Bytes are
+ * checked as they are read: minutes are of that hour and ascend.
+ */
+#pragma once
+
+#include "fleet/fleet.h"
+
+enum { FZ_HOUR_MINUTES = 60 };
+
+struct fz_hour_cell {
+	int64_t id, minute;
+	struct fz_fleet_exposure exposure;
+};
+
+struct fz_hour_reader {
+	struct fz_cursor c;
+	uint64_t left;
+	int64_t hour, id, minute; /* those of the last one */
+	bool bad;                 /* at the end: these are no cells */
+};
+
+struct fz_hour_reader fz_hour_reader_of(int64_t hour, struct fz_str bytes);
+/* False: at the end. */
+bool fz_hour_reader_next(struct fz_hour_reader *r, struct fz_hour_cell *ret);
+/* In order of minutes. */
+void fz_hour_cells_write(int64_t hour, const struct fz_hour_cell *cells, uint32_t n,
+			 struct fz_buf *ret);

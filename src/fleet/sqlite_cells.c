@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Cells of a query on SQLite, and their values.
+ *
+ *   whole hours in its time   rows of hours (sqlite_hours.c)
+ *   the rest of its time, and hours that have not been added up: rows of cells
+ *
+ * Values of cells that make up an hour, and belong to one unit, are read as their sums.
+ */
+#include "base/map.h"
+#include "fleet/hour_cells.h"
+#include "fleet/sqlite_calls.h"
+
+struct finder {
+	struct fz_sqlite_store *f;
+	uint32_t series; /* place of it */
+	int64_t id;
+	int (*take)(void *arg, const struct fz_fleet_cell_row *row);
+	void *arg;
+	struct fz_map summed; /* (host, hour) that were taken */
+	int64_t *open;        /* hours with cells that are read one by one */
+	size_t open_n, open_cap;
+};
+
+static void release(struct finder *k)
+{
+	fz_map_release(&k->summed);
+	free(k->open);
+}
+
+static void note_open(struct finder *k, int64_t hour)
+{
+	if (k->open_n && k->open[k->open_n - 1] == hour)
+		return;
+	fz_grow(k->open, k->open_n, k->open_cap);
+	k->open[k->open_n++] = hour;
+}
+
+/* ---- hours ---- */
+
+static int take_hour(struct finder *k, sqlite3_stmt *s, struct fz_error *err)
+{
+	struct fz_sqlite_store *f = k->f;
+	int64_t hour = fz_sqlite.column_int(s, 1), host = fz_sqlite.column_int(s, 2);
+	struct fz_hour_reader reader = fz_hour_reader_of(hour, fz_sql_column_bytes(s, 4));
+	struct fz_fleet_cell_row row = { .series = k->series, .host = fz_sql_column(s, 3) };
+	struct fz_hour_cell cell;
+
+	fz_grow(f->hours, f->hour_n, f->hour_cap);
+	f->hours[f->hour_n++] = (struct fz_sqlite_hour){ .id = fz_sqlite.column_int(s, 0) };
+	row.group = f->hour_n;
+	while (fz_hour_reader_next(&reader, &cell)) {
+		row.minute = cell.minute;
+		row.key = cell.id;
+		row.exposure = cell.exposure;
+		f->hours[f->hour_n - 1].cells++;
+		int r = k->take(k->arg, &row);
+		if (r)
+			return r;
+	}
+	fz_map_put(&k->summed, FZ_KEY(host, hour), 1);
+	return reader.bad ? fz_sqlite_fail_values(&f->sql, err) : 0;
+}
+
+/* From hour `first` on, before hour `last`. */
+static int take_hours(struct finder *k, int64_t first, int64_t last, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_FIND_HOURS);
+	int r;
+
+	fz_sqlite.bind_int(s, 1, k->id);
+	fz_sqlite.bind_int(s, 2, first);
+	fz_sqlite.bind_int(s, 3, last);
+	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1) {
+		if (!fz_sql_column_bytes(s, 4).n) {
+			note_open(k, fz_sqlite.column_int(s, 1));
+			continue;
+		}
+		r = take_hour(k, s, err);
+		if (r) {
+			fz_sql_reset(s);
+			return r;
+		}
+	}
+	if (r)
+		return r;
+	s = fz_sql(&k->f->sql, FZ_SQL_STALE_HOURS);
+	fz_sqlite.bind_int(s, 1, k->id);
+	fz_sqlite.bind_int(s, 2, first);
+	fz_sqlite.bind_int(s, 3, last);
+	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1)
+		note_open(k, fz_sqlite.column_int(s, 0));
+	return r;
+}
+
+/* ---- minutes ---- */
+
+/* Those that are in no hour that was taken. */
+static int take_minutes(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_FIND_CELLS);
+	int r;
+
+	fz_sqlite.bind_int(s, 1, k->id);
+	fz_sqlite.bind_int(s, 2, from);
+	fz_sqlite.bind_int(s, 3, until);
+	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1) {
+		struct fz_fleet_cell_row row = {
+			.series = k->series,
+			.key = fz_sqlite.column_int(s, 0),
+			.minute = fz_sqlite.column_int(s, 1),
+			.host = fz_sql_column(s, 2),
+			.exposure = { fz_sqlite.column_int(s, 3), fz_sqlite.column_int(s, 4),
+				      fz_sqlite.column_int(s, 5), fz_sqlite.column_int(s, 6) },
+		};
+		uint64_t hour = FZ_KEY(fz_sqlite.column_int(s, 7), row.minute / FZ_HOUR_MINUTES);
+
+		if (fz_map_get(&k->summed, hour) != FZ_NONE)
+			continue;
+		r = k->take(k->arg, &row);
+		if (r) {
+			fz_sql_reset(s);
+			return r;
+		}
+	}
+	return r;
+}
+
+static int compare_hours(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int take_open(struct finder *k, struct fz_error *err)
+{
+	int r = 0;
+
+	if (k->open_n)
+		qsort(k->open, k->open_n, sizeof(*k->open), compare_hours);
+	for (size_t i = 0, next; !r && i < k->open_n; i = next) {
+		int64_t last = k->open[i];
+
+		for (next = i + 1; next < k->open_n && k->open[next] <= last + 1; next++)
+			last = k->open[next];
+		r = take_minutes(k, k->open[i] * FZ_HOUR_MINUTES, (last + 1) * FZ_HOUR_MINUTES,
+				 err);
+	}
+	return r;
+}
+
+static int find(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
+{
+	if (until <= 2 * FZ_HOUR_MINUTES || from > until - 2 * FZ_HOUR_MINUTES)
+		return take_minutes(k, from, until, err);
+	int64_t first = (from + FZ_HOUR_MINUTES - 1) / FZ_HOUR_MINUTES;
+	int64_t last = until / FZ_HOUR_MINUTES;
+	int r = take_hours(k, first, last, err);
+	if (!r)
+		r = take_open(k, err);
+	if (!r)
+		r = take_minutes(k, from, first * FZ_HOUR_MINUTES, err);
+	return r ? r : take_minutes(k, last * FZ_HOUR_MINUTES, until, err);
+}
+
+int fz_sqlite_cells(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
+		    uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
+		    void *arg, struct fz_error *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < n; i++) {
+		fz_auto(release) struct finder k = { .f = fz_sqlite_store(fleet),
+						     .series = i,
+						     .id = series[i],
+						     .take = take,
+						     .arg = arg };
+
+		r = find(&k, FZ_MAX(q->from, 0), q->until, err);
+	}
+	return r;
+}
+
+/* ---- values ---- */
+
+/* What was found of an hour. */
+struct use {
+	uint32_t cells, unit;
+	bool mixed; /* of several units */
+	bool done;
+};
+
+static struct use *count_uses(const struct fz_sqlite_store *f, const struct fz_fleet_found *found,
+			      const uint32_t *unit)
+{
+	struct use *ret = fz_calloc((size_t)f->hour_n + 1, sizeof(*ret));
+
+	for (uint32_t i = 0; i < found->cell_n; i++) {
+		struct use *u = &ret[found->cells[i].group];
+
+		u->mixed |= u->cells > 0 && u->unit != unit[i];
+		u->unit = unit[i];
+		u->cells++;
+	}
+	return ret;
+}
+
+int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found, const uint32_t *unit,
+		   void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value, int64_t n),
+		   void *arg, struct fz_error *err)
+{
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
+	fz_auto(fz_free_ptr) struct use *uses = count_uses(f, found, unit);
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < found->cell_n; i++) {
+		const struct fz_fleet_cell *c = &found->cells[i];
+		struct use *u = &uses[c->group];
+		bool whole = c->group && !u->mixed && u->cells == f->hours[c->group - 1].cells;
+
+		if (unit[i] == FZ_NONE || (whole && u->done))
+			continue;
+		u->done = true;
+		sqlite3_stmt *s =
+			fz_sql(&f->sql, whole ? FZ_SQL_HOUR_VALUES : FZ_SQL_GET_VALUES);
+		fz_sqlite.bind_int(s, 1, whole ? f->hours[c->group - 1].id : c->key);
+		r = fz_sql_step(&f->sql, s, err);
+		if (r != 1)
+			continue;
+		struct fz_cell_reader reader = fz_cell_reader_of(fz_sql_column_bytes(s, 0));
+		struct fz_cell_value v;
+		while (fz_cell_reader_next(&reader, &v))
+			take(arg, unit[i], v.node, v.value, v.n);
+		fz_sql_reset(s);
+		if (reader.bad)
+			r = fz_sqlite_fail_values(&f->sql, err);
+	}
+	return FZ_MIN(r, 0);
+}
