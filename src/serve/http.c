@@ -24,10 +24,12 @@
 #include "base/library.h"
 #include "serve/tls.h"
 
-enum { CONNECTIONS_MAX = 250, IDLE_SECONDS = 15, BODIES_MAX = 512 << 20 };
+enum { CONNECTIONS_MAX = 700, IDLE_SECONDS = 15, BODIES_MAX = 512 << 20 };
+/* So many are served at once; more get 503 and when to come back. */
+enum { REQUESTS_MAX = 250 };
 /* Above this each new connection ends the oldest one without a request. libmicrohttpd resets new
  * ones above the limit. */
-enum { CROWDED = 200 };
+enum { CROWDED = 600 };
 /* Of what is too large so much is still read, in bodies of the largest size. */
 enum { READ_FOR_NOTHING = 4 };
 
@@ -67,6 +69,7 @@ struct fz_http {
 	pthread_mutex_t lock; /* of connections */
 	struct connection *connections;
 	atomic_size_t connection_n;
+	unsigned begun_n;           /* connections whose request was accepted */
 	atomic_size_t buffered;     /* bytes of all bodies */
 	atomic_ullong responses[6]; /* by the first digit of their status */
 };
@@ -423,14 +426,21 @@ static void answer(struct fz_http *h, struct request *r)
 		r->route->answer(h->arg, &r->q, &r->a);
 }
 
-static void note_beginning(struct fz_http *h, const struct request *r)
+/* What anybody may ask for is always answered: supervisors do not restart a server that is busy. */
+static void accept_request(struct fz_http *h, struct request *r)
 {
 	struct connection *c = connection_of(r);
 
 	if (!c || r->refused)
 		return;
 	pthread_mutex_lock(&h->lock);
-	c->begun = true;
+	if (h->begun_n >= REQUESTS_MAX && r->route->right) {
+		refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+		       "too many concurrent requests; try again in a few seconds");
+	} else {
+		c->begun = true;
+		h->begun_n++;
+	}
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -444,7 +454,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	(void)version;
 	if (!r) {
 		*state = r = begin(h, connection, path, method);
-		note_beginning(h, r);
+		accept_request(h, r);
 		/* A body that nobody would read to its end does not even begin. */
 		return r->hopeless ? send_answer(h, r) : MHD_YES;
 	}
@@ -519,6 +529,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 		make_room(h);
 	} else if (c) {
 		atomic_fetch_sub(&h->connection_n, 1);
+		h->begun_n -= c->begun;
 		*c->link = c->next;
 		if (c->next)
 			c->next->link = c->link;

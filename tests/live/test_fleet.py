@@ -434,13 +434,33 @@ def crowded():
         upload.sendall(b"POST /api/push?service=s&version=1&host=h HTTP/1.1\r\nHost: localhost\r\n"
                        b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body))
         assert b" 100 " in upload.recv(1000)
-        idle = [connect() for _ in range(199)]
+        idle = [connect() for _ in range(599)]
         for n in range(100):
             idle.append(connect())
             assert not idle[n].recv(1), "the oldest goes"
         assert server.push(b"main;g 10\n", host="other")[0] == 200
         upload.sendall(body)
         assert b" 200 " in upload.recv(1000)
+
+
+@suite.test("requests above those that are served at once get 503 and when to come back, and nobody is cut off")
+def busy():
+    with scratch() as folder, Server(folder) as server, contextlib.ExitStack() as stack:
+        body, uploads = b"main;f 10\n", []
+        for n in range(250):
+            uploads.append(stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60)))
+            uploads[n].sendall(b"POST /api/push?service=s&version=1&host=h%d HTTP/1.1\r\nHost: localhost\r\n"
+                               b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % (n, len(body)))
+            assert b" 100 " in uploads[n].recv(1000)
+        for _ in range(100):
+            status, text, headers = server.ask("POST", "/api/push?service=s&version=1&host=other", body)
+            assert status == 503 and b"too many concurrent requests" in text and headers["Retry-After"] == "5", text
+        assert server.ask("GET", "/healthz")[0] == 200
+        for upload in uploads:
+            upload.sendall(body)
+        for upload in uploads:
+            assert b" 200 " in upload.recv(1000)
+        wait_until(lambda: server.push(body, host="other")[0] == 200, "a push that is taken again")
 
 
 @suite.test("a full disk refuses pushes with a line, keeps what was there, and is forgiven")
