@@ -436,7 +436,7 @@ static int create_file(struct fz_sql *s, struct fz_error *err)
 }
 
 /* Another process may be about to do the same, so the layout is read inside the transaction. */
-static int migrate(struct fz_sql *s, struct fz_error *err)
+static int convert(struct fz_sql *s, struct fz_error *err)
 {
 	int64_t layout = 0;
 	int r = fz_sql_script(s, "BEGIN IMMEDIATE", err);
@@ -450,6 +450,18 @@ static int migrate(struct fz_sql *s, struct fz_error *err)
 			r = upgrades[layout].convert(s, err);
 	}
 	return fz_sql_end(s, r, err);
+}
+
+static int migrate(struct fz_sql *s, struct fz_error *err)
+{
+	int r = convert(s, err);
+
+	if (r == FZ_EPERM)
+		fz_fail(err, r,
+			"%s: created by an earlier fizeau and must be converted; run this once "
+			"with permission to write to it",
+			s->path);
+	return r;
 }
 
 /* made: NULL, or what makes tables that are missing. */

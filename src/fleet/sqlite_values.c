@@ -59,11 +59,11 @@ static int take_row(struct converter *k, sqlite3_stmt *row, struct fz_error *err
 
 int fz_sqlite_convert_values(struct fz_sql *s, struct fz_error *err)
 {
-	fz_auto(fz_sql_drop) sqlite3_stmt *rows =
-		fz_sql_once(s, "SELECT cell, node, value, n FROM value ORDER BY cell, node");
 	fz_auto(release) struct converter k = {
 		.sql = s, .add = fz_sql_once(s, "INSERT INTO cell_values VALUES (?, ?)")
 	};
+	fz_auto(fz_sql_drop) sqlite3_stmt *rows =
+		fz_sql_once(s, "SELECT cell, node, value, n FROM value ORDER BY cell, node");
 	int r;
 
 	while ((r = fz_sql_step(s, rows, err)) == 1) {

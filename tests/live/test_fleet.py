@@ -26,7 +26,7 @@ import urllib.parse
 import warnings
 
 from fleetlib import Server, fizeau, kept, kept_files, message, number, otlp, pushed_until_killed, scratch
-from livelib import Skip, Suite, find_interpreter, wait_until
+from livelib import FIZEAU, Skip, Suite, find_interpreter, wait_until
 
 PROGRAM = """
 def parse(n):
@@ -371,6 +371,27 @@ def planted():
             done = fizeau(folder, "serve", "--store", "x.db", "--recordings", f"{shared}/store{end}", status=2)
             assert "belongs to another user" in done.stderr, done
         assert not list(target.iterdir())
+
+
+@suite.test("an older store is not converted by who may only read it, who is told so")
+def older():
+    if os.getuid() != 0:
+        raise Skip("becoming another user needs root")
+    with scratch() as folder, Server(folder) as server:
+        for version in "12":
+            assert server.push(b"main;f 10\n", version=version)[0] == 200
+        server.stop()
+        store = pathlib.Path(folder, "fleet.db")
+        with contextlib.closing(sqlite3.connect(store)) as db:
+            db.execute("PRAGMA user_version = 4")
+        for path, mode in (folder, 0o777), (store, 0o644):
+            os.chmod(path, mode)
+        done = subprocess.run(["setpriv", "--reuid", "65534", "--clear-groups", FIZEAU, "diff", "s@1", "s@2", "--store", store],
+                              capture_output=True, text=True, timeout=60)
+        if "Permission denied" in done.stderr:
+            raise Skip("others may not run the binary")
+        assert done.returncode and done.stderr.count("\n") == 1, done
+        assert "created by an earlier fizeau and must be converted" in done.stderr, done
 
 
 @suite.test("what is wrong with a request is a status and a line")
