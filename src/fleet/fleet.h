@@ -28,7 +28,7 @@ enum {
 	FZ_FLEET_HOSTS = 100000,     /* of a project */
 	FZ_FLEET_SERVICES = 10000,   /* of a project */
 	FZ_FLEET_MINUTES = 7 * 1440, /* of a push */
-	FZ_FLEET_SLICE = 10000,      /* rows that are deleted at once */
+	FZ_FLEET_SLICE = 2000,       /* rows that are deleted at once */
 };
 
 /* What is the same for all samples of a push that may be added up. */

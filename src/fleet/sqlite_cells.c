@@ -221,8 +221,7 @@ int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found, c
 		if (unit[i] == FZ_NONE || (whole && u->done))
 			continue;
 		u->done = true;
-		sqlite3_stmt *s =
-			fz_sql(&f->sql, whole ? FZ_SQL_HOUR_VALUES : FZ_SQL_GET_VALUES);
+		sqlite3_stmt *s = fz_sql(&f->sql, whole ? FZ_SQL_HOUR_VALUES : FZ_SQL_GET_VALUES);
 		fz_sqlite.bind_int(s, 1, whole ? f->hours[c->group - 1].id : c->key);
 		r = fz_sql_step(&f->sql, s, err);
 		if (r != 1)

@@ -92,9 +92,8 @@ static int find_stale(struct fz_sqlite_store *f, int64_t before, struct hour ret
 	fz_sqlite.bind_int(s, 1, before / FZ_HOUR_MINUTES);
 	fz_sqlite.bind_int(s, 2, HOURS_AT_ONCE);
 	while ((r = fz_sql_step(&f->sql, s, err)) == 1)
-		ret[(*n)++] =
-			(struct hour){ fz_sqlite.column_int(s, 0), fz_sqlite.column_int(s, 1),
-				       fz_sqlite.column_int(s, 2) };
+		ret[(*n)++] = (struct hour){ fz_sqlite.column_int(s, 0), fz_sqlite.column_int(s, 1),
+					     fz_sqlite.column_int(s, 2) };
 	return r;
 }
 

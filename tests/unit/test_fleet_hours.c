@@ -126,8 +126,12 @@ static void check_same(struct stores *s)
 {
 	/* whole hours and parts of them; SIM_START is 20 minutes after one begins */
 	static const int64_t times[][2] = {
-		{ 0, INT64_MAX },  { SIM_START + 40, INT64_MAX },      { SIM_START + 41, END },
-		{ 0, SIM_START },  { SIM_START + 39, SIM_START + 99 }, { SIM_START, SIM_START + 160 },
+		{ 0, INT64_MAX },
+		{ SIM_START + 40, INT64_MAX },
+		{ SIM_START + 41, END },
+		{ 0, SIM_START },
+		{ SIM_START + 39, SIM_START + 99 },
+		{ SIM_START, SIM_START + 160 },
 		{ SIM_START + 7, SIM_START + 220 },
 	};
 	static const char *const sides[][2] = { { "s@1", "s@2" }, { "s@1", "s@1" } };
@@ -147,13 +151,19 @@ static void check_same(struct stores *s)
 	}
 }
 
-static const struct sim many = {
-	.hosts = 8, .minutes = 230, .same_hosts = true, .host_sd = 0.1, .minute_sd = 0.03, .samples = 60
-};
+static const struct sim many = { .hosts = 8,
+				 .minutes = 230,
+				 .same_hosts = true,
+				 .host_sd = 0.1,
+				 .minute_sd = 0.03,
+				 .samples = 60 };
 /* blocks of their time are compared */
-static const struct sim few = {
-	.hosts = 2, .minutes = 230, .same_hosts = true, .host_sd = 0.1, .minute_sd = 0.03, .samples = 60
-};
+static const struct sim few = { .hosts = 2,
+				.minutes = 230,
+				.same_hosts = true,
+				.host_sd = 0.1,
+				.minute_sd = 0.03,
+				.samples = 60 };
 static const struct sim others = { .hosts = 9, .minutes = 230, .host_sd = 0.1, .samples = 60 };
 
 static void test_same(void **state)
@@ -294,9 +304,9 @@ static void test_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),	 cmocka_unit_test(test_late),
+		cmocka_unit_test(test_same),      cmocka_unit_test(test_late),
 		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_not_summed),
-		cmocka_unit_test(test_damaged),	 cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_damaged),   cmocka_unit_test(test_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
