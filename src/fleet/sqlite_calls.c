@@ -219,9 +219,6 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_FIND_CELLS] = "SELECT cell.id, minute, name, cpu, wall, samples, lost, host"
 			      " FROM cell JOIN host ON host.id = cell.host WHERE series = ? AND"
 			      " minute >= ? AND minute < ?",
-	[FZ_SQL_TIMELINE] = "SELECT (minute - ?2) / ?3, sum(cpu), sum(samples), count(*)"
-			    " FROM cell WHERE series = ?1 AND minute >= ?4 AND minute < ?5"
-			    " GROUP BY 1",
 	[FZ_SQL_NODE] = "SELECT parent, name, file, module, line, kind FROM node"
 			" JOIN function ON function.id = function WHERE node.id = ?",
 	[FZ_SQL_SERVICES] = "SELECT DISTINCT service FROM series WHERE project ="

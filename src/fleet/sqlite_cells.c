@@ -181,6 +181,36 @@ int fz_sqlite_cells(struct fz_fleet *fleet, const struct fz_fleet_query *q, cons
 	return r;
 }
 
+/* ---- buckets of time ---- */
+
+struct buckets {
+	int64_t first, minutes;
+	void (*take)(void *arg, const struct fz_fleet_sum_row *row);
+	void *arg;
+};
+
+static int take_bucket(void *arg, const struct fz_fleet_cell_row *c)
+{
+	const struct buckets *k = arg;
+
+	k->take(k->arg, &(struct fz_fleet_sum_row){ .series = c->series,
+						    .bucket = (c->minute - k->first) / k->minutes,
+						    .cpu_ns = c->exposure.cpu_ns,
+						    .samples = c->exposure.samples,
+						    .cells = 1 });
+	return 0;
+}
+
+int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
+		   uint32_t n, int64_t first, int64_t minutes,
+		   void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
+		   struct fz_error *err)
+{
+	struct buckets k = { first, minutes, take, arg };
+
+	return fz_sqlite_cells(fleet, q, series, n, take_bucket, &k, err);
+}
+
 /* ---- values ---- */
 
 /* What was found of an hour. */

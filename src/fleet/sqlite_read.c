@@ -146,32 +146,6 @@ int fz_sqlite_series(struct fz_fleet *fleet, const struct fz_fleet_query *q,
 	return r;
 }
 
-int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
-		   uint32_t n, int64_t first, int64_t minutes,
-		   void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
-		   struct fz_error *err)
-{
-	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
-	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_TIMELINE);
-	int r = 0;
-
-	for (uint32_t i = 0; !r && i < n; i++) {
-		const int64_t parameters[] = { series[i], first, minutes, q->from, q->until };
-
-		for (int p = 0; p < (int)FZ_ARRAY_LEN(parameters); p++)
-			fz_sqlite.bind_int(s, p + 1, parameters[p]);
-		while ((r = fz_sql_step(&f->sql, s, err)) == 1) {
-			struct fz_fleet_sum_row row = { .series = i,
-							.bucket = fz_sqlite.column_int(s, 0),
-							.cpu_ns = fz_sqlite.column_int(s, 1),
-							.samples = fz_sqlite.column_int(s, 2),
-							.cells = fz_sqlite.column_int(s, 3) };
-			take(arg, &row);
-		}
-	}
-	return r;
-}
-
 /* ---- nodes ---- */
 
 /* Numbers of nodes are larger than those of their parents. */
