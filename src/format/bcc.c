@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what profile and offcputime of bcc print without -f.
+/* Reads the output of bcc's profile and offcputime without -f.
  *
  *   Sampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end.
  *
@@ -21,8 +21,8 @@ struct reader {
 	struct fz_input *in;
 	struct fz_profile *p;
 	struct fz_unfolded stack;
-	bool named;  /* the line of the program was read: the number comes next */
-	bool stated; /* the first line says what the numbers are */
+	bool named;  /* the line of the program was read; the number is next */
+	bool stated; /* the unit is known from the first line */
 	int64_t interval_ns;
 };
 
@@ -97,7 +97,7 @@ static void read_frame(struct reader *r, struct fz_str line)
 	}
 }
 
-/* Whether the line is the number of a stack, which is then complete. */
+/* Reads a line; true if it is the number that completes a stack. */
 static bool read_line(struct reader *r, struct fz_str line)
 {
 	bool number = r->named && is_number(fz_str_trimmed(line));
@@ -150,7 +150,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return code;
 }
 
-/* The line of a program, and below it a number. */
+/* Looks for the line of a program followed by a number. */
 static int sniff(const uint8_t *head, size_t n, const char *name)
 {
 	struct fz_str text = { (const char *)head, n }, program;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the maps that bpftrace prints, where their keys are stacks.
+/* Reads the maps printed by bpftrace, if their keys are stacks.
  *
  *   Attaching 1 probe...
  *   @[
@@ -10,8 +10,8 @@
  *       main+40
  *   , sleeper, 77]: 12           comm, pid and the number
  *
- * A frame may be "7f01 nanosleep+9 (/lib/libc.so.6)" (stack mode perf). A map that is printed
- * several times adds up. Of several maps with stacks the first is read.
+ * A frame may be "7f01 nanosleep+9 (/lib/libc.so.6)" (stack mode perf). Repeated prints of a map
+ * are summed. Only the first map with stacks is read.
  */
 #include "collapsed.h"
 #include "format.h"
@@ -25,12 +25,12 @@ enum { LINE_MAX_BYTES = 1 << 20 };
 struct reader {
 	struct fz_input *in;
 	struct fz_unfolded stack;
-	struct fz_buf map; /* name of the one that is read */
+	struct fz_buf map; /* name of the map being read */
 	struct fz_buf number;
-	bool known;       /* it has a name, which may be empty */
-	bool inside;      /* a record has begun */
-	bool wanted;      /* it is of that map */
-	size_t second;    /* where the second stack begins; 0: there is none */
+	bool known;       /* the name is known; it may be empty */
+	bool inside;      /* inside a record */
+	bool wanted;      /* the record is of that map */
+	size_t second;    /* start of the second stack; 0 if none */
 	uint64_t skipped; /* records of other maps, or without a sum */
 };
 
@@ -65,13 +65,13 @@ static size_t hex_digits(struct fz_str s)
 	return n;
 }
 
-/* The last place of a character; NULL: there is none. */
+/* The last occurrence of a character, or NULL. */
 static const char *last_of(struct fz_str s, char c)
 {
 	return s.p && s.n ? memrchr(s.p, c, s.n) : NULL;
 }
 
-/* "+17", "+0x11", "+17@/a.c:4" off the end. */
+/* Strips "+17", "+0x11", "+17@/a.c:4" from the end. */
 static struct fz_str without_offset(struct fz_str name)
 {
 	const char *plus = last_of(name, '+');
@@ -85,7 +85,7 @@ static struct fz_str without_offset(struct fz_str name)
 	return n && (n == offset.n || offset.p[n] == '@') ? before(name, plus) : name;
 }
 
-/* "ffffffff81a4 do_mmap+1 ([kernel.kallsyms])" of the stack mode perf. */
+/* Extracts the symbol of "ffffffff81a4 do_mmap+1 ([kernel.kallsyms])" (stack mode perf). */
 static struct fz_str without_address(struct fz_str text, bool *ret_kernel)
 {
 	size_t n = hex_digits(text);
@@ -138,8 +138,8 @@ static void swap_stacks(struct reader *r)
 	r->second = n - first;
 }
 
-/* Of two stacks one is the kernel's, which the program called: the first, as kstack is usually
- * written before ustack, unless the second one begins where the kernel is entered. */
+/* Puts the kernel's stack on top of the program's. The kernel's is the first one, since kstack
+ * usually precedes ustack, unless the second starts at a kernel entry. */
 static void join_stacks(struct reader *r)
 {
 	if (!r->second || r->second == r->stack.count)
@@ -160,7 +160,8 @@ static bool is_number(struct fz_str s)
 	return fz_parse_u64(s, UINT64_MAX, &v);
 }
 
-/* "sleeper, 77": names are the root of the stack. Numbers differ from run to run. */
+/* "sleeper, 77": names become the root of the stack. Numbers differ from run to run and are
+ * ignored. */
 static void add_keys(struct reader *r, struct fz_str text)
 {
 	while (text.n) {
@@ -188,7 +189,7 @@ static bool read_number(struct reader *r, struct fz_str text)
 	return is_number(text);
 }
 
-/* "@name[": the rest of the line, which is keys; NULL: it begins no record. */
+/* "@name[": returns the rest of the line, the keys; NULL if the line does not start a record. */
 static const char *record_keys(struct fz_str line, struct fz_str *ret_map)
 {
 	size_t n = 1;
@@ -212,7 +213,7 @@ static void begin_record(struct reader *r, struct fz_str map)
 	fz_unfolded_reset(&r->stack);
 }
 
-/* "]: 12" or ", sleeper]: 12"; whether the stack is one to return. */
+/* "]: 12" or ", sleeper]: 12"; true if the stack is complete and wanted. */
 static bool end_record(struct reader *r, struct fz_str line, const char *end)
 {
 	add_keys(r, before(line, end));
@@ -223,7 +224,8 @@ static bool end_record(struct reader *r, struct fz_str line, const char *end)
 	return false;
 }
 
-/* A record on one line is a stack without frames ("@[, sleeper]: 3"), or has none for a key. */
+/* Reads the first line of a record; a record on one line has no frames ("@[, sleeper]: 3") or no
+ * stack as key. */
 static bool read_first(struct reader *r, struct fz_str line)
 {
 	struct fz_str map;
@@ -295,7 +297,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return code;
 }
 
-/* A line that begins a record and ends before its keys do, and below it a frame. */
+/* Looks for a line that starts a record without ending it, followed by a frame. */
 static int sniff(const uint8_t *head, size_t n, const char *name)
 {
 	struct fz_str text = { (const char *)head, n }, map;

@@ -6,21 +6,20 @@
 #include "format/import.h"
 #include "profile/profile.h"
 
-/* How to read what callgrind wrote for ourselves, as one of several files. Metrics are those of
- * the profile. */
+/* Options for reading one of several callgrind files that we created. Metrics are those of the
+ * profile. */
 struct fz_callgrind_source {
-	/* --separate-callers=N: names hold so many functions, "f'caller'main", and are exact
-	 * stacks. 0: a graph, as without. */
+	/* --separate-callers=N: names contain N functions, "f'caller'main", and are exact stacks.
+	 * 0: a graph, as without the option. */
 	unsigned callers;
-	/* The metric that an event adds to; FZ_NONE: none. */
+	/* Returns the metric of an event, or FZ_NONE. */
 	uint32_t (*metric)(const struct fz_profile *p, struct fz_str event);
-	/* Better than a mangled name or "0x4a010": may set any of the frame. NULL: there is none.
-	 */
+	/* Replaces a mangled name or "0x4a010"; may set any field of the frame. NULL: none. */
 	void (*name)(void *arg, struct fz_import_frame *f);
-	/* A stack and its costs; not for a graph, whose samples are made as ever. */
+	/* Receives a stack and its costs; not for a graph, whose samples are made as usual. */
 	void (*add)(void *arg, uint32_t stack, const int64_t *weights);
 	void *arg;
-	/* Set by reading; strings of the profile. */
+	/* Results; strings of the profile. */
 	uint32_t command, trigger;
 };
 

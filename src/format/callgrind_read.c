@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading callgrind.out.
+/* Reads callgrind.out.
  *
- *   positions: instr line        how many numbers come before the costs
- *   events: Ir Dr                what the costs are
- *   ob= fl= fn=                  where we are; "(3) name" gives a name a number, "(3)" uses it
+ *   positions: instr line        numbers before the costs
+ *   events: Ir Dr                names of the costs
+ *   ob= fl= fn=                  current place; "(3) name" gives a name a number, "(3)" uses it
  *   fi= fe=                      another file inside the same function: inlined code
  *   16 400 2                     a position and costs; "+3", "-3" and "*" are relative to the last
  *   cob= cfi= cfn= calls=N pos   a call; the next line has its position and inclusive cost
  *
- * It is a call graph, not stacks: graph.h makes a tree of it. Names can contain more: "f'2" is a
+ * It is a call graph, not stacks: graph.h makes a tree of it. Names may have suffixes: "f'2" is a
  * recursion, and with --separate-callers a name contains callers, "f'caller'main". Each such name
- * is then a stack; a direct recursion is folded all the same. Callers have only a name there; file
- * and line are those of the function with this name.
+ * is then a stack; direct recursion is still folded. Callers only have a name there; file and line
+ * are those of the function with this name.
  *
  * "totals:" at the end of each part is the sum of its self costs; "summary:" before them is nearly
- * the same, and all that a truncated part has.
+ * the same, and the only sum in a truncated part.
  */
 #include "callgrind.h"
 
@@ -34,23 +34,23 @@ struct place {
 	uint32_t object, file, function; /* strings */
 };
 
-/* Costs of a function whose name is a stack. */
+/* A function whose name is a stack. */
 struct row {
 	uint32_t name, frame;
 	int64_t weights[FZ_METRICS_MAX];
 };
 
-/* What lines say that all costs are, by metric. */
+/* Stated sums of all costs, by metric. */
 struct sums {
 	double value[FZ_METRICS_MAX];
-	uint32_t lines; /* one a part */
+	uint32_t lines; /* one per part */
 };
 
 struct reader {
 	struct fz_input *in;
 	struct fz_profile *p;
-	struct fz_callgraph *graph; /* NULL: names are stacks, or nothing was read yet */
-	bool is_valgrind; /* written by it, or by us: names hold callers, sums are exact */
+	struct fz_callgraph *graph; /* NULL: names are stacks, or nothing read yet */
+	bool is_valgrind; /* written by Valgrind or us: names contain callers, sums are exact */
 	struct sums summary, totals;        /* of all parts */
 	struct fz_callgrind_source *source; /* NULL: any file, alone in its profile */
 	struct row *rows;
@@ -58,20 +58,20 @@ struct reader {
 	struct fz_map named;   /* function without callers -> frame without a line */
 	struct fz_map callers; /* name -> stack of its callers */
 	uint64_t line_number;
-	bool torn;                         /* the last line makes no sense and has no end */
+	bool torn;                         /* the last line is malformed and has no newline */
 	struct fz_map name_of[SPACES];     /* number -> string */
-	uint32_t positions, line_position; /* line_position: which of them, FZ_NONE: no lines */
+	uint32_t positions, line_position; /* line_position: index of the line, FZ_NONE if none */
 	uint64_t last[POSITIONS_MAX];
 	uint64_t last_cost[FZ_METRICS_MAX];
 	uint32_t events;
-	uint32_t metric[FZ_METRICS_MAX]; /* of each event; FZ_NONE: it is left out */
+	uint32_t metric[FZ_METRICS_MAX]; /* of each event; FZ_NONE if not read */
 	double scale[FZ_METRICS_MAX];
 	struct place at;    /* file: of the function */
-	uint32_t cost_file; /* of the lines now: another one in inlined code */
+	uint32_t cost_file; /* of the current lines: different in inlined code */
 	struct place callee;
 	bool callee_has_file, callee_has_object;
-	double calls; /* of the call whose cost comes next; negative: none */
-	bool jump;    /* the next line is the end of a jump */
+	double calls; /* of the call whose cost follows; negative: none */
+	bool jump;    /* the next line is the target of a jump */
 };
 
 static int fail_line(const struct reader *r, const char *what, struct fz_error *err)
@@ -96,7 +96,7 @@ static void read_positions(struct reader *r, struct fz_str s)
 	}
 }
 
-/* Parts of one file repeat their header. */
+/* Reads events; parts of one file repeat the header. */
 static void read_events(struct reader *r, struct fz_str s)
 {
 	struct fz_str word;
@@ -114,7 +114,7 @@ static void read_events(struct reader *r, struct fz_str s)
 		r->graph = fz_callgraph_new(r->p);
 }
 
-/* "desc: Trigger: Client Request: NAME" is what asked for this part. */
+/* "desc: Trigger: Client Request: NAME" has the reason for this part. */
 static void read_for_source(struct reader *r, struct fz_str key, struct fz_str value)
 {
 	static const char trigger[] = "Trigger: ";
@@ -127,7 +127,7 @@ static void read_for_source(struct reader *r, struct fz_str key, struct fz_str v
 								 value.n - (sizeof(trigger) - 1) });
 }
 
-/* Of one part of the file. */
+/* Adds the sums of one part of the file. */
 static void read_sums(const struct reader *r, struct fz_str s, struct sums *sums)
 {
 	double d;
@@ -156,7 +156,7 @@ static bool is_valgrind(struct fz_str creator)
 	return fz_str_starts(creator, "callgrind") || fz_str_starts(creator, "fizeau");
 }
 
-/* 1: it was one; 0: no line of a header; negative: an error. */
+/* Returns 1 for a header line, 0 for other lines, negative on error. */
 static int read_header(struct reader *r, struct fz_str line, struct fz_error *err)
 {
 	static const struct {
@@ -209,7 +209,7 @@ static uint32_t read_name(struct reader *r, enum space space, struct fz_str s)
 	return string == FZ_NONE ? fz_profile_string(r->p, s) : string;
 }
 
-/* "???" is what Callgrind does not know. */
+/* Maps Callgrind's "???", for unknown, to "". */
 static struct fz_str known(const struct reader *r, uint32_t string)
 {
 	struct fz_str s = fz_profile_text(r->p, string);
@@ -217,7 +217,7 @@ static struct fz_str known(const struct reader *r, uint32_t string)
 	return fz_str_eq(s, FZ_STR("???")) ? FZ_STR("") : s;
 }
 
-/* Of "f'caller'main" the function. */
+/* The function of "f'caller'main". */
 static struct fz_str without_callers(struct fz_str name)
 {
 	const char *mark = name.n ? memchr(name.p, '\'', name.n) : NULL;
@@ -234,13 +234,13 @@ static bool is_level(struct fz_str s)
 	return s.n == 0;
 }
 
-/* A function's name and what follows it, "'2" or "'caller'main". */
+/* A function's name and its suffix, "'2" or "'caller'main". */
 struct split {
 	struct fz_str name, variant;
-	bool inner; /* it recurs, or is among its callers */
+	bool inner; /* it is a recursion, or among its callers */
 };
 
-/* Whether a "'" in it is a part of the name: "&'a str", "::'lambda'(int)". */
+/* Whether a name contains quotes itself: "&'a str", "::'lambda'(int)". */
 static bool has_quotes(struct fz_str s)
 {
 	for (size_t at = 0; at < s.n; at++)
@@ -256,8 +256,8 @@ static size_t next_mark(struct fz_str s, size_t at)
 	return at;
 }
 
-/* With --separate-recs a recursive call has a function of its own, with --separate-callers has each
- * list of callers. */
+/* Splits a name: --separate-recs makes a separate function for each level of recursion,
+ * --separate-callers for each list of callers. */
 static struct split split_name(const struct reader *r, struct fz_str name)
 {
 	struct split s = { .name = name, .variant = FZ_STR("") };
@@ -324,7 +324,7 @@ static bool parse_number(struct fz_str s, uint64_t *ret)
 	return true;
 }
 
-/* A number, or the distance from the last one there. */
+/* Parses a number, absolute or relative to the last one. */
 static bool read_relative(struct fz_str word, uint64_t *last)
 {
 	uint64_t v = 0;
@@ -339,7 +339,7 @@ static bool read_relative(struct fz_str word, uint64_t *last)
 	return true;
 }
 
-/* Costs may be cut short: the rest is 0. Other tools write fractions. */
+/* Reads costs; omitted ones at the end are 0. Other tools write fractions. */
 static bool read_cost(struct reader *r, struct fz_str s, int64_t *weights)
 {
 	memset(weights, 0, FZ_METRICS_MAX * sizeof(*weights));
@@ -364,7 +364,7 @@ static bool read_cost(struct reader *r, struct fz_str s, int64_t *weights)
 	return true;
 }
 
-/* Calls are no news: the callee's own name says who called it. */
+/* Adds costs of a stack; calls are ignored, because the callee's name contains its callers. */
 static void add_row(struct reader *r, uint32_t frame, const int64_t *weights)
 {
 	struct row row = { .name = r->at.function, .frame = frame };
@@ -423,7 +423,8 @@ static int read_cost_line(struct reader *r, struct fz_str line, struct fz_error 
 
 /* ---- lines ---- */
 
-/* Where a call goes is where we are, but for what was said. */
+/* Reads the counts of a call, whose target is the current place except for what cob=, cfi= and cfn=
+ * specify. */
 static void read_calls(struct reader *r, struct fz_str value)
 {
 	struct fz_str count = fz_str_take_word(&value);
@@ -491,7 +492,7 @@ static int read_whole_line(struct reader *r, struct fz_str line, struct fz_error
 	return FZ_MIN(header, 0);
 }
 
-/* What makes no sense may be the begin of the line in which the file was cut. */
+/* Reads a line. A malformed one may be the truncated last line. */
 static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 {
 	struct reader *r = arg;
@@ -518,8 +519,8 @@ static uint32_t caller_frame(struct reader *r, struct fz_str name)
 	return *slot;
 }
 
-/* The stack of what stands behind the function in its name; the outermost is the last. A number is
- * a level of recursion. */
+/* The stack of the callers in a function's name; the outermost is last. A number is a level of
+ * recursion. */
 static uint32_t callers_of(struct reader *r, uint32_t name)
 {
 	struct fz_str all = fz_profile_text(r->p, name);
@@ -558,8 +559,8 @@ static void add_to(int64_t *sum, const int64_t *values, uint32_t metrics)
 			sum[m] = INT64_MAX;
 }
 
-/* A file that was cut short, or put together wrongly, is told by what its costs should add up to.
- * Other tools round, or mean something else by it. */
+/* Detects truncated or wrongly joined files by their sums. Not for other tools, which round, or
+ * define them differently. */
 static void check_sums(struct reader *r)
 {
 	bool cut = r->totals.lines < r->summary.lines;
@@ -587,10 +588,10 @@ static void check_sums(struct reader *r)
 		fz_profile_set_fact(r->p, "damage", FZ_STR("cut short in its last line"));
 }
 
-/* What a function costs with all that it calls: what its callers say, as callgrind_annotate has it,
- * or where nobody calls it what it says itself; a recursion without levels counts more than once
- * there, but nothing costs more than the whole. Where calls do not even hold what it costs alone,
- * it was also entered without one, and its total is not known. */
+/* Sets totals of functions: the sum over incoming calls, like callgrind_annotate, or without these,
+ * self cost plus outgoing calls. Recursion without levels counts more than once, so totals are
+ * limited to that of the program. If its calls cost less than its self cost, it was also entered
+ * without a call, and its total is unknown. */
 static void add_totals(struct reader *r)
 {
 	int64_t whole[FZ_METRICS_MAX] = { 0 };

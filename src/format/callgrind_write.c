@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing callgrind.out, and the format itself.
+/* Writes callgrind.out, and defines the format.
  *
- *   stack -> cost of the samples that end there, and below it (its callers come before it)
- *   function -> lines with their self cost, calls with what is below them
+ *   stack -> cost of its own samples, and including callees (callers precede it)
+ *   function -> lines with their self cost, calls with their inclusive cost
  *
  * A call counts the cost below it once, even if it recurs. The number of calls is unknown and
  * written as 1. If the profile has a recorded call graph, that is written unchanged; entries are
@@ -25,9 +25,9 @@ struct line {
 
 struct writer {
 	const struct fz_profile *p;
-	const struct fz_callgraph *graph; /* NULL: stacks are all there is */
+	const struct fz_callgraph *graph; /* NULL: only stacks */
 	struct fz_output *out;
-	uint32_t metrics, metric[FZ_METRICS_MAX]; /* those that are written */
+	uint32_t metrics, metric[FZ_METRICS_MAX]; /* the written ones */
 	int64_t *self, *total;                    /* of each stack and metric */
 	struct line *lines;
 	uint32_t n, cap;
@@ -37,7 +37,7 @@ struct writer {
 	struct fz_map place_of; /* (entry, line) -> number */
 	uint32_t places;
 	bool *named_file, *named_function, *named_object;
-	uint32_t object; /* string: where the lines are now */
+	uint32_t object; /* string: of the current lines */
 };
 
 static void sum_stacks(struct writer *w)
@@ -93,7 +93,7 @@ static bool any(const int64_t *values, uint32_t n)
 	return false;
 }
 
-/* Whether the same call is open further up: its cost holds this one's already. */
+/* Whether the same call is open further up, whose cost includes this one's. */
 static bool is_inside_itself(const struct fz_profile *p, uint32_t stack, uint32_t caller,
 			     uint32_t callee)
 {
@@ -159,14 +159,14 @@ static int compare_lines(const void *pa, const void *pb)
 
 /* ---- text ---- */
 
-/* Event names are one word each. */
+/* Writes an event's name as one word. */
 static void put_word(struct writer *w, const char *s)
 {
 	for (; *s; s++)
 		fz_output_printf(w->out, "%c", *s == ' ' || *s == '\n' || *s == ':' ? '_' : *s);
 }
 
-/* One line, and nothing that a terminal obeys, whatever a program calls its functions. */
+/* Writes a name on one line, without control characters. */
 static void put_name(struct writer *w, struct fz_str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -175,7 +175,7 @@ static void put_name(struct writer *w, struct fz_str s)
 	}
 }
 
-/* more: what a name has behind it; index 0 is "". */
+/* more: string index of the suffix of the name; 0 is "". */
 static void put_compressed(struct writer *w, const char *key, uint32_t id, uint32_t string,
 			   uint32_t more, bool *named)
 {
@@ -202,7 +202,7 @@ struct keys {
 	const char *object, *file, *function;
 };
 
-/* Objects are only told of code that has no file. */
+/* Writes the object only for code without a file. */
 static void put_place(struct writer *w, const struct keys *keys, uint32_t entry)
 {
 	const struct fz_function *f = function_of(w, entry);
@@ -273,7 +273,7 @@ static void put_lines(struct writer *w)
 	}
 }
 
-/* "summary" before all lines and "totals" behind them: a reader sees what was cut off. */
+/* "summary" before all lines and "totals" after them, so that readers detect truncation. */
 static void put_sums(struct writer *w, const char *key)
 {
 	fz_output_printf(w->out, "%s:", key);
@@ -308,7 +308,7 @@ static bool calls_have_costs(const struct fz_callgraph *g)
 	return true;
 }
 
-/* Of a graph those that its calls have costs in. */
+/* For a graph, the metrics in which its calls have costs. */
 static void choose_metrics(struct writer *w)
 {
 	const struct fz_profile *p = w->p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded text: two formats that differ in how they are written. */
+/* Folded text: two formats that differ in writing only. */
 #include "collapsed.h"
 #include "collapsed_text.h"
 #include "format.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading folded text of every tool that writes it.
+/* Reads folded text of all known tools.
  *
- * The tool is known for certain only at the end, so frames are first stored as text, in a draft
- * profile whose functions are the texts, with one row per distinct stack:
+ * The tool is only certain at the end, so frames are first stored as text, in a draft profile whose
+ * functions are the texts, with one row per distinct stack:
  *
  *   line -> draft stack -> row {sum of values, lines}      while reading
  *   draft frame -> frame {function, file, line}            at the end, by the file's dialect
@@ -23,8 +23,8 @@ enum {
 };
 
 struct row {
-	uint32_t stack; /* draft; the line but for its last number */
-	uint32_t pair;  /* draft; the line but for its last two numbers */
+	uint32_t stack; /* draft; the line without its last number */
+	uint32_t pair;  /* draft; the line without its last two numbers */
 	uint64_t whole[2];
 	double fraction[2];
 	uint64_t lines;
@@ -45,16 +45,16 @@ struct reader {
 	struct row *rows;
 	size_t row_count, row_cap;
 	struct fz_map row_of; /* draft stack -> row */
-	bool pairs, fulls;    /* true of every line until now */
+	bool pairs, fulls;    /* true of all lines so far */
 	bool valued;          /* some line has a number */
 	uint32_t bare_lines;  /* before that */
 	bool gprofiler;       /* the first frame is a number that belongs to its header */
 	struct austin austin;
-	struct fz_buf metric; /* "cpu ns", of a file that we wrote */
-	/* the last line's frames: most of the next line is the same */
+	struct fz_buf metric; /* "cpu ns", in files written by us */
+	/* frames of the last line, which the next one mostly shares */
 	struct fz_buf last;
 	struct known {
-		size_t end; /* offset behind the frame in last */
+		size_t end; /* offset of the end of the frame in `last` */
 		uint32_t stack;
 	} * known;
 	size_t known_count, known_cap;
@@ -64,8 +64,8 @@ struct reader {
 	uint32_t *frame_of; /* draft frame -> frame */
 	struct place {
 		uint64_t pid;
-		uint32_t thread, stack; /* FZ_NONE: not known, empty */
-	} * place_of;                   /* draft stack -> where it is in the profile */
+		uint32_t thread, stack; /* FZ_NONE: unknown; empty */
+	} * place_of;                   /* draft stack -> its place in the profile */
 };
 
 /* ---- lines ---- */
@@ -75,7 +75,7 @@ static uint32_t draft_frame(struct reader *r, struct fz_str text)
 	return fz_profile_frame_named(r->draft, text, FZ_STR(""), FZ_NO_LINE, FZ_KIND_UNKNOWN);
 }
 
-/* Forget the frames of the last line that this one does not begin with. */
+/* Drops the frames of the last line that this one does not start with. */
 static void keep_common(struct reader *r, struct fz_str line)
 {
 	size_t n = FZ_MIN(line.n, r->last.n), common = 0;
@@ -127,7 +127,7 @@ static void add_to(struct row *row, int column, const struct fz_collapsed_value 
 	row->fraction[column] += v->fraction;
 }
 
-/* A number behind a blank, which was refused because it is too large. */
+/* Whether a line ends in a number that was rejected because it is too large. */
 static bool ends_in_number(struct fz_str line)
 {
 	line = fz_collapsed_trimmed(line);
@@ -139,7 +139,7 @@ static bool ends_in_number(struct fz_str line)
 	       (line.p[at - 1] == ' ' || line.p[at - 1] == '\t');
 }
 
-/* In a file of nothing but stacks each line is a sample; elsewhere it is no line of ours. */
+/* A line without a number is a sample if the whole file has none; otherwise it is malformed. */
 static void read_bare_line(struct reader *r, struct fz_str line)
 {
 	if (r->valued || !memchr(line.p, ';', line.n) || ends_in_number(line)) {
@@ -262,7 +262,7 @@ static int read_lines(struct reader *r, struct fz_error *err)
 
 /* ---- frames ---- */
 
-/* A name without its escapes. */
+/* Interns a name without its escapes. */
 static uint32_t clean_string(struct reader *r, struct fz_str text)
 {
 	if (!text.n || !memchr(text.p, '\\', text.n))
@@ -281,7 +281,7 @@ static uint32_t clean_frame(struct reader *r, const struct fz_function *function
 	return fz_profile_frame(r->p, &frame);
 }
 
-/* Shared objects are modules, everything else a source file. */
+/* Makes a frame; shared objects are modules, everything else is a source file. */
 static uint32_t placed_frame(struct reader *r, const struct fz_collapsed_parts *parts)
 {
 	bool shared =
@@ -303,7 +303,7 @@ static uint32_t placed_frame(struct reader *r, const struct fz_collapsed_parts *
 	return clean_frame(r, &function, special ? FZ_NO_LINE : parts->line);
 }
 
-/* A name alone. FlameGraph marks what it is by a suffix. */
+/* Makes a frame from a name alone, whose suffix may be FlameGraph's mark of its kind. */
 static uint32_t named_frame(struct reader *r, struct fz_str name)
 {
 	static const struct {
@@ -348,7 +348,7 @@ static struct fz_str draft_text(const struct reader *r, uint32_t frame)
 
 /* ---- threads ---- */
 
-/* Every root says which thread (or process) it is, so that "P1" of another tool is a name. */
+/* Whether every root is a thread or process; otherwise "P1" is a name of another tool. */
 static bool roots_are_threads(const struct reader *r)
 {
 	bool any = false;
@@ -394,7 +394,7 @@ static void place_stack(struct reader *r, uint32_t i, bool threads)
 
 /* ---- the end ---- */
 
-/* More than half of the frames decide; a name may look like anything. */
+/* The dialect of more than half of the frames; single names may look like any. */
 static enum fz_collapsed_dialect find_dialect(const struct reader *r)
 {
 	uint32_t colons = 0, parens = 0, n = 0;
@@ -472,7 +472,7 @@ static void add_pairs(struct reader *r)
 	}
 }
 
-/* Austin's lines are one sample each; their numbers are microseconds, or bytes. */
+/* Each line of Austin is a sample; numbers are microseconds or bytes. */
 static void add_austin(struct reader *r)
 {
 	bool full = r->fulls, memory = r->austin.memory;
@@ -520,7 +520,7 @@ static int64_t scaled_number(const struct row *row, double scale)
 	return v < (double)FZ_COLLAPSED_VALUE_MAX ? (int64_t)(v + 0.5) : FZ_COLLAPSED_VALUE_MAX;
 }
 
-/* A file that says what its numbers are. False: not in a unit that we write. */
+/* Adds the metric of a file that specifies it; false if its unit is not one that we write. */
 static bool add_metric(struct reader *r)
 {
 	struct fz_str text = fz_buf_view(&r->metric);
@@ -542,7 +542,7 @@ static bool add_metric(struct reader *r)
 	return true;
 }
 
-/* What a fraction leaves is passed on to the next row, so that all of them add up. */
+/* Rounds a value, carrying the remainder over to the next row so that the sum is right. */
 static int64_t whole_number(const struct row *row, double *rest)
 {
 	double part = row->fraction[1] + *rest;
@@ -552,7 +552,7 @@ static int64_t whole_number(const struct row *row, double *rest)
 	return (int64_t)row->whole[1] + (int64_t)whole;
 }
 
-/* Samples are counted by rows as far as those can; what was not sampled is a column. */
+/* Adds rows: numbers of samples as counts if they fit, other numbers as a column. */
 static void add_numbers(struct reader *r)
 {
 	struct fz_collapsed_reading reading = read_numbers(r);

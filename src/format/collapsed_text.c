@@ -14,7 +14,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* "1.5e-07": the power of ten. */
+/* Parses the power of ten of "1.5e-07". */
 static bool parse_exponent(struct fz_str s, int *ret)
 {
 	bool negative = fz_str_starts(s, "-");
@@ -28,7 +28,8 @@ static bool parse_exponent(struct fz_str s, int *ret)
 	return true;
 }
 
-/* "2.5e+09", as awk, Perl and Python print numbers that are large or small; `e` is the letter. */
+/* Parses "2.5e+09", as printed by awk, Perl and Python for large or small numbers; `e` points to
+ * the letter. */
 static bool parse_scientific(struct fz_str s, const char *e, uint64_t *ret_whole,
 			     double *ret_fraction)
 {
@@ -92,7 +93,7 @@ static bool parse_full(struct fz_str s, struct fz_collapsed_value *ret)
 	return true;
 }
 
-/* Take the last word off the line if it is a number. The blanks before it go too. */
+/* Strips the last word and the spaces before it if it is a number. */
 bool fz_collapsed_take_value(struct fz_str *line, struct fz_collapsed_value *ret)
 {
 	size_t end = line->n, at;
@@ -261,7 +262,8 @@ static bool is_number(struct fz_str s)
 	return s.n && parse_number(s, &whole, &fraction);
 }
 
-/* "2026-01-31 ..." of a log, or a sentence: a blank behind each semicolon, or none and blanks. */
+/* Whether a line looks like a log ("2026-01-31 ...") or a sentence: a space after each semicolon,
+ * or spaces without semicolons. */
 static bool is_prose(struct fz_str line)
 {
 	const char *semicolon = memchr(line.p, ';', line.n);
@@ -280,7 +282,7 @@ static bool is_prose(struct fz_str line)
 	return true;
 }
 
-/* A row of a table: one of its cells is a number. */
+/* Whether a line is a row of a table: any of its cells is a number. */
 static bool has_number_cell(struct fz_str line)
 {
 	while (line.n) {
@@ -295,7 +297,7 @@ static bool has_number_cell(struct fz_str line)
 	return false;
 }
 
-/* A stack without a number, and not a line of a program's text. */
+/* Whether a line is a stack without a number, and not source code. */
 static bool is_bare_stack(struct fz_str line)
 {
 	const char *semicolon = memchr(line.p, ';', line.n);
@@ -304,7 +306,7 @@ static bool is_bare_stack(struct fz_str line)
 	       !is_blank(line.p[0]) && !has_number_cell(line);
 }
 
-/* Text of which most lines end in a number. Other text formats know themselves better. */
+/* Recognizes text whose lines mostly end in a number. Other text formats are more specific. */
 int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
 {
 	struct fz_str rest = { (const char *)head, n };
@@ -319,7 +321,7 @@ int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
 		const char *nl = memchr(rest.p, '\n', rest.n);
 		size_t len = nl ? (size_t)(nl - rest.p) : rest.n;
 		struct fz_str line = { rest.p, len && rest.p[len - 1] == '\r' ? len - 1 : len };
-		/* The last line may be cut by the sniffing, and a first one may fill all of it. */
+		/* The buffer may cut the last line, and a long first line may fill it. */
 		bool cut = !nl && n >= 4096;
 		int score = line.n && !cut ? line_score(line) : 0;
 		good += score > 0;

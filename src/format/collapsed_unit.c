@@ -78,7 +78,8 @@ static const struct meaning *meaning_named(const char *name)
 	return NULL;
 }
 
-/* Of the smallest, as those of an interval are; a few are easily round by chance or by hand. */
+/* Whether all numbers are multiples of the smallest, as those of an interval are. A few numbers may
+ * be so by chance. */
 static bool are_multiples(const struct fz_collapsed_numbers *all)
 {
 	return !all->fractions && all->different == FZ_COLLAPSED_SEEN && all->least == all->divisor;
@@ -103,7 +104,7 @@ static const struct meaning *guess(const struct fz_collapsed_numbers *all, const
 	return meaning_named("samples");
 }
 
-/* The interval, if times are those of samples. */
+/* Returns the interval if the times may be those of samples, else 0. */
 static int64_t interval_of(const struct fz_collapsed_numbers *all, double scale)
 {
 	double interval = (double)all->divisor * scale;

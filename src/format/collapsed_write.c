@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing folded text, byte for byte as CPython's --collapsed where that is asked for.
+/* Writes folded text, on request byte for byte like CPython's --collapsed.
  *
- *   profile frame -> label {file, name, line}   what makes frames different in the text
- *   profile stack -> path {parent path, label}  so that columns and opcodes fall together
+ *   profile frame -> label {file, name, line}   identity of frames in the text
+ *   profile stack -> path {parent path, label}  merges columns and opcodes
  *   (thread, path) -> line {count}
  *
- * Lines are ordered by falling count, then by text. CPython's labels know whole file names but
- * print their last part, so two of its lines can look the same; so can two of ours.
+ * Lines are ordered by descending count, then by text. CPython's labels have full file names but
+ * print their last part, so two of its lines can look the same, and so can ours.
  */
 #include "collapsed.h"
 #include "metric_fit.h"
@@ -90,7 +90,7 @@ size_t fz_collapsed_unescape(char *text, size_t n)
 	return w;
 }
 
-/* As Python's os.path.basename. */
+/* Like Python's os.path.basename. */
 static struct fz_str base_name(struct fz_str path)
 {
 	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
@@ -111,7 +111,8 @@ void fz_collapsed_add_name(struct fz_buf *b, struct fz_str name, uint8_t kind)
 		fz_buf_str(b, "_[k]");
 }
 
-/* Markers and functions of which only the name is known stand alone, as Tachyon's "~" frames. */
+/* Whether to write the name alone: markers and functions without file and line, like Tachyon's "~"
+ * frames. */
 static bool is_bare(const struct writer *w, const struct fz_function *f, int32_t line)
 {
 	struct fz_str file = fz_profile_text(w->p, f->file);
@@ -193,7 +194,7 @@ static void make_paths(struct writer *w)
 	fz_map_release(&map);
 }
 
-/* Threads that print the same are one, as the text knows no processes. */
+/* Merges threads with the same text, since the text has no processes. */
 static uint32_t *merge_threads(const struct writer *w)
 {
 	const struct fz_profile *p = w->p;
@@ -211,9 +212,9 @@ static uint32_t *merge_threads(const struct writer *w)
 	return first;
 }
 
-/* What was sampled in time counts samples, where these say the same as their times: Python's
- * samplers have an even interval, apart from what they were late for. Anything else, and what the
- * user chose, has the numbers of its metric. */
+/* Whether to write numbers of samples: only if these are proportional to their times, apart from
+ * lateness, as with Python's samplers. Otherwise, and if the user chose a metric, its values are
+ * written. */
 static bool counts_samples(const struct fz_profile *p)
 {
 	if (p->metric_chosen || strcmp(p->metrics[p->default_metric].unit, "ns") != 0 ||
@@ -222,7 +223,8 @@ static bool counts_samples(const struct fz_profile *p)
 	return fz_profile_is_ours(p) || fz_fit_is_even(p);
 }
 
-/* Numbers that are no samples can say so, in a comment as Austin's. Other tools stop at it. */
+/* Writes the unit of numbers that are not samples, in a comment like Austin's. Other tools would
+ * fail on it, so it is optional. */
 static void write_unit(const struct fz_profile *p, struct fz_output *out)
 {
 	const struct fz_metric *m = &p->metrics[p->default_metric];
@@ -239,7 +241,7 @@ static struct line *new_line(struct writer *w, uint32_t thread, uint32_t path)
 	return &w->lines[w->line_count++];
 }
 
-/* The line of each (thread, path). Mostly there are few enough for a table of all pairs. */
+/* The line of each (thread, path). Usually a table of all pairs is small enough. */
 struct line_index {
 	uint32_t *table; /* [thread * paths + path]: line + 1; NULL: use the map */
 	size_t paths;
@@ -292,7 +294,8 @@ static void count_lines(struct writer *w)
 
 /* ---- lines ---- */
 
-/* A leaf that ends in a blank, or in a blank and a number, would lose it to the count. */
+/* Escapes the end of a leaf that could be mistaken for a part of the count: a space, or a space and
+ * a number. */
 static void protect_end(struct fz_buf *b, size_t leaf_at)
 {
 	size_t i = b->n;
@@ -307,7 +310,7 @@ static void protect_end(struct fz_buf *b, size_t leaf_at)
 	fz_buf_str(b, tail);
 }
 
-/* A line that starts like a comment or a byte order mark would be taken for one. */
+/* Adds the first label, escaped if it looks like the start of a comment or a byte order mark. */
 static void add_first(struct fz_buf *b, struct fz_str label)
 {
 	uint8_t c = label.n ? (uint8_t)label.p[0] : 0;

@@ -8,10 +8,10 @@
 
 int fz_cpuprofile_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
 int fz_cpuprofile_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
-/* Whether it stands for a thread that had nothing to do: its samples are no time of the program. */
+/* Whether a call frame marks an idle thread, whose samples are not time of the program. */
 bool fz_cpuprofile_is_idle(const json_t *call);
-/* Say in the profile how long that was. */
+/* Notes the idle time in the profile. */
 void fz_cpuprofile_note_idle(struct fz_profile *p, int64_t ns);
-/* A frame of V8; *ret_root: it stands for all code and is on no stack. */
+/* Makes a frame of V8; sets *ret_root for the root, which is on no stack. */
 uint32_t fz_cpuprofile_frame(struct fz_profile *p, const json_t *call, int64_t line,
 			     bool *ret_root);

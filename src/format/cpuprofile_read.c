@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading V8's profiles.
+/* Reads V8's profiles.
  *
  *   {nodes: [{id, callFrame, hitCount, children, positionTicks}], samples: [id], timeDeltas: [us]}
  *   {head: {functionName, ..., hitCount, children: [...]}, samples, timestamps}     until 2017
  *   {head: {callFrame, selfSize, children: [...]}}                                  .heapprofile
  *
- * A sample's time lasts until the next one, the last one's until endTime. positionTicks says how
- * many samples of a node were on which line, but not which ones: lines are assigned in order.
- * Samples of "(idle)" are left out, with a note.
+ * A sample lasts until the next one, the last one until endTime. positionTicks has the number of
+ * samples of a node on each line, but not which ones: lines are assigned in order. Samples of
+ * "(idle)" are omitted, with a note.
  */
 #include "cpuprofile.h"
 
@@ -23,7 +23,7 @@ struct node {
 	uint32_t frame;
 	uint32_t parent; /* node */
 	bool made, root, idle;
-	/* lines not dealt out yet */
+	/* lines not assigned yet */
 	size_t tick;
 	int64_t used;
 };
@@ -94,7 +94,7 @@ static void add_node(struct reader *r, const json_t *v, uint32_t parent)
 	r->nodes[r->n++] = (struct node){ .v = v, .stack = FZ_NONE, .parent = parent };
 }
 
-/* Nodes inside one another, parents first. */
+/* Lists nested nodes, parents first. */
 static void list_head(struct reader *r, const json_t *head)
 {
 	size_t i;
@@ -113,7 +113,7 @@ static uint32_t find_node(const struct reader *r, const json_t *id)
 	return n < 0 ? FZ_NONE : fz_map_get(&r->node_of, (uint64_t)n);
 }
 
-/* Nodes in a list that name their children, or their parent as in trace events. */
+/* Lists nodes that refer to their children, or to their parent as in trace events. */
 static void list_nodes(struct reader *r, const json_t *nodes)
 {
 	size_t i;
@@ -143,7 +143,7 @@ static void make_node(struct reader *r, struct node *n)
 	n->made = true;
 }
 
-/* Parents before children, whatever their order; a loop ends where it began. */
+/* Makes stacks, parents before children in any order of nodes; loops are cut. */
 static void make_stacks(struct reader *r)
 {
 	fz_auto(fz_free_ptr) uint32_t *path = fz_calloc(FZ_MAX(r->n, 1), sizeof(*path));
@@ -161,7 +161,7 @@ static void make_stacks(struct reader *r)
 
 /* ---- samples ---- */
 
-/* The line that the next sample of this node was on, 0 when there is none to tell. */
+/* The line of the next sample of this node; 0 if unknown. */
 static int32_t next_line(struct node *n)
 {
 	const json_t *ticks = json_object_get(n->v, "positionTicks");
@@ -201,7 +201,7 @@ static int by_time(const void *pa, const void *pb)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* When each sample was taken, in microseconds; sorted, because threads of V8 race. */
+/* Lists the times of samples in microseconds, sorted, because threads of V8 race. */
 static struct moment *list_moments(struct reader *r, size_t *ret_n)
 {
 	const json_t *samples = json_object_get(r->root, "samples");
@@ -267,7 +267,7 @@ static void read_samples(struct reader *r)
 			fz_import_scaled(list[n - 1].at - list[0].at, 1e3) / (int64_t)(n - 1);
 }
 
-/* Without a list of samples: how often each node was hit. */
+/* Reads hit counts of nodes, for files without a list of samples. */
 static void read_hits(struct reader *r)
 {
 	uint32_t thread = fz_profile_thread(r->p, &(struct fz_thread){ .is_main = true });

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing V8's .cpuprofile, and the format itself.
+/* Writes V8's .cpuprofile, and defines the format.
  *
- * Nodes are paths of functions below a "(root)"; with several threads each has a node of its own
- * there. Lines are positionTicks of a node. What Visual Studio Code needs to link to sources, in
- * any language, is in "$vscode": a location for each node, and where each of its ticks is.
+ * Nodes are paths of functions below a "(root)"; with several threads each has its own node there.
+ * Lines are positionTicks of a node. "$vscode" has what Visual Studio Code needs to link to sources
+ * in any language: locations of each node and of its ticks.
  */
 #include "cpuprofile.h"
 
@@ -22,7 +22,7 @@ struct node {
 	uint32_t first_tick;
 };
 
-/* Samples of a node on one line, and where that line is among the locations. */
+/* Samples of a node on one line, and the index of that line's location. */
 struct tick {
 	int32_t line;
 	uint32_t count, next, location;
@@ -44,11 +44,11 @@ struct writer {
 	uint32_t location_count, location_cap;
 	struct fz_map node_of, tick_of, location_of;
 	bool threads;    /* more than one */
-	bool one_by_one; /* a row of several samples is written as so many */
-	double us;       /* of one of the metric, in microseconds */
+	bool one_by_one; /* a row of several samples is written as several */
+	double us;       /* microseconds per unit of the metric */
 };
 
-/* More would take the viewers' memory; then a row is one sample, whatever its count. */
+/* More would need too much memory in viewers; then a row is one sample, whatever its count. */
 enum { SAMPLES_MAX = 1 << 22 };
 
 /* ---- the tree ---- */
@@ -240,13 +240,13 @@ static int64_t microseconds(const struct writer *w, double weights)
 	return llround(weights * w->us);
 }
 
-/* From sample to sample: what a row weighs passes until the next. */
+/* Writes the times between samples: a row's weight passes until the next row. */
 static void write_deltas(struct writer *w)
 {
 	const struct fz_profile *p = w->p;
 	struct fz_json *j = &w->j;
 	int64_t written = 0;
-	double sum = 0, before = 0; /* the latter: up to the sample */
+	double sum = 0, before = 0; /* before: up to the sample */
 
 	fz_json_key(j, "timeDeltas");
 	fz_json_open(j, '[');
@@ -380,7 +380,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 	    (fz_jsonread_has_key(head, n, 2, "callFrame") ||
 	     fz_jsonread_has_key(head, n, 2, "functionName")))
 		return 80;
-	/* Their order may be another: lists of numbers before the nodes. */
+	/* In other orders, lists of numbers precede the nodes. */
 	return fz_jsonread_has_key(head, n, 1, "timeDeltas") ? 60 : 0;
 }
 
