@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading dhat.out, JSON of Valgrind's DHAT and of the dhat crate for Rust.
+/* Reads dhat.out, JSON of Valgrind's DHAT and of the dhat crate for Rust.
  *
  *   {dhatFileVersion: 2, mode: "heap", ftbl: ["[root]", "0x1: f (a.c:4)", ...],
  *    pps: [{tb, tbk, gb, gbk, eb, ebk, rb, wb, fs: [2, 3]}, ...]}
  *
- * A program point is a stack, fs, the innermost first, with sums of the blocks allocated there:
- * bytes and blocks in all, at the time of the global maximum and at the end, and the bytes that
- * were read and written in them. Valgrind's own malloc is the innermost frame of every stack and
- * left out, as in massif; its cost goes to its callers.
+ * A program point is a stack, fs, innermost first, with sums over the blocks allocated there: bytes
+ * and blocks in all, at the global maximum and at the end, and bytes read and written. Valgrind's
+ * own malloc is the innermost frame of every stack and is omitted, as in massif; its cost goes to
+ * its callers.
  */
 #include "format.h"
 #include "import.h"
@@ -16,9 +16,9 @@
 
 enum { VERSION = 2 };
 
-/* What may be known of a program point. */
+/* Possible figures of a program point. */
 static const struct column {
-	const char *key, *flag; /* flag: whether the file has it; NULL: always */
+	const char *key, *flag; /* flag: key that tells whether the file has it; NULL: always */
 	const char *heap, *copy, *other;
 	bool bytes;
 } columns[] = {
@@ -37,8 +37,8 @@ struct reader {
 	const char *name; /* of the file */
 	json_t *root;
 	const json_t *table; /* of frames */
-	uint32_t *frames;    /* of its entries; FZ_NONE: not made yet */
-	const struct column *kept[FZ_ARRAY_LEN(columns)]; /* one a metric */
+	uint32_t *frames;    /* of its entries; FZ_NONE: not created yet */
+	const struct column *kept[FZ_ARRAY_LEN(columns)]; /* one per metric */
 	bool heap;
 	uint32_t thread;
 };
@@ -49,7 +49,8 @@ static void release(struct reader *r)
 	fz_jsonread_release(&r->root);
 }
 
-/* Modes: "heap" and "copy", and "ad-hoc" events that the program names; Rust's begin "rust-". */
+/* Adds the metrics of a mode: "heap", "copy", or "ad-hoc" for events defined by the program; Rust's
+ * start with "rust-". */
 static void read_metrics(struct reader *r)
 {
 	struct fz_str mode = fz_jsonread_kstr(r->root, "mode");
@@ -68,7 +69,7 @@ static void read_metrics(struct reader *r)
 	}
 }
 
-/* The entry of the table of frames that a stack's element means, or FZ_NONE. */
+/* The index in the table of frames of an element of a stack, or FZ_NONE. */
 static uint32_t entry_of(const struct reader *r, const json_t *v)
 {
 	int64_t at = fz_jsonread_int(v, -1);

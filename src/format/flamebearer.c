@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading Pyroscope's flame graphs, JSON of its pages and of its API.
+/* Reads Pyroscope's flame graphs, JSON of its pages and its API.
  *
  *   {flamebearer: {names, levels: [[offset, total, self, name, ...], ...], numTicks},
  *    metadata: {format: "single", units, sampleRate}}
  *
- * A level is a row of the picture, the outermost first; four numbers are a bar. It begins `offset`
- * behind the end of the bar before it, and its caller is the bar above, of the row before. The
- * first row is the whole and no function.
+ * A level is a row of the picture, outermost first; four numbers are a bar. It starts `offset`
+ * after the end of the previous bar, and its caller is the bar above it, in the row before. The
+ * first row is the total, not a function.
  */
 #include "format.h"
 #include "import.h"
@@ -29,7 +29,7 @@ struct reader {
 	const char *name; /* of the file */
 	json_t *root;
 	const json_t *names;
-	double scale; /* our unit for one of theirs */
+	double scale; /* our units per unit of theirs */
 	bool counts_samples;
 	struct row above, now;
 	uint32_t thread;
@@ -76,7 +76,7 @@ static uint32_t frame_of(struct reader *r, int64_t name)
 	return fz_import_frame(r->p, &f);
 }
 
-/* The bar above, from where the last search ended; rows are in order. NULL: there is none. */
+/* The bar above, searched from the last result because rows are in order; NULL if there is none. */
 static const struct bar *caller_of(const struct reader *r, const struct bar *b, uint32_t *at)
 {
 	while (*at < r->above.n && r->above.bars[*at].end <= b->start)

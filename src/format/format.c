@@ -18,7 +18,7 @@ const struct fz_format *const fz_formats[] = {
 	&fz_format_tachyon,     &fz_format_trace,       NULL,
 };
 
-/* Much, because what tells one JSON format from another may come late. */
+/* Large, because the keys that distinguish JSON formats may come late. */
 enum { SNIFF_BYTES = 1 << 16 };
 
 const struct fz_format *fz_format_by_name(const char *name)
@@ -79,7 +79,7 @@ static struct fz_stored stored_of(const struct fz_input *in, const struct fz_for
 	};
 }
 
-/* `f` NULL: whatever it is. */
+/* Loads a profile; f == NULL: detect the format. */
 static int load(struct fz_input *in, const struct fz_format *f, bool facts_only, unsigned unit,
 		struct fz_profile **ret, struct fz_error *err)
 {
@@ -93,7 +93,7 @@ static int load(struct fz_input *in, const struct fz_format *f, bool facts_only,
 	r = facts_only && f->read_facts ? f->read_facts(in, p, err) : f->read(in, p, err);
 	p->input = NULL;
 	p->stored = stored_of(in, f);
-	/* That it stopped for this may have looked like damage. */
+	/* Stopping at the limit may have looked like damage. */
 	if (fz_input_check(in, err))
 		return FZ_ELIMIT;
 	if (!r) {

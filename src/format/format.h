@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One table of all profile formats: who recognises a file, who reads it, who writes it.
+/* The table of profile formats: functions that recognise, read and write a file.
  *
  * Adding a format is one file with a `const struct fz_format fz_format_NAME`, one line in the
  * table of format.c, a fuzz target entry and a golden test.
@@ -13,15 +13,14 @@ struct fz_format {
 	const char *name;     /* as in --format NAME */
 	const char *title;    /* "Tachyon binary" */
 	const char *suffixes; /* space separated, with dot: ".bin" */
-	const char *notes;    /* what is lost, on one line; NULL: nothing worth a word */
-	/* How sure we are that this is ours, 0 (no) to 100 (magic number), from the first bytes
-	 * after decompression and the file's name. NULL: cannot be read. */
+	const char *notes;    /* data that the format cannot store, on one line; NULL: none */
+	/* Confidence that a file has this format, 0 (no) to 100 (magic number), from its first
+	 * bytes after decompression and its name. NULL: cannot be read. */
 	int (*sniff)(const uint8_t *head, size_t n, const char *name);
-	/* Fill an empty profile. On error the profile is in an undefined but freeable state.
-	 * What is readable of a damaged recording is success with quality.dropped_bytes set. */
+	/* Fills an empty profile. On error the profile is in an undefined but freeable state. A
+	 * partially readable recording is a success with quality.dropped_bytes set. */
 	int (*read)(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
-	/* The same without samples and what they refer to, much faster; NULL: it has no such way.
-	 */
+	/* The same without samples and tables, much faster; NULL if not supported. */
 	int (*read_facts)(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
 	/* NULL: cannot be written. Errors of the output itself surface in fz_output_close. */
 	int (*write)(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
@@ -64,26 +63,26 @@ extern const struct fz_format *const fz_formats[];
 
 const struct fz_format *fz_format_by_name(const char *name);
 
-/* Whose a file is; nothing of it is taken. */
+/* Detects the format of a file without consuming input. */
 int fz_format_recognise(struct fz_input *in, const struct fz_format **ret, struct fz_error *err);
 /* Recognise and read a profile from a file ("-": standard input). Errors name the file. */
 int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err);
-/* What the bare numbers of folded text may be: "auto", "ns", ...; NULL-terminated. */
+/* Units for the bare numbers of folded text: "auto", "ns", ...; NULL-terminated. */
 extern const char *const fz_number_unit_names[];
-/* The same, where such numbers are of the unit with that index; other formats know theirs. */
+/* The same, with the index of the unit of such numbers; other formats have their own units. */
 int fz_format_load_numbers(const char *path, unsigned unit, struct fz_profile **ret,
 			   struct fz_error *err);
-/* Its facts; samples only where the format has no other way to them. */
+/* Loads facts; samples only if the format has no faster way. */
 int fz_format_load_facts(const char *path, struct fz_profile **ret, struct fz_error *err);
 int fz_format_load_input(struct fz_input *in, struct fz_profile **ret, struct fz_error *err);
-/* The same where the format is known already. */
+/* The same for a known format. */
 int fz_format_load_input_as(struct fz_input *in, const struct fz_format *f, struct fz_profile **ret,
 			    struct fz_error *err);
 int fz_format_save(const struct fz_profile *p, const struct fz_format *f, const char *path,
 		   struct fz_error *err);
 
-/* Compressed input can stand for any number of rows, so readers ask before they add `more`:
- * whether that many are in proportion to the bytes of the file read so far. */
+/* Whether `more` rows are plausible for the bytes read so far; checked before adding rows, because
+ * compressed input can expand to any number. */
 static inline bool fz_format_rows_allowed(const struct fz_profile *p, uint64_t more,
 					  uint64_t file_bytes)
 {

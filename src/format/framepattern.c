@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A regular expression as a program that is run for all states at once (Thompson, 1968).
+/* Regular expressions as programs, simulated for all states at once (Thompson, 1968).
  *
  *   a|b*    SPLIT +1 +3   CHAR a   JUMP +4   SPLIT +1 +3   CHAR b   JUMP -2   MATCH
  *
- * Targets are relative, so that a part can be moved and copied as it stands.
+ * Targets are relative, so that parts can be moved and copied.
  */
 #include "framepattern.h"
 
 #include "base/base.h"
 
-/* States visited for all names; beyond that nothing matches. No profile of a real program comes
- * near. */
+/* Limit of visited states over all names, far above real profiles; beyond it nothing matches. */
 #define WORK_MAX ((uint64_t)1 << 31)
 
 enum { PROGRAM_MAX = 4096, DEPTH_MAX = 500, REPEAT_MAX = 1000 };
@@ -25,12 +24,12 @@ struct step {
 };
 
 struct fz_framepattern {
-	struct fz_str rest; /* of the text, while it is compiled */
+	struct fz_str rest; /* rest of the text during compilation */
 	struct step steps[PROGRAM_MAX];
 	int count;
-	int depth; /* of groups and choices, then of the stack */
+	int depth; /* of groups and choices; later of the stack */
 	bool bad;
-	/* while it is matched: states, each once for a position */
+	/* during matching: states, each once per position */
 	int list[2][PROGRAM_MAX], n[2];
 	uint32_t mark[PROGRAM_MAX], round;
 	int stack[PROGRAM_MAX];
@@ -59,7 +58,7 @@ static bool is_word(uint32_t c)
 	       (c >= 'A' && c <= 'Z');
 }
 
-/* The sets \d, \s and \w, and in capitals what they leave. */
+/* Whether a character is in \d, \s or \w; capitals are the complements. */
 static bool in_set(char letter, uint32_t c)
 {
 	switch (letter) {
@@ -79,7 +78,7 @@ static bool is_set(char letter)
 	return letter && strchr("dswDSW", letter);
 }
 
-/* "[^a-z\d]", which was checked when it was compiled. */
+/* Whether a character is in a class, "[^a-z\d]", which compilation has checked. */
 static bool in_class(struct fz_str class, uint32_t c)
 {
 	struct fz_str s = { class.p + 1, class.n - 2 };
@@ -124,7 +123,7 @@ static void add(struct fz_framepattern *p, struct step step)
 		p->steps[p->count++] = step;
 }
 
-/* Before what was compiled since `at`. */
+/* Inserts a step before the code compiled since `at`. */
 static void insert(struct fz_framepattern *p, int at, struct step step)
 {
 	add(p, step);
@@ -148,7 +147,7 @@ static bool accept(struct fz_framepattern *p, const char *what)
 	return true;
 }
 
-/* The length of "[...]" with its brackets; 0: it is none that is supported. */
+/* The length of "[...]" including brackets; 0 if not supported. */
 static size_t class_length(struct fz_str s)
 {
 	size_t i = 1;
@@ -223,7 +222,7 @@ static void compile_atom(struct fz_framepattern *p)
 		add(p, (struct step){ .op = CHAR, .code = take_code(&p->rest) });
 }
 
-/* ---- repetitions of what was compiled since `start` ---- */
+/* ---- repetitions of the code compiled since `start` ---- */
 
 static void optional(struct fz_framepattern *p, int start)
 {
@@ -261,7 +260,7 @@ static bool take_number(struct fz_str *s, int *ret)
 	return true;
 }
 
-/* "{2}", "{2,}" and "{2,5}"; all else after "{" is text. */
+/* Parses "{2}", "{2,}" and "{2,5}"; anything else after "{" is text. */
 static bool take_counts(struct fz_framepattern *p, int *ret_least, int *ret_most)
 {
 	struct fz_str saved = p->rest;
@@ -310,7 +309,7 @@ static void compile_repeated(struct fz_framepattern *p)
 		repeat(p, start, least, most);
 	else
 		return;
-	/* Which of the ways it prefers makes no difference to a whole match. */
+	/* Greediness makes no difference to a match of the whole name. */
 	accept(p, "?");
 	if (at(p, "*") || at(p, "+") || at(p, "?"))
 		fail(p);
@@ -374,7 +373,7 @@ static void push(struct fz_framepattern *p, int state)
 	p->stack[p->depth++] = state;
 }
 
-/* Enter a state and all that it leads to without a character; whether one of them is the match. */
+/* Enters a state and all states reachable without a character; true if MATCH is among them. */
 static bool enter(struct fz_framepattern *p, int which, int first, struct place place)
 {
 	bool found = false;

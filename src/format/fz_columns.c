@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Column codec of .fz; see fz_columns.h.
  *
- * Layout: rows n, threads m, m thread indices, then the columns, each with one number a row:
+ * Layout: rows n, threads m, m thread indices, then the columns, each with one number per row:
  *   thread  0: as predicted, else 1 + index in the block's threads
  *   stack   0: as the thread's last, 1: empty, else 2 + stack; all low bytes, then all the rest
  *   time    difference from the prediction of struct grid; the first row: from 0
@@ -57,7 +57,7 @@ static int64_t mul(int64_t a, int64_t b)
 
 /* ---- predictions, the same in both directions ---- */
 
-/* Which thread comes next: the one that followed this one before, at first in order. */
+/* Predicts the next thread: the one that followed this one last time, initially in order. */
 struct order {
 	uint32_t *next;
 	uint32_t last, known;
@@ -84,11 +84,11 @@ static void order_learn(struct order *o, uint32_t thread)
 	o->last = thread;
 }
 
-/* When the next row was taken. Rows of different threads at the same instant form a tick; ticks
- * are an interval apart on a grid, plus the lateness that was usual until now. */
+/* Predicts the time of the next row. Rows of different threads at the same instant form a tick;
+ * ticks are an interval apart on a grid, plus the usual lateness so far. */
 struct grid {
 	int64_t interval_ns, quantum_ns;
-	uint32_t *tick_of; /* of each thread: the last tick it was in, 0 before */
+	uint32_t *tick_of; /* of each thread: its last tick; 0: none */
 	uint32_t tick;
 	int64_t last; /* in quanta */
 	int64_t at_ns;
@@ -122,7 +122,7 @@ static void grid_learn(struct grid *g, uint32_t thread, int64_t time)
 		if (g->tick == 0) {
 			g->at_ns = mul(time, g->quantum_ns);
 		} else if (g->interval_ns) {
-			/* Late by whole intervals: the grid goes on from here. */
+			/* Late by whole intervals: the grid continues from here. */
 			int64_t skipped = off / g->interval_ns;
 			g->at_ns = add(g->at_ns, mul(skipped, g->interval_ns));
 			off %= g->interval_ns;
@@ -133,7 +133,7 @@ static void grid_learn(struct grid *g, uint32_t thread, int64_t time)
 	g->tick_of[thread] = g->tick;
 }
 
-/* The weight of a row from the one before it in the same thread. */
+/* Predicts the weight of a row from the previous one of the same thread. */
 struct pace {
 	int64_t *weight, *time; /* of each thread */
 	bool *seen;
@@ -273,7 +273,7 @@ static void encode_weights(const struct fz_file_rows *r, uint32_t m, enum predic
 	pace_release(&p);
 }
 
-/* Bytes are not what zstd makes of them, but the nearer prediction has fewer. */
+/* Uses the prediction with fewer bytes, as an estimate of the compressed size. */
 static void encode_weights_best(const struct fz_file_rows *r, uint32_t m, struct fz_buf *out)
 {
 	fz_auto(fz_buf_release) struct fz_buf other = { 0 };

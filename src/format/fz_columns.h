@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of one SAMPLES block as columns of small numbers, and back.
+/* Encodes the rows of a SAMPLES block as columns of small numbers, and decodes them.
  *
- * Both directions predict each value from what came before in the block and store only the
- * difference: a thread from the one that followed its predecessor last time, a stack from the
- * thread's last one, a time from the sampling grid, a weight from the time that passed. What is
- * left is mostly zeros and small numbers, which zstd turns into a byte or two a row.
+ * Both directions predict each value from earlier rows of the block and store only the difference:
+ * a thread from the one that followed its predecessor last time, a stack from the thread's last
+ * one, a time from the sampling grid, a weight from the elapsed time. The differences are mostly
+ * zeros and small numbers, which zstd compresses to one or two bytes per row.
  */
 #pragma once
 
@@ -32,9 +32,9 @@ enum { FZ_FZ_COLUMNS_MAX = 8 + FZ_METRICS_MAX };
 /* Arrays for n rows, contents undefined. */
 void fz_file_rows_init(struct fz_file_rows *rows, uint32_t n, uint32_t weight_count);
 void fz_file_rows_release(struct fz_file_rows *rows);
-/* Append the columns; ends[] receives where each ends in out, for compressing them apart. */
+/* Appends the columns; sets ends[] to the end of each in out, for compressing them separately. */
 size_t fz_file_rows_encode(const struct fz_file_rows *rows, struct fz_buf *out,
 			   size_t ends[FZ_FZ_COLUMNS_MAX]);
-/* rows: initialised with weight_count, units and scale, without arrays. False when the data make
- * no sense; release in any case. */
+/* rows: initialised with weight_count, units and scale, without arrays. False if the data are
+ * invalid; release in any case. */
 bool fz_file_rows_decode(struct fz_file_rows *rows, struct fz_cursor *c);

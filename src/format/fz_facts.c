@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the block of facts of a .fz: how it was recorded, how well, runs, names of threads. */
+/* Reads the block of facts of a .fz: settings, quality, runs, names of threads. */
 #include "fz_reader.h"
 
 enum { FACTS_MAX = 4000 /* searched one by one */ };
@@ -16,7 +16,7 @@ static bool read_quality(struct fz_quality *q, struct fz_cursor *c)
 	uint64_t n = fz_cursor_varint(c);
 	for (uint64_t i = 0; i < n && !c->bad; i++) {
 		uint64_t v = fz_cursor_varint(c);
-		/* A reason that is not known here is one of the impossible values. */
+		/* Unknown reasons count as impossible values. */
 		read.rejected[FZ_MIN(i, (uint64_t)FZ_REJECT_CORRUPT)] += v;
 	}
 	if (!c->bad)
@@ -52,7 +52,7 @@ static void read_fact(struct fz_profile *p, struct fz_cursor *c)
 	fz_profile_set_fact(p, name, fz_file_rest(c));
 }
 
-/* FZ_MAX would read twice. */
+/* FZ_MAX would evaluate the read twice. */
 static int64_t read_natural(struct fz_cursor *c)
 {
 	int64_t v = fz_cursor_zigzag(c);

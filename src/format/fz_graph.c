@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorded graph of calls in a .fz, written and read.
+/* Writes and reads the recorded call graph of a .fz.
  *
  *   block: functions n, selves n, calls n, metrics, stated | list, first, n | entries
  *
@@ -97,7 +97,7 @@ static const int64_t *read_row(const struct fz_file_graph_reader *r, struct fz_c
 	return values;
 }
 
-/* An index of the file as one of the profile. */
+/* Reads an index of the file and maps it to the profile. */
 static uint32_t read_index(const struct fz_file_table *t, struct fz_cursor *c)
 {
 	uint32_t i = fz_file_translate(t, fz_cursor_varint(c));
@@ -106,7 +106,7 @@ static uint32_t read_index(const struct fz_file_table *t, struct fz_cursor *c)
 	return c->bad ? 0 : i;
 }
 
-/* What entries refer to was read before. */
+/* Reads a reference to an earlier entry. */
 static uint32_t read_node(const struct fz_file_graph_reader *r, struct fz_cursor *c)
 {
 	uint64_t i = fz_cursor_varint(c);
@@ -126,7 +126,7 @@ static void read_function(struct fz_file_graph_reader *r, struct fz_cursor *c)
 	if (c->bad)
 		return;
 	uint32_t at = fz_callgraph_function(r->graph, r->p, frame, variant, inner);
-	/* The same again: the numbers of those behind it would be wrong. */
+	/* A duplicate would shift the indices of later entries. */
 	c->bad |= at + 1 != r->graph->n || r->graph->n != r->done[FZ_FZ_GRAPH_FUNCTIONS] + 1;
 	r->graph->functions[at].calls = calls;
 	r->graph->functions[at].primitive = primitive;
@@ -158,7 +158,7 @@ static void read_call(struct fz_file_graph_reader *r, struct fz_cursor *c)
 		fz_callgraph_call(r->graph, r->p, &call, self, total);
 }
 
-/* All blocks say the same of the whole. */
+/* Reads the sizes of the whole graph, which must be the same in all blocks. */
 static bool read_whole(struct fz_file_graph_reader *r, struct fz_cursor *c)
 {
 	uint32_t whole[FZ_FZ_GRAPHS];

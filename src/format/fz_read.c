@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading .fz; the layout is in fz_layout.h and docs/format.md.
+/* Reads .fz; the layout is in fz_layout.h and docs/format.md.
  *
  * Blocks are read through a window over the input. After a block with a wrong checksum, the reader
  * searches for the next block marker inside it, so only damaged data is lost:
@@ -20,11 +20,11 @@
 #include <zstd.h>
 
 enum {
-	LOST_A_BYTE = 64, /* table entries that a dropped byte may have held */
+	LOST_A_BYTE = 64, /* table entries assumed per dropped byte */
 	WINDOW_STEP = 256 * 1024,
 	SOURCES_MAX = 20000, /* searched one by one */
 };
-/* Work that is spent on checksums of blocks that turn out to be damaged. */
+/* Limit of bytes checksummed in damaged blocks. */
 #define WASTE_MAX ((uint64_t)4 << 30)
 
 #define LOST "[lost]"
@@ -33,14 +33,14 @@ struct reader {
 	struct fz_input *in;
 	struct fz_profile *p;
 	struct fz_buf window;
-	size_t at; /* of what comes next, in window */
+	size_t at; /* position in the window */
 	bool ended;
 	uint64_t taken, dropped, waste;
 	uint64_t lost; /* table entries */
 	struct fz_buf plain;
 	ZSTD_DCtx *zstd;
 	bool has_setup, has_end;
-	bool facts_only; /* nothing else is unpacked */
+	bool facts_only; /* unpack nothing else */
 	int64_t interval_ns, quantum_ns;
 	uint32_t columns;
 	int64_t unit[FZ_METRICS_MAX], usual[FZ_METRICS_MAX];
@@ -57,8 +57,8 @@ struct block {
 
 /* ---- window ---- */
 
-/* Have n bytes at r->at, or as many as there are; negative on an input error. */
-static int want(struct reader *r, size_t n, struct fz_error *err)
+/* Ensures n bytes at r->at, or as many as there are; negative on an input error. */
+static int ensure(struct reader *r, size_t n, struct fz_error *err)
 {
 	if (r->at > WINDOW_STEP) {
 		memmove(r->window.p, r->window.p + r->at, r->window.n - r->at);
@@ -88,12 +88,12 @@ static void drop(struct reader *r, size_t n)
 	r->dropped += n;
 }
 
-/* Move to the next mark after the byte at r->at. */
+/* Moves to the next mark after the byte at r->at. */
 static int find_mark(struct reader *r, struct fz_error *err)
 {
 	drop(r, FZ_MIN(available(r), (size_t)1));
 	for (;;) {
-		int code = want(r, FZ_FZ_MARK_SIZE, err);
+		int code = ensure(r, FZ_FZ_MARK_SIZE, err);
 		if (code)
 			return code;
 		const char *here = r->window.p + r->at;
@@ -129,7 +129,7 @@ static bool parse_header(const struct reader *r, struct block *b)
 	       b->plain <= FZ_FZ_PLAIN_MAX;
 }
 
-/* Unpack into r->plain, which grows with what really comes out. */
+/* Unpacks into r->plain, which grows with the actual output. */
 static bool unpack(struct reader *r, const struct block *b, const char *payload)
 {
 	fz_buf_reset(&r->plain);
@@ -264,12 +264,12 @@ static uint32_t read_thread(struct reader *r, struct fz_cursor *c)
 
 typedef uint32_t read_entry(struct reader *r, struct fz_cursor *c);
 
-/* A gap before the first entry is what a damaged block held. */
+/* Reads entries; a gap before the first one was in a damaged block. */
 static bool read_entries(struct reader *r, struct fz_cursor *c, struct fz_file_table *t,
 			 read_entry *entry)
 {
 	if (!c->bad && fz_cursor_left(c) == 0)
-		return true; /* the block was full before it came to this table */
+		return true; /* the block was full before this table */
 	uint64_t first = fz_cursor_varint(c), n = fz_cursor_varint(c);
 	if (c->bad || first < t->n || n > fz_cursor_left(c) ||
 	    r->lost + (first - t->n) > r->dropped * LOST_A_BYTE || first >= FZ_NONE)
@@ -320,7 +320,7 @@ static void add_metric(struct reader *r, const struct metric *m)
 	r->usual[r->columns++] = m->each;
 }
 
-/* All of it or nothing. Later ones say the same. */
+/* Reads everything or nothing. Later blocks repeat the first one. */
 static bool read_setup(struct reader *r, struct fz_cursor *c)
 {
 	struct metric metrics[FZ_METRICS_MAX];
@@ -468,17 +468,17 @@ static bool is_wanted(const struct reader *r, const struct block *b)
 	return is_facts || !r->facts_only;
 }
 
-/* One block, or past some damage. */
+/* Reads a block, or skips damage. */
 static int read_block(struct reader *r, struct fz_error *err)
 {
 	struct block b;
-	int code = want(r, FZ_FZ_BLOCK_HEADER, err);
+	int code = ensure(r, FZ_FZ_BLOCK_HEADER, err);
 
 	if (code || available(r) == 0)
 		return code;
 	if (!parse_header(r, &b))
 		return find_mark(r, err);
-	code = want(r, FZ_FZ_BLOCK_HEADER + (size_t)b.packed, err);
+	code = ensure(r, FZ_FZ_BLOCK_HEADER + (size_t)b.packed, err);
 	if (code)
 		return code;
 	size_t whole = FZ_FZ_BLOCK_HEADER + (size_t)b.packed;
@@ -531,7 +531,7 @@ static int read_blocks(struct reader *r, struct fz_error *err)
 
 static int read_file_header(struct reader *r, struct fz_error *err)
 {
-	int code = want(r, FZ_FZ_FILE_HEADER, err);
+	int code = ensure(r, FZ_FZ_FILE_HEADER, err);
 
 	if (code)
 		return code;

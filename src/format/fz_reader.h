@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the readers of .fz's blocks share. */
+/* Shared by the readers of the blocks of .fz. */
 #pragma once
 
 #include "fz_layout.h"
@@ -15,7 +15,7 @@ static inline uint32_t fz_file_translate(const struct fz_file_table *t, uint64_t
 	return index < t->n ? t->at[index] : FZ_NONE;
 }
 
-/* A length and so many bytes; borrowed from the block. */
+/* Reads a length and that many bytes; borrowed from the block. */
 static inline struct fz_str fz_file_text(struct fz_cursor *c)
 {
 	uint64_t n = fz_cursor_varint(c);
@@ -24,13 +24,13 @@ static inline struct fz_str fz_file_text(struct fz_cursor *c)
 	return p ? (struct fz_str){ (const char *)p, n } : FZ_STR("");
 }
 
-/* All that is left, as text. */
+/* The remaining bytes. */
 static inline struct fz_str fz_file_rest(const struct fz_cursor *c)
 {
 	return (struct fz_str){ (const char *)c->p, fz_cursor_left(c) };
 }
 
-/* The recorded graph of calls, as far as it was read. */
+/* The part of the recorded call graph that was read. */
 struct fz_file_graph_reader {
 	struct fz_profile *p;
 	const struct fz_file_table *strings, *frames;
@@ -38,16 +38,16 @@ struct fz_file_graph_reader {
 	uint32_t whole[FZ_FZ_GRAPHS], done[FZ_FZ_GRAPHS]; /* entries */
 };
 
-/* False: the block makes no sense. */
+/* False if the block is invalid. */
 bool fz_file_graph_read(struct fz_file_graph_reader *r, struct fz_cursor *c);
-/* Give the profile the graph, unless something of it or of the file is missing. */
+/* Adds the graph to the profile, unless any part of it or of the file is missing. */
 void fz_file_graph_finish(struct fz_file_graph_reader *r, bool damaged);
 
-/* Into the profile. False: the block makes no sense. */
+/* Adds wakes to the profile; false if the block is invalid. */
 bool fz_file_wakes_read(struct fz_profile *p, const struct fz_file_table *threads, int64_t quantum,
 			struct fz_cursor *c);
 
-/* Into the profile. A block that has facts has them all: what is not there any more was taken back.
- * False: it makes no sense from some point on; what came before is kept. */
+/* Sets the facts of the profile. A block with facts has all of them, so missing ones are removed.
+ * False if invalid from some point on; earlier fields are kept. */
 bool fz_file_read_facts(struct fz_profile *p, const struct fz_file_table *threads,
 			struct fz_cursor *c);

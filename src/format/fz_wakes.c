@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Wake-ups in a .fz file, each as the difference to the one before. */
+/* Wake-ups in a .fz file, each as the difference to the previous one. */
 #include "fz_reader.h"
 
 void fz_file_wakes_encode(const struct fz_wakes *w, int64_t quantum, struct fz_buf *out)
@@ -19,7 +19,7 @@ void fz_file_wakes_encode(const struct fz_wakes *w, int64_t quantum, struct fz_b
 	}
 }
 
-/* An index that was written as its difference to *last. */
+/* Reads an index stored as the difference to *last. */
 static bool read_index(struct fz_cursor *c, uint32_t *last)
 {
 	int64_t more = fz_cursor_zigzag(c);
@@ -49,7 +49,7 @@ bool fz_file_wakes_read(struct fz_profile *p, const struct fz_file_table *thread
 			return false;
 		wake.thread = fz_file_translate(threads, last.thread);
 		wake.by = fz_file_translate(threads, last.by);
-		/* Of a thread whose entry was lost nothing is known. */
+		/* Skip threads whose entry was lost. */
 		if (wake.thread != FZ_NONE && wake.by != FZ_NONE)
 			fz_wakes_add(&p->wakes, &wake);
 	}

@@ -3,9 +3,9 @@
  *
  *   fz_file_writer_add -> pending rows -> flush: [SETUP] [FACTS] TABLES SAMPLES -> fd or output
  *
- * Times are stored in quanta: 1 us for intervals of 100 us and more, finer below, 1 ns where no
- * interval is known. Rounding of weights in ns is carried on to the thread's next sample, so
- * that sums stay right to a quantum.
+ * Times are stored in quanta: 1 us for intervals of 100 us and more, finer below, 1 ns without a
+ * known interval. Rounding errors of weights in ns are carried over to the thread's next sample, so
+ * sums are exact to a quantum.
  */
 #include "fz.h"
 
@@ -21,23 +21,23 @@
 
 enum {
 	LEVEL = 3,
-	SETUP_EVERY = 64,      /* flushes: how much is lost when only the first one was damaged */
+	SETUP_EVERY = 64,      /* flushes; limits the loss if the first block is damaged */
 	QUALITY_EVERY = 8,     /* flushes */
-	TABLE_BYTES = 1 << 20, /* start another block when one has so much */
+	TABLE_BYTES = 1 << 20, /* start another block at this size */
 	QUANTA_AN_INTERVAL = 100,
 };
 
-/* What is known of a thread while its samples are written. */
+/* State of a thread while its samples are written. */
 struct lane {
 	int64_t last_time; /* in quanta */
 	bool seen;
 	int64_t carry[FZ_METRICS_MAX];
-	uint32_t local; /* index in the block being built, when block == writer.block */
+	uint32_t local; /* index in the current block, if block == writer.block */
 	uint64_t block;
 };
 
 struct fz_file_writer {
-	struct fz_write_behind *file; /* NULL: to out */
+	struct fz_write_behind *file; /* NULL: write to `out` */
 	struct fz_output *out;
 	const struct fz_profile *p;
 	ZSTD_CCtx *zstd;
@@ -53,7 +53,7 @@ struct fz_file_writer {
 	struct named {
 		uint32_t name;
 		bool is_main;
-	} * named; /* what the table says of each thread that is written */
+	} * named; /* stored state of each written thread */
 	uint32_t named_cap;
 	uint64_t facts_hash;
 	struct fz_buf plain, packed;
@@ -69,7 +69,7 @@ static void put(struct fz_file_writer *w, const void *p, size_t n)
 		fz_write_behind_add(w->file, p, n);
 }
 
-/* Compress w->plain, each part on its own so that it gets its own statistics. */
+/* Compresses w->plain, each part separately for better statistics. */
 static void compress(struct fz_file_writer *w, const size_t *ends, size_t parts)
 {
 	ZSTD_inBuffer src = { w->plain.p, 0, 0 };
@@ -91,7 +91,7 @@ static void compress(struct fz_file_writer *w, const size_t *ends, size_t parts)
 	}
 }
 
-/* Write w->plain as a block and empty it. */
+/* Writes w->plain as a block and clears it. */
 static void put_block(struct fz_file_writer *w, enum fz_file_block type, const size_t *ends,
 		      size_t parts)
 {
@@ -194,7 +194,7 @@ static void add_thread(struct fz_file_writer *w, uint32_t i)
 	w->named[i] = (struct named){ t->name, t->is_main };
 }
 
-/* Entries [*done, count) of a table, as many as fit: first index, number, the entries. True when
+/* Adds entries [*done, count) of a table, as many as fit: first index, number, the entries. True if
  * all were added. */
 static bool add_entries(struct fz_file_writer *w, uint32_t *done, uint32_t count, add_entry *add)
 {
@@ -202,7 +202,7 @@ static bool add_entries(struct fz_file_writer *w, uint32_t *done, uint32_t count
 	struct fz_buf entries = w->plain;
 	uint32_t first = *done;
 
-	/* The number comes before the entries and is known after them: build them apart. */
+	/* The number precedes the entries but is known later, so build these separately. */
 	w->plain = (struct fz_buf){ 0 };
 	while (*done < count && at + w->plain.n < TABLE_BYTES)
 		add(w, (*done)++);
@@ -224,13 +224,13 @@ static bool tables_done(const struct fz_file_writer *w)
 	       w->threads == p->thread_count;
 }
 
-/* Tables in an order in which each refers only to what was written before it. */
+/* Writes tables in an order in which each refers only to earlier ones. */
 static void put_tables(struct fz_file_writer *w)
 {
 	const struct fz_profile *p = w->p;
 
 	while (!tables_done(w)) {
-		/* A full block ends the chain, so nothing runs ahead of what it refers to. */
+		/* A full block ends the chain, so no entry precedes the ones it refers to. */
 		(void)(add_entries(w, &w->strings, p->string_count, add_string) &&
 		       add_entries(w, &w->functions, p->function_count, add_function) &&
 		       add_entries(w, &w->frames, p->frame_count, add_frame) &&
@@ -295,7 +295,7 @@ static void add_recording(const struct fz_profile *p, struct fz_buf *b)
 		add_number(b, FZ_FZ_SKIPPED_LINES, p->skipped_lines);
 }
 
-/* Names come later than threads; what the table already says is not said again. */
+/* Adds names that changed after their threads were written. */
 static void add_thread_names(const struct fz_file_writer *w, struct fz_buf *b)
 {
 	fz_auto(fz_buf_release) struct fz_buf c = { 0 };
@@ -312,7 +312,7 @@ static void add_thread_names(const struct fz_file_writer *w, struct fz_buf *b)
 	}
 }
 
-/* What follows the duration of a run; docs/format.md. */
+/* Adds the fields after the duration of a run; see docs/format.md. */
 static void add_outcome(const struct fz_run *run, struct fz_buf *c)
 {
 	const struct fz_load *l = &run->load;
@@ -362,7 +362,7 @@ static void add_quality(const struct fz_quality *q, struct fz_buf *b)
 	add_field(b, FZ_FZ_QUALITY, &c);
 }
 
-/* While recording: when something changed, and the counters now and then. */
+/* Writes facts; during recording only changed ones, and counters at times. */
 static void put_facts(struct fz_file_writer *w, bool final)
 {
 	add_recording(w->p, &w->plain);
@@ -406,8 +406,8 @@ static struct lane *lane_of(struct fz_file_writer *w, uint32_t thread)
 	return &w->lanes[thread];
 }
 
-/* A weight in ns as a multiple of the quantum, near what is due: the time since the thread's
- * last sample where it is that, since it is already stored. */
+/* Rounds a weight in ns to a multiple of the quantum, including the carried error; if it is the
+ * time since the thread's last sample, that stored time is used. */
 static int64_t round_weight(const struct fz_file_writer *w, struct lane *l, uint32_t m,
 			    int64_t weight, int64_t elapsed)
 {
@@ -438,7 +438,7 @@ static void put_samples(struct fz_file_writer *w)
 	w->block++;
 }
 
-/* Each as its difference to the one before. */
+/* Writes each as the difference to the previous one. */
 static void put_looks(struct fz_file_writer *w)
 {
 	struct fz_speed_look last = { 0 };
@@ -526,10 +526,10 @@ void fz_file_writer_add_wake(struct fz_file_writer *w, const struct fz_wake *wak
 {
 	fz_wakes_add(&w->wakes, wake);
 	if (w->wakes.n == FZ_FZ_WAKES_MAX)
-		write_pending(w); /* with the threads that they name */
+		write_pending(w); /* with the threads that these refer to */
 }
 
-/* Once, when the tables are written that it refers to. */
+/* Writes the graph once, after the tables it refers to. */
 static void put_graph(struct fz_file_writer *w)
 {
 	const struct fz_callgraph *g = w->p->callgraph;
@@ -543,7 +543,7 @@ static void put_graph(struct fz_file_writer *w)
 
 /* ---- the whole ---- */
 
-/* Fine enough to be far below what sampling can tell, coarse enough to be small. */
+/* Fine enough to be far below the resolution of sampling, coarse enough for small numbers. */
 static int64_t choose_quantum(int64_t interval_ns)
 {
 	int64_t quantum = 1;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading profiles of the Firefox Profiler: as Firefox records them ("gecko"), and as its web
- * page, samply, CPython and others write them ("processed").
+/* Reads profiles of the Firefox Profiler: as recorded by Firefox ("gecko"), and as written by its
+ * web page, samply, CPython and others ("processed").
  *
  *   samples -> stackTable {prefix, frame} -> frameTable {func or location} -> funcTable -> strings
  *
- * Processed tables are columns, {stack: [..], time: [..]}; gecko's are rows with a schema,
- * {schema: {stack: 0, time: 1}, data: [[..], ..]}; cell() hides which. Over the years tables moved
- * from the threads to "shared", file names to "sources", and parents from "prefix" to
- * "prefixOffset"; each is looked for in all its places.
+ * Processed tables are columns, {stack: [..], time: [..]}; gecko's are rows with a schema, {schema:
+ * {stack: 0, time: 1}, data: [[..], ..]}; cell() hides which. Over the years tables moved from the
+ * threads to "shared", file names to "sources", and parents from "prefix" to "prefixOffset"; all
+ * places are supported.
  */
 #include "format.h"
 #include "import.h"
@@ -24,12 +24,12 @@ struct reader {
 	const char *name; /* of the file */
 	json_t *root;
 	double interval_ms, cpu_scale;
-	uint32_t index_of[METRICS]; /* in the profile; FZ_NONE: not there */
+	uint32_t index_of[METRICS]; /* in the profile; FZ_NONE if absent */
 	uint64_t thread_number;
-	/* of the thread at hand */
+	/* of the current thread */
 	const json_t *thread, *shared, *stacks, *frames, *functions, *resources, *strings;
 	uint32_t *stack_of; /* row of the stack table -> stack */
-	uint32_t *frame_of; /* row of the frame table -> frame; FZ_NONE: not made */
+	uint32_t *frame_of; /* row of the frame table -> frame; FZ_NONE: not created yet */
 	size_t stack_count, frame_count;
 };
 
@@ -54,7 +54,7 @@ static size_t row_count(const json_t *table, const char *column)
 	return json_array_size(data ? data : json_object_get(table, column));
 }
 
-/* A row number in another table; false when it is none. */
+/* Reads a row number in another table; false if invalid. */
 static bool cell_row(const json_t *table, size_t row, const char *column, size_t rows, size_t *ret)
 {
 	const json_t *v = cell(table, row, column);
@@ -76,7 +76,7 @@ static struct fz_str cell_string(const struct reader *r, const json_t *table, si
 	return fz_jsonread_str(json_array_get(r->strings, at));
 }
 
-/* Of the thread, or of all threads. */
+/* Finds a table of the thread, or the shared one. */
 static const json_t *find_table(const struct reader *r, const char *name)
 {
 	const json_t *v = json_object_get(r->thread, name);
@@ -96,7 +96,7 @@ static struct fz_str function_file(const struct reader *r, size_t function)
 	return cell_string(r, r->functions, function, "fileName");
 }
 
-/* A library where there is no file; the names of resources are those of libraries for native
+/* The library of a function without a file. Names of resources are those of libraries for native
  * code, of hosts for scripts. */
 static struct fz_str function_module(const struct reader *r, size_t function)
 {
@@ -158,7 +158,7 @@ static bool parent_of(const struct reader *r, size_t row, size_t *ret)
 		*ret = row - offset;
 		return offset > 0;
 	}
-	/* Always an earlier row, so that no walk up goes in circles. */
+	/* Must be an earlier row, so that there are no cycles. */
 	return cell_row(r->stacks, row, "prefix", row, ret);
 }
 
@@ -183,7 +183,7 @@ static void make_stacks(struct reader *r)
 
 /* ---- threads ---- */
 
-/* Numbers, or texts that begin with one: "1234", "1234.2". */
+/* Reads a number, or a text that starts with one: "1234", "1234.2". */
 static uint64_t read_id(const json_t *v)
 {
 	struct fz_str s = fz_jsonread_str(v);
@@ -360,8 +360,8 @@ static void add_metrics(struct reader *r, const struct seen *seen)
 					1e6) });
 }
 
-/* Times are from the start of the recording, or of some process; ours are from the first, and so
- * the run begins with it. */
+/* Makes times relative to the first sample, and moves the start of the run there. In the file they
+ * are relative to the start of the recording or of some process. */
 static void move_times(struct fz_profile *p)
 {
 	int64_t first = INT64_MAX;
@@ -390,7 +390,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 
 	if (code)
 		return code;
-	/* Firefox's developer tools put it into another object. */
+	/* Firefox's developer tools wrap it in another object. */
 	json_t *inner = json_object_get(r.root, "profile");
 	if (json_is_object(inner) && !json_object_get(r.root, "threads")) {
 		json_incref(inner);
@@ -417,7 +417,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 		     fz_jsonread_has_key(head, n, depth, "threads")))
 			return 85;
 	}
-	/* Of Firefox's developer tools: the profile comes behind everything else. */
+	/* From Firefox's developer tools: the profile comes last. */
 	if (fz_jsonread_has_key(head, n, 1, "label") &&
 	    fz_jsonread_has_key(head, n, 1, "duration") &&
 	    fz_jsonread_has_key(head, n, 1, "markers"))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A call tree from a call graph; see graph.h.
  *
- *   1  calls are grouped by caller; a depth-first walk from the functions that nobody calls,
- *      heavy calls first, drops those that close a cycle: what is left has an order
+ *   1  calls are grouped by caller; a depth-first walk from the functions without callers, heavy
+ *      calls first, drops those that close a cycle: the rest has an order
  *   2  share of a call = its cost / cost of all calls of its callee;
  *      weight of a function = its self cost + sum over its calls of share * weight of the callee
  *   3  walk down from the roots with a fraction, 1 at a root, times the share at each call: a
@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-/* Paths that weigh less than this part of the whole are not told apart. */
+/* Paths with a smaller fraction of the total are merged. */
 #define SMALL 2e-5
 enum { DEPTH_MAX = 1024, PATHS_MAX = 1 << 20, STEPS_MAX = 1 << 28 };
 
@@ -23,7 +23,7 @@ struct function {
 	uint32_t first_call; /* in calls, after sorting */
 	uint32_t first_self; /* in given->selves; FZ_NONE: none */
 	uint8_t color;       /* 0 new, 1 open, 2 done */
-	double incoming;     /* cost of the calls that are left */
+	double incoming;     /* cost of the remaining calls */
 	double self, weight; /* in the default metric */
 	double given;        /* fraction handed out so far */
 };
@@ -46,7 +46,7 @@ struct graph {
 	uint32_t ordered;
 	double total;
 	uint32_t thread, paths;
-	uint32_t steps; /* calls looked at on the way down: a bound for graphs made to be slow */
+	uint32_t steps; /* calls visited, limited for malicious graphs */
 };
 
 static double default_cost(const struct graph *g, uint32_t row)
@@ -67,7 +67,7 @@ static void take_selves(struct graph *g)
 	}
 }
 
-/* A function's calls of itself are no path of their own. */
+/* Copies the calls, except those of a function by itself. */
 static void take_calls(struct graph *g)
 {
 	for (uint32_t i = 0; i < g->given->call_n; i++) {
@@ -108,7 +108,7 @@ static void release(struct graph *g)
 
 static double by_cost(const struct call *c)
 {
-	/* Where costs are 0 the number of calls decides, however little it is beside a cost. */
+	/* If costs are 0 the number of calls decides. */
 	return c->cost + 1e-9 * c->calls + 1e-12;
 }
 
@@ -188,7 +188,8 @@ struct start {
 	double cost;
 };
 
-/* What nobody calls first; in a cycle that nobody enters, what costs most. */
+/* Orders start functions: those without callers first; in a cycle without entry, the most
+ * expensive. */
 static int compare_starts(const void *pa, const void *pb)
 {
 	const struct start *a = pa, *b = pb;
@@ -243,7 +244,7 @@ static void weigh(struct graph *g)
 
 /* ---- 3: paths ---- */
 
-/* Hand out the self cost of a function up to that fraction of it, below a stack. */
+/* Assigns the self cost of a function, up to that fraction of it, to a stack. */
 static void give(struct graph *g, uint32_t function, uint32_t above, double upto)
 {
 	struct function *f = &g->functions[function];
@@ -256,7 +257,7 @@ static void give(struct graph *g, uint32_t function, uint32_t above, double upto
 		for (uint32_t m = 0; m < metrics; m++) {
 			weights[m] =
 				llround((double)all[m] * upto) - llround((double)all[m] * f->given);
-			/* A double is not exact up there. */
+			/* A double is not exact for large values. */
 			if (upto >= 1 && f->given <= 0)
 				weights[m] = all[m];
 			any |= weights[m] != 0;
@@ -273,12 +274,12 @@ static void give(struct graph *g, uint32_t function, uint32_t above, double upto
 }
 
 struct step {
-	uint32_t function, stack; /* stack: what calls it */
+	uint32_t function, stack; /* stack: of the caller */
 	uint32_t next;            /* call */
 	double fraction;
 };
 
-/* All paths down from a root. */
+/* Expands all paths from a root. */
 static void expand(struct graph *g, uint32_t root, struct step *path)
 {
 	uint32_t depth = 0;
@@ -307,7 +308,7 @@ static void expand(struct graph *g, uint32_t root, struct step *path)
 	}
 }
 
-/* What the small paths would have got. */
+/* Assigns the cost of the merged small paths. */
 static void give_rest(struct graph *g)
 {
 	uint32_t marker = fz_profile_frame_named(g->p, FZ_STR("[other callers]"), FZ_STR(""),
