@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Beyond this no two of them could be added; fz_profile_add_sample reports what is too much. */
+/* Larger values could overflow when added; fz_profile_add_sample reports this. */
 #define LARGEST ((int64_t)1 << 62)
 
 uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f)
@@ -49,7 +49,7 @@ uint32_t fz_import_address(struct fz_profile *p, struct fz_str module, uint64_t 
 				  module);
 }
 
-/* ":12" at the end; false when there is none. */
+/* Strips ":12" from the end; false if there is none. */
 static bool take_line(struct fz_str *s, int32_t *ret)
 {
 	const char *colon = s->n ? memrchr(s->p, ':', s->n) : NULL;
@@ -147,7 +147,7 @@ static struct fz_import_metric with_unit(struct fz_str name, struct fz_str unit)
 	return (struct fz_import_metric){ name, FZ_STR("count"), 1 };
 }
 
-/* Names of what is counted; an event of perf may end in modifiers, as "cycles:u". */
+/* Names of events; those of perf may end in modifiers, like "cycles:u". */
 static const struct {
 	const char *theirs, *ours, *unit;
 } names[] = {
@@ -171,7 +171,7 @@ static const struct {
 	{ "cpu", "cpu", "" },
 };
 
-/* "cpu(ms)" of callgrind files that other tools write. */
+/* "cpu(ms)" in callgrind files of other tools. */
 static bool take_unit(struct fz_str *type, struct fz_str *unit)
 {
 	const char *open = type->n ? memchr(type->p, '(', type->n) : NULL;

@@ -7,7 +7,7 @@ void fz_indented_release(struct fz_indented *t)
 	free(t->path);
 }
 
-/* Numbers are rounded, so that children may explain more than there is. */
+/* Because of rounding, children may add up to more than their parent. */
 static void close_last(struct fz_indented *t)
 {
 	const struct fz_indented_node *node = &t->path[--t->n];

@@ -20,7 +20,7 @@ struct unit {
 	double scale;
 };
 
-/* As they are written, and as a title says them. */
+/* Units in values and in titles. */
 static const struct unit units[] = {
 	{ "ns", "cpu", 1 },
 	{ "us", "cpu", 1e3 },
@@ -50,8 +50,8 @@ struct reader {
 	struct fz_input *in;
 	struct fz_profile *p;
 	struct fz_indented tree;
-	const struct unit *self_unit; /* of the title; NULL: each number has its own */
-	const char *metric;           /* of the first number; NULL before that */
+	const struct unit *self_unit; /* from the title; NULL: each number has its own */
+	const char *metric;           /* of the first number; NULL before it */
 	uint64_t line_number;
 	bool has_self, has_count, titled;
 };
@@ -134,7 +134,7 @@ static void add_metrics(struct reader *r, const struct unit *unit)
 	r->metric = unit->metric;
 }
 
-/* Blanks before a name; a column of blanks stands before it in most versions. */
+/* Counts the spaces before a name; most versions have a column of spaces before it. */
 static size_t take_indent(struct fz_str *s)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading recordings of Java's Flight Recorder, the JVM's own and async-profiler's.
+/* Reads recordings of Java's Flight Recorder, by the JVM and by async-profiler.
  *
  *   jfr_file.c    bytes -> chunks, constants, events
  *   jfr_stacks.c  keys of a chunk -> stacks and threads
@@ -16,7 +16,7 @@
 
 #define JFR_MAX ((uint64_t)1 << 30)
 
-/* In the order in which the first that is there becomes the main one. */
+/* In order of preference as main metric. */
 enum metric {
 	CPU,
 	WALL,
@@ -48,8 +48,8 @@ static const struct {
 	[NATIVE_LOCK] = { "native_lock", "ns" },
 };
 
-/* What one event costs: the field, of a time in nanoseconds; or 1. The second field is for where
- * the first is not there, or 0. */
+/* Cost of an event: a field, times in nanoseconds, or 1. The second field is used if the first is
+ * absent or 0. */
 static const struct event {
 	const char *type;
 	enum metric metric;
@@ -70,7 +70,7 @@ static const struct event {
 	{ "profiler.NativeLock", NATIVE_LOCK, FZ_JFR_DURATION, FZ_JFR_KEYS },
 };
 
-/* Where async-profiler's setting is 0, it has its own: 10 ms of a processor, 50 ms of time. */
+/* async-profiler's defaults for a setting of 0: 10 ms of CPU time, 50 ms of wall time. */
 enum { DEFAULT_CPU_NS = 10000000, DEFAULT_WALL_NS = 50000000 };
 
 struct row {
@@ -80,11 +80,11 @@ struct row {
 	uint8_t metric, status;
 };
 
-/* What the settings of a chunk say. */
+/* Settings of a chunk. */
 struct settings {
-	int64_t period_ns;                      /* of jdk.ExecutionSample; 0: not said */
+	int64_t period_ns;                      /* of jdk.ExecutionSample; 0: unknown */
 	bool has_event, has_interval, has_wall; /* async-profiler's */
-	int64_t interval, wall_ns;              /* 0: its own */
+	int64_t interval, wall_ns;              /* 0: default */
 	char event[64];
 };
 
@@ -103,7 +103,7 @@ struct reader {
 
 /* ---- settings ---- */
 
-/* "20 ms", "1 s", "10ms"; 0 where it is none. */
+/* Parses "20 ms", "1 s", "10ms"; 0 if invalid. */
 static int64_t parse_span(struct fz_str s)
 {
 	size_t digits = 0;
@@ -128,7 +128,7 @@ static bool has_number(struct fz_str value, int64_t *ret)
 	return true;
 }
 
-/* Of the JVM a type of event has its settings; async-profiler hangs its own on the types, too. */
+/* Reads a setting of a type of event; async-profiler stores its own with types, too. */
 static void read_setting(struct reader *r, const struct fz_jfr_record *e)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 }, value = { 0 };
@@ -157,7 +157,7 @@ static bool is_event(const struct settings *s, const char *a)
 	return s->has_event && strcmp(s->event, a) == 0;
 }
 
-/* Nanoseconds of a processor for one sample of async-profiler; 0: it counts something else. */
+/* CPU time per sample of async-profiler, ns; 0 if it counts something else. */
 static int64_t cpu_interval(const struct settings *s)
 {
 	static const char *const clocks[] = { "cpu", "itimer", "ctimer", "cpu-clock",
@@ -186,7 +186,7 @@ static void read_program(struct reader *r, const struct fz_jfr_record *e)
 	r->stacks.pid = (uint64_t)FZ_MAX(e->of[FZ_JFR_PID].number, 0);
 }
 
-/* What has to be known before the samples. */
+/* Reads the settings needed before the samples. */
 static void read_information(struct reader *r)
 {
 	struct fz_jfr_record record;
@@ -212,7 +212,8 @@ static void read_information(struct reader *r)
 
 /* ---- samples ---- */
 
-/* async-profiler says what its samples are by a state that the JVM has not. */
+/* Sets metric and weight of an execution sample; async-profiler marks its samples with a state that
+ * the JVM does not use. */
 static void weigh_execution(struct reader *r, enum fz_jfr_state state, struct row *row)
 {
 	const struct settings *s = &r->settings;
@@ -331,7 +332,7 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* What every row of the main metric weighs, once, is how far apart samples are. */
+/* The interval is the weight of a row of the main metric, if all are equal. */
 static int64_t find_interval(const struct reader *r, enum metric main)
 {
 	int64_t each = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes of a flight recording as values; see jfr_file.h.
+/* Parses a flight recording to values; see jfr_file.h.
  *
  * A chunk is read twice: for its metadata and checkpoints, wherever they are, and then for its
  * events. That needs neither the offsets in the header nor the chain of checkpoints, which are
  * missing in a truncated chunk.
  *
- * Nothing in a file is deeper than DEPTH_MAX, and each value that is read has at least one byte, so
- * that no class, however it is made, costs more than the bytes that are there times that depth.
+ * Depth is limited to DEPTH_MAX, and each value has at least one byte, so the cost of reading any
+ * class is limited to the number of bytes times that depth.
  */
 #include "jfr_file.h"
 
@@ -14,7 +14,7 @@ enum { HEADER = 68, DEPTH_MAX = 16, METADATA = 0, CHECKPOINT = 1, CLASSES_MAX = 
 /* Bits of the last byte of the header. */
 enum { FEATURE_PACKED = 1 };
 
-/* What the values of a class are; the width is that of integers that are not packed. */
+/* Kind of the values of a class; the width is that of unpacked integers. */
 enum shape { STRUCT, INTEGER, BYTE, REAL, TEXT };
 
 static const struct primitive {
@@ -62,7 +62,7 @@ static const char *const key_names[FZ_JFR_KEYS] = {
 	[FZ_JFR_JAVA_THREAD_ID] = "javaThreadId",
 };
 
-/* Units of times, as the annotations of fields have them. */
+/* Units of times in annotations of fields. */
 static const struct {
 	const char *name;
 	double ns;
@@ -106,7 +106,7 @@ static uint64_t big_endian(struct fz_cursor *c, unsigned width)
 	return v;
 }
 
-/* Seven bits a byte, the lowest first; a ninth byte has eight. */
+/* Seven bits per byte, lowest first; a ninth byte has eight. */
 static uint64_t packed(struct fz_cursor *c)
 {
 	uint64_t v = 0;
@@ -132,7 +132,7 @@ static uint64_t count(const struct fz_jfr *j, struct fz_cursor *c)
 {
 	int64_t n = integer(j, c, 4);
 
-	/* Each of them has a byte. */
+	/* Each element has at least one byte. */
 	c->bad |= n < 0 || (uint64_t)n > fz_cursor_left(c);
 	return c->bad ? 0 : (uint64_t)n;
 }
@@ -164,8 +164,8 @@ static void add_utf16(const struct fz_jfr *j, struct fz_cursor *c, uint64_t n, s
 
 enum encoding { NO_TEXT, EMPTY, CONSTANT, UTF8, UTF16, LATIN1 };
 
-/* A text in place, appended to `to` unless that is NULL. Returns the key where it is one of the
- * constants, else 0. */
+/* Reads an inline text and appends it to `to` unless NULL. Returns the key if it is a constant,
+ * else 0. */
 static int64_t read_text(const struct fz_jfr *j, struct fz_cursor *c, struct fz_buf *to)
 {
 	uint8_t encoding = fz_cursor_u8(c);
@@ -193,7 +193,7 @@ static int64_t read_text(const struct fz_jfr *j, struct fz_cursor *c, struct fz_
 static bool read_value(struct fz_jfr *j, struct fz_cursor *c, uint32_t class, int depth,
 		       struct fz_jfr_record *ret);
 
-/* One value of a field, of which a number is returned. */
+/* Reads one value of a field; returns it if it is a number. */
 static int64_t read_one(struct fz_jfr *j, struct fz_cursor *c, const struct fz_jfr_field *f,
 			int depth)
 {
@@ -332,7 +332,8 @@ static void add_annotation(struct fz_jfr *j, const struct element *e)
 			j->fields[j->field_count - 1].ns = spans[i].ns;
 }
 
-/* An element's children follow it; only classes, their fields and what is said of these matter. */
+/* Reads an element, followed by its children; only classes, their fields and annotations of these
+ * matter. */
 static void read_element(struct fz_jfr *j, struct fz_cursor *c, const struct strings *s, int depth)
 {
 	struct element e = { .tag = string_at(s, integer(j, c, 4)) };
@@ -351,7 +352,7 @@ static void read_element(struct fz_jfr *j, struct fz_cursor *c, const struct str
 		read_element(j, c, s, depth + 1);
 }
 
-/* FZ_NONE: of a class that is not described. Of such a thing only the key can be read. */
+/* Links fields to classes; FZ_NONE for an undescribed class, of which only keys can be read. */
 static void link_fields(struct fz_jfr *j)
 {
 	for (uint32_t i = 0; i < j->field_count; i++)
@@ -399,7 +400,7 @@ static bool read_pool(struct fz_jfr *j, struct fz_cursor *c)
 	return !c->bad;
 }
 
-/* {time, duration, where the one before is, why it was written; the pools} */
+/* {time, duration, offset of the previous one, reason; the pools} */
 static bool read_checkpoint(struct fz_jfr *j, size_t at, size_t end)
 {
 	struct fz_cursor c = cursor_at(j, at, end);
@@ -413,7 +414,7 @@ static bool read_checkpoint(struct fz_jfr *j, size_t at, size_t end)
 	return !c.bad;
 }
 
-/* Where a constant is in the chunk; FZ_NONE: nowhere. */
+/* Offset of a constant in the chunk, or FZ_NONE. */
 static uint32_t place_of(const struct fz_jfr *j, uint32_t class, int64_t key)
 {
 	return class == FZ_NONE ? FZ_NONE : fz_map_get(&j->classes[class].pool, (uint64_t)key);
@@ -473,7 +474,7 @@ void fz_jfr_text(struct fz_jfr *j, const struct fz_jfr_record *r, enum fz_jfr_ke
 		if (inner && !inner->constant && is_text(j, inner))
 			text_in_place(j, symbol.of[FZ_JFR_STRING].at, to);
 	}
-	/* One long text may be that of any number of methods. */
+	/* One long text may be shared by any number of methods. */
 	fz_profile_takes(j->p, to->n - before);
 }
 
@@ -555,7 +556,7 @@ double fz_jfr_ns(const struct fz_jfr *j, const struct fz_jfr_record *r, enum fz_
 
 /* ---- chunks ---- */
 
-/* Metadata is written anew when classes are added: the last is the whole. */
+/* Metadata is rewritten when classes are added: the last one is complete. */
 static void read_descriptions(struct fz_jfr *j)
 {
 	uint64_t type;
@@ -609,7 +610,7 @@ int fz_jfr_next_chunk(struct fz_jfr *j, struct fz_error *err)
 	uint64_t ticks = big_endian(&c, 8);
 	j->ticks_per_second = FZ_MAX(ticks, (uint64_t)1);
 	j->packed = big_endian(&c, 4) & FEATURE_PACKED;
-	/* Not told yet, as the recording did not end; or the rest is not here. */
+	/* Not set yet in an unfinished recording, or the file is truncated. */
 	if (size < HEADER || size > left.n)
 		size = left.n;
 	j->chunk = (struct fz_str){ left.p, size };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording of Java's Flight Recorder as values: chunks, what they say of their types, tables of
- * constants, events. Nothing is known of what events mean; that is jfr.c's.
+/* Reads a recording of Java's Flight Recorder as values: chunks, descriptions of types, tables of
+ * constants, events. jfr.c interprets events.
  *
  *   file:   chunk*                       each complete in itself
  *   chunk:  header (68 bytes), event*    {size, type, fields in the order of the type's class}
  *   events of type 0: metadata, the classes and their fields, as a tree of elements
  *             type 1: checkpoint, {class, {key, value}*}*, the constants
  *
- * A field is a value of its class or, of constants, the key of one; classes of the JVM itself are
- * numbers and texts. The layout is that of OpenJDK's jdk.jfr.internal.consumer.
+ * A field is a value of its class, or the key of a constant; primitive classes are numbers and
+ * texts. The layout follows OpenJDK's jdk.jfr.internal.consumer.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "profile/profile.h"
 
-/* Fields that somebody asks for. */
+/* Fields that are used. */
 enum fz_jfr_key {
 	FZ_JFR_START_TIME,
 	FZ_JFR_DURATION,
@@ -54,10 +54,10 @@ enum fz_jfr_key {
 struct fz_jfr_field {
 	uint64_t type;  /* id of its class */
 	uint32_t class; /* index of its class */
-	uint8_t key;    /* enum fz_jfr_key; FZ_JFR_KEYS: nobody asks for it */
+	uint8_t key;    /* enum fz_jfr_key; FZ_JFR_KEYS: not used */
 	bool constant;  /* the value is a constant's key */
-	bool array;     /* a count, and as many values */
-	double ns;      /* one in nanoseconds, of a time in a fixed unit; 0: ticks, or no time */
+	bool array;     /* a count and that many values */
+	double ns; /* nanoseconds per unit, of a time in a fixed unit; 0: ticks, or not a time */
 };
 
 struct fz_jfr_class {
@@ -65,12 +65,12 @@ struct fz_jfr_class {
 	uint64_t id;
 	uint32_t first, count; /* fields */
 	uint8_t primitive;     /* private to jfr_file.c */
-	struct fz_map pool;    /* key of a constant -> where its value is in the chunk */
+	struct fz_map pool;    /* key of a constant -> offset of its value in the chunk */
 };
 
 /* Release with fz_jfr_release. */
 struct fz_jfr {
-	struct fz_profile *p; /* pays */
+	struct fz_profile *p; /* memory counts towards its limit */
 	const char *name;     /* of the file */
 	struct fz_str file;
 	size_t next; /* in the file: the chunk after this one */
@@ -80,7 +80,7 @@ struct fz_jfr {
 	size_t at; /* of the next event */
 	int64_t start_unix_ns, duration_ns;
 	uint64_t start_ticks, ticks_per_second;
-	bool packed;           /* integers are as short as they can be */
+	bool packed;           /* integers have variable length */
 	struct fz_arena arena; /* names of classes */
 	struct fz_jfr_class *classes;
 	uint32_t class_count, class_cap;
@@ -90,11 +90,11 @@ struct fz_jfr {
 	uint32_t string_class;  /* FZ_NONE: none */
 };
 
-/* The fields of one value that were there. A number is the value, or a constant's key; `at` is
- * where the value begins. */
+/* The fields of one value. A number is the value or a constant's key; `at` is the offset of the
+ * value. */
 struct fz_jfr_record {
 	struct {
-		const struct fz_jfr_field *field; /* NULL: it has no such field */
+		const struct fz_jfr_field *field; /* NULL: no such field */
 		int64_t number;
 		size_t at;
 	} of[FZ_JFR_KEYS];
@@ -107,23 +107,22 @@ struct fz_jfr_event {
 
 void fz_jfr_init(struct fz_jfr *j, struct fz_profile *p, const char *name, struct fz_str file);
 void fz_jfr_release(struct fz_jfr *j);
-/* Begin the next chunk. 1; 0: there is none; or a negative code. What cannot be read of a chunk is
- * in dropped_bytes. */
+/* Starts the next chunk. Returns 1, 0 at the end, or a negative code. Unreadable parts of a chunk
+ * are counted in dropped_bytes. */
 int fz_jfr_next_chunk(struct fz_jfr *j, struct fz_error *err);
-/* The chunk's events, but for those that describe it; rewind begins anew. */
+/* Iterate over the chunk's events, without those that describe it. */
 void fz_jfr_rewind(struct fz_jfr *j);
 bool fz_jfr_next_event(struct fz_jfr *j, struct fz_jfr_event *ret);
 bool fz_jfr_read_event(struct fz_jfr *j, const struct fz_jfr_event *e, struct fz_jfr_record *ret);
-/* What the key of a field refers to. False where the chunk does not say. */
+/* Reads the constant that the key of a field refers to; false if the chunk lacks it. */
 bool fz_jfr_read_constant(struct fz_jfr *j, const struct fz_jfr_field *f, int64_t key,
 			  struct fz_jfr_record *ret);
-/* The values of an array, one after the other: begin with `at` of the array. */
+/* Iterate over the values of an array, starting with its `at`. */
 bool fz_jfr_array(struct fz_jfr *j, size_t *at, uint64_t *ret_count);
 bool fz_jfr_read_item(struct fz_jfr *j, const struct fz_jfr_field *f, size_t *at,
 		      struct fz_jfr_record *ret);
-/* Append a field's text; nothing where there is none. Of a constant that is a text in disguise (a
- * symbol), too. */
+/* Appends a field's text, if any, also of a constant that wraps a text (a symbol). */
 void fz_jfr_text(struct fz_jfr *j, const struct fz_jfr_record *r, enum fz_jfr_key key,
 		 struct fz_buf *to);
-/* A time or a duration as nanoseconds; of a time: since the chunk's first tick. */
+/* A duration in nanoseconds, or a time in nanoseconds since the chunk's first tick. */
 double fz_jfr_ns(const struct fz_jfr *j, const struct fz_jfr_record *r, enum fz_jfr_key key);

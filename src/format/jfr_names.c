@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors of the JVM's class files (its specification, 4.3) and what its own code is called. */
+/* Descriptors of the JVM's class files (JVM specification, 4.3) and names of generated code. */
 #include "jfr_names.h"
 
 #include <ctype.h>
@@ -9,12 +9,12 @@ static const char *const basic[] = {
 	['J'] = "long", ['S'] = "short", ['Z'] = "boolean", ['V'] = "void",
 };
 
-/* What numbers follow that tell nothing. */
+/* Names that are followed by irrelevant numbers. */
 static const char *const numbered[] = { "$$Lambda$", "GeneratedMethodAccessor",
 					"GeneratedConstructorAccessor",
 					"GeneratedSerializationConstructorAccessor", "$Proxy" };
 
-/* One type off the front, empty where there is none; `dims`: how many "[" were before it. */
+/* Takes one type from the front, empty at the end; `dims`: number of preceding "[". */
 static struct fz_str take_type(struct fz_str *s, unsigned *dims)
 {
 	struct fz_str type = { s->p, 0 };
@@ -32,7 +32,8 @@ static struct fz_str take_type(struct fz_str *s, unsigned *dims)
 	return type;
 }
 
-/* Of "Ljava/lang/String;" the last part: packages would hide the rest. */
+/* Appends a type; only the last part of "Ljava/lang/String;" unless `whole`, because packages are
+ * long. */
 static bool add_type(struct fz_buf *to, struct fz_str type, unsigned dims, bool whole)
 {
 	uint8_t code = type.n ? (uint8_t)*type.p : 0;
@@ -53,8 +54,8 @@ static bool add_type(struct fz_buf *to, struct fz_str type, unsigned dims, bool 
 	return true;
 }
 
-/* Where "+0x00007f1234" or "/1234" begins at the end, which a name of Java's has not; the end where
- * there is none. */
+/* Start of "+0x00007f1234" or "/1234" at the end, which Java names cannot contain; the end if there
+ * is none. */
 static size_t before_number(struct fz_str s)
 {
 	size_t n = s.n;

@@ -81,7 +81,7 @@ static uint32_t make_function(struct fz_jfr_stacks *s, struct fz_jfr *j,
 	return fz_import_frame(s->p, &f);
 }
 
-/* The frame of a function without a line stands for the function. */
+/* The frame without a line represents the function. */
 static uint32_t frame_of(struct fz_jfr_stacks *s, struct fz_jfr *j,
 			 const struct fz_jfr_record *record)
 {
@@ -89,7 +89,7 @@ static uint32_t frame_of(struct fz_jfr_stacks *s, struct fz_jfr *j,
 	uint32_t *known = fz_map_slot(&s->function_of, (uint64_t)record->of[FZ_JFR_METHOD].number);
 
 	if (*known == FZ_NONE) {
-		/* Nothing else is put there meanwhile. */
+		/* The slot stays valid: nothing else is inserted meanwhile. */
 		*known = make_function(s, j, record);
 		fz_profile_takes(s->p, sizeof(struct fz_map_slot) * 2);
 	}
@@ -136,7 +136,7 @@ uint32_t fz_jfr_stacks_stack(struct fz_jfr_stacks *s, struct fz_jfr *j,
 	int64_t key = event->of[FZ_JFR_STACK_TRACE].number;
 	struct fz_jfr_record trace;
 
-	/* Values are one more: FZ_NONE, which is no stack, has its place too. */
+	/* Values are increased by one, so that FZ_NONE, no stack, can be stored. */
 	if (!f || !f->constant || !key)
 		return FZ_NONE;
 	uint32_t known = fz_map_get(&s->stack_of, (uint64_t)key);
@@ -161,7 +161,7 @@ static uint32_t make_thread(struct fz_jfr_stacks *s, struct fz_jfr *j,
 	fz_jfr_text(j, record, FZ_JFR_JAVA_NAME, &name);
 	if (!name.n)
 		fz_jfr_text(j, record, FZ_JFR_OS_NAME, &name);
-	/* There may be millions of them, and no two are the same in another run. */
+	/* There may be millions of virtual threads, which do not match those of other runs. */
 	if (!t.tid && record->of[FZ_JFR_JAVA_THREAD_ID].number > 0) {
 		name.n = 0;
 		fz_buf_str(&name, "virtual threads");

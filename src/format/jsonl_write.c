@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of CPython 3.15's --jsonl, version 0, a JSON object a line:
+/* Writes the records of CPython 3.15's --jsonl, version 0, one JSON object per line:
  *
  *   meta, string_table ..., frame_table ..., agg ..., end
  *
  * Tables and aggregates come in chunks of at most 256 entries. A frame is a position: file,
- * function, line, end line, columns; what is not known is left out. "self" counts samples in
- * which it was the innermost, "cumulative" those in which it was on the stack at all. The run's
- * id is made of what is written, so that the same recording gives the same bytes.
+ * function, line, end line, columns, without unknown ones. "self" counts samples with it innermost,
+ * "cumulative" samples with it on the stack. The run's id is a hash of the contents, so the same
+ * recording gives the same bytes.
  */
 #include "format/jsonl_write.h"
 
@@ -45,8 +45,7 @@ static void end_record(struct fz_json *j)
 
 /* ---- numbering ---- */
 
-/* Two texts of a function: a file that is not in the string table is "~", whose id is asked for
- * with the count of strings. */
+/* String id of a function's file; a missing file is "~", whose index is the number of strings. */
 static uint32_t file_string(const struct fz_profile *p, const struct fz_function *f)
 {
 	return f->file ? f->file : p->string_count;
@@ -84,7 +83,8 @@ static void number_all(struct writer *w)
 	}
 }
 
-/* 32 hexadecimal digits that look like a random UUID, made of costs and names. */
+/* Sets the id to 32 hexadecimal digits in the form of a random UUID, hashed from costs and
+ * names. */
 static void make_run_id(struct writer *w)
 {
 	uint64_t a = w->places.samples, b = (uint64_t)w->places.sum;

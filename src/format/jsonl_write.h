@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPython's line-delimited JSON: what each position in the code cost, one record a line. */
+/* Writes CPython's line-delimited JSON: the cost of each position in the code. */
 #pragma once
 
 #include "base/io.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds where JSON values begin and end; Jansson parses them. */
+/* Finds the extents of JSON values; Jansson parses them. */
 #include "jsonread.h"
 
 #include "base/buf.h"
@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <math.h>
 
-/* What a value takes for each byte of its text. */
+/* Memory of a parsed value per byte of its text. */
 enum { PARSED_RATIO = 13 };
 
 enum { CHUNK = 1 << 18, VALUE_MAX = 256 << 20 };
@@ -18,8 +18,8 @@ void fz_jsonread_release(json_t **v)
 	json_decref(*v);
 }
 
-/* Numbers beyond int64_t are read as fractions, but only where there are some: jansson would make
- * all numbers such. */
+/* Parses a value; again with numbers as doubles if an integer exceeds int64_t, since jansson then
+ * makes all numbers doubles. */
 static json_t *parse(const char *p, size_t n, json_error_t *why)
 {
 	size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY;
@@ -91,7 +91,7 @@ int64_t fz_jsonread_int(const json_t *v, int64_t otherwise)
 
 /* ---- recognising ---- */
 
-/* Past the string that begins at i. */
+/* Returns the end of the string that starts at i. */
 static size_t skip_string(const uint8_t *p, size_t n, size_t i)
 {
 	for (i++; i < n && p[i] != '"'; i++)
@@ -133,7 +133,7 @@ void fz_jsonread_stream_release(struct fz_jsonread_stream *s)
 	fz_buf_release(&s->buf);
 }
 
-/* More bytes behind those that are there; what was taken goes away first. */
+/* Reads more bytes into the buffer, dropping consumed ones. */
 static bool read_more(struct fz_jsonread_stream *s)
 {
 	if (s->end || s->code)
@@ -170,15 +170,16 @@ void fz_jsonread_take(struct fz_jsonread_stream *s)
 		s->at++;
 }
 
-/* Where a scan of one value is. */
+/* State of the scan of one value. */
 struct scan {
 	size_t n;     /* bytes seen */
 	int level;    /* open brackets */
 	bool text;    /* inside a string */
-	bool escaped; /* behind a backslash */
+	bool escaped; /* after a backslash */
 };
 
-/* One byte of a value. True when the value ends before it, which *ret_with says it belongs to. */
+/* Scans one byte of a value. True at the end of the value; *ret_with tells whether the byte belongs
+ * to it. */
 static bool scan_byte(struct scan *x, char c, bool *ret_with)
 {
 	*ret_with = true;
@@ -202,8 +203,8 @@ static bool scan_byte(struct scan *x, char c, bool *ret_with)
 	return false;
 }
 
-/* The extent of the value at the cursor, all of it in the buffer; 0 when it does not end. When
- * it is only passed over, the buffer need not hold it. */
+/* Returns the length of the value at the cursor, which is then in the buffer; 0 if it does not end.
+ * With `drop`, the value is skipped and not buffered. */
 static size_t find_end(struct fz_jsonread_stream *s, bool drop)
 {
 	struct scan x = { 0 };
@@ -258,7 +259,7 @@ bool fz_jsonread_skip(struct fz_jsonread_stream *s)
 	return n > 0;
 }
 
-/* Up to the bracket. False when nothing is wanted any more, or nothing is left. */
+/* Visits elements up to the bracket. False if the visitor stopped, or at the end of the input. */
 static bool visit_array(struct fz_jsonread_stream *s, fz_jsonread_visit *visit, void *arg)
 {
 	int c;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading traces of PyTorch's profiler (Kineto): what operators and modules cost on the GPU.
+/* Reads traces of PyTorch's profiler (Kineto): costs of operators and modules on the GPU.
  *
  *   {schemaVersion, traceEvents: [{ph: "X", cat, name, pid, tid, ts, dur, args}, ...]}
  *
- *   cat                     what it is
+ *   cat                     meaning
  *   python_function         a frame of Python, or a module: "nn.Module: Linear_0"
  *   cpu_op                  an operator: "aten::mm"
- *   user_annotation         a part that the program names; "ProfilerStep#7" is a step
- *   cuda_runtime and such   a call that may launch work, with a `correlation`
+ *   user_annotation         a part named by the program; "ProfilerStep#7" is a step
+ *   cuda_runtime etc.       a call that may launch work, with a `correlation`
  *   kernel, gpu_memcpy ...  the work, with the same `correlation`, on a stream of a GPU
  *
  * Calls of a thread nest by their times. Work of a GPU belongs below the operator that launched it:
@@ -17,8 +17,8 @@
  *                  |cudaLaunchKernel| -- correlation 9 --.
  *   stream                                  |-- gemm --|<'     Linear_0;aten::mm;gemm
  *
- * Steps are the runs. Work counts to the step that launched it; what lies outside of the steps is
- * left out. A file with one step or none is one run, all of it.
+ * Steps are runs. Work belongs to the step that launched it; events outside of steps are omitted. A
+ * file with at most one step is a single run.
  */
 #include "format.h"
 #include "import.h"
@@ -38,7 +38,7 @@ struct call {
 	uint32_t thread, frame, order;
 };
 
-/* What a GPU did. */
+/* Work of a GPU. */
 struct work {
 	double at, length;
 	uint32_t thread, frame;
@@ -49,7 +49,7 @@ struct step {
 	double at, end;
 };
 
-/* Where a call was made, known when its thread was played. */
+/* Place of a call, known after the events of its thread were processed. */
 struct made {
 	double at;
 	uint32_t thread, above, stack; /* above: without the call itself */
@@ -67,13 +67,13 @@ struct reader {
 	struct fz_map launch_of;   /* correlation -> order of the call */
 	struct fz_map operator_of; /* external id -> order of the call */
 	struct made *made;         /* by order */
-	double epoch; /* of the file's first event: the rest are few enough digits behind it */
-	double zero;  /* the earliest start, behind that */
+	double epoch;              /* of the file's first event; subtracted to keep precision */
+	double zero;               /* the earliest start, relative to epoch */
 };
 
 /* ---- events ---- */
 
-/* By the ends of categories, which also have a vendor's name; older versions wrote other ones. */
+/* Role of a category, by its end, because it may have a vendor's name; older versions differ. */
 static enum role role_of(struct fz_str cat)
 {
 	static const struct {
@@ -195,7 +195,7 @@ static void read_thread_name(struct reader *r, const json_t *event)
 	fz_profile_thread(r->p, &t);
 }
 
-/* False when the event has no times that make sense. */
+/* Reads the times of an event; false if invalid. */
 static bool read_times(struct reader *r, const json_t *event, struct call *ret)
 {
 	double at = fz_jsonread_number(json_object_get(event, "ts"), NAN);
@@ -240,7 +240,7 @@ static bool read_event(void *arg, const json_t *event)
 
 /* ---- stacks ---- */
 
-/* Of the calls that begin together the longest is the outermost. */
+/* Orders by time; of calls with the same start the longest is outermost. */
 static int by_time(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
@@ -254,7 +254,7 @@ static int by_time(const void *pa, const void *pb)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* A call cannot outlast what called it. */
+/* Opens a call, which cannot outlast its caller. */
 static bool open_on(struct reader *r, struct fz_track *track, const struct call *c)
 {
 	uint32_t above = track->depth ? track->open[track->depth - 1] : FZ_NONE;
@@ -293,7 +293,8 @@ static int by_start(const void *pa, const void *pb)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* In order and one after the other: processes of one file have the same steps a little apart. */
+/* Sorts steps and removes overlaps: processes of one file have the same steps at slightly different
+ * times. */
 static void order_steps(struct reader *r)
 {
 	uint32_t n = 0;
@@ -334,7 +335,7 @@ static void add_runs(struct reader *r)
 	struct fz_recording *recording = &r->p->recording;
 
 	order_steps(r);
-	/* All of one run, from its first event on. */
+	/* A single run from the first event on. */
 	if (r->step_count < 2 || r->step_count > STEPS_MAX) {
 		r->step_count = 0;
 		fz_profile_grow(r->p, r->steps, r->step_count, r->step_cap);
@@ -376,7 +377,7 @@ static void add_row(struct reader *r, const struct row *row, int64_t weight)
 	fz_profile_add_sample(r->p, &s, weights);
 }
 
-/* The part of a span that lies in a step. */
+/* Adds the part of a span within a step. */
 static void add_part(struct reader *r, const struct fz_span *span, uint32_t step)
 {
 	double end = FZ_MIN(span->start + span->length, r->steps[step].end);
@@ -387,7 +388,7 @@ static void add_part(struct reader *r, const struct fz_span *span, uint32_t step
 			   .at = FZ_MAX(span->start, r->steps[step].at),
 			   .metric = METRIC_WALL };
 
-	/* Ends are rounded, not lengths, so that no nanosecond is lost on the way. */
+	/* Rounds ends instead of lengths, so that rounding errors do not accumulate. */
 	add_row(r, &row, fz_import_scaled(end - zero, 1e3) - fz_import_scaled(row.at - zero, 1e3));
 }
 
@@ -402,8 +403,8 @@ static void add_spans(struct reader *r, const struct fz_spans *spans)
 	}
 }
 
-/* Where it was launched; by its operator where the runtime's call is not in the file, and where
- * nothing is known on its stream alone. */
+/* Finds where work was launched: by the runtime's call, else by its operator, else just its
+ * stream. */
 static struct made launch_of(const struct reader *r, const struct work *w)
 {
 	uint32_t call = w->correlation ? fz_map_get(&r->launch_of, w->correlation) : FZ_NONE;

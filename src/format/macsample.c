@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what macOS's sample(1) and the Activity Monitor print.
+/* Reads the output of macOS's sample(1) and Activity Monitor.
  *
  *   Analysis of sampling app (pid 7) every 1 millisecond
  *   ...
@@ -9,8 +9,8 @@
  *       +   2750 main  (in app) + 910  [0x1000017be]  main.cpp:353
  *       +   ! 2750 ???  (in app)  load address 0x1000 + 0x86d2c  [0x102ad6d2c]
  *
- * The column of the number is the depth of a line; before it are blanks and guide marks. The graph
- * ends at the first line of another form. Threads are sampled whether they run or wait.
+ * The depth of a line is the column of its number, after spaces and guide marks. The graph ends at
+ * the first line of another form. Threads are sampled whether they run or wait.
  */
 #include "format.h"
 #include "import.h"
@@ -46,8 +46,8 @@ static const char *find(struct fz_str s, const char *what)
 	return s.p ? memmem(s.p, s.n, what, strlen(what)) : NULL;
 }
 
-/* What is behind `what`; nothing where that is not. */
-static struct fz_str behind(struct fz_str s, const char *what)
+/* The text after `what`, or empty if it does not occur. */
+static struct fz_str text_after(struct fz_str s, const char *what)
 {
 	const char *at = find(s, what);
 
@@ -67,7 +67,7 @@ static struct fz_str until(struct fz_str s, const char *what)
 /* "Analysis of sampling app (pid 7) every 10 milliseconds" */
 static void read_title(struct reader *r, struct fz_str line)
 {
-	struct fz_str pid = behind(line, "(pid "), every = behind(line, ") every ");
+	struct fz_str pid = text_after(line, "(pid "), every = text_after(line, ") every ");
 	uint64_t n;
 
 	take_number(&pid, INT32_MAX, &r->pid);
@@ -82,11 +82,11 @@ static void read_title(struct reader *r, struct fz_str line)
 static uint32_t thread_of(struct reader *r, struct fz_str text)
 {
 	struct fz_thread t = { .pid = r->pid };
-	struct fz_str rest = behind(text, "Thread_");
+	struct fz_str rest = text_after(text, "Thread_");
 
 	take_number(&rest, INT64_MAX, &t.tid);
 	t.is_main = find(rest, "com.apple.main-thread") || find(rest, "Main Thread");
-	struct fz_str name = behind(rest, ": ");
+	struct fz_str name = text_after(rest, ": ");
 	t.name = fz_profile_string(r->p, fz_str_trimmed(until(name, "  ")));
 	return fz_profile_thread(r->p, &t);
 }
@@ -105,17 +105,17 @@ static uint64_t hexadecimal(struct fz_str s)
 static uint32_t frame_of(struct reader *r, struct fz_str text)
 {
 	struct fz_import_frame f = { .name = fz_str_trimmed(until(text, "  (in ")) };
-	struct fz_str rest = behind(text, "  (in ");
-	struct fz_str module = until(rest, ")"), place = behind(rest, "]  ");
-	struct fz_str offset = behind(behind(rest, "load address "), "+ 0x");
+	struct fz_str rest = text_after(text, "  (in ");
+	struct fz_str module = until(rest, ")"), place = text_after(rest, "]  ");
+	struct fz_str offset = text_after(text_after(rest, "load address "), "+ 0x");
 	const char *colon = place.n ? memrchr(place.p, ':', place.n) : NULL;
 	uint64_t line;
 
 	if (fz_str_eq(f.name, FZ_STR("???")) && offset.n)
 		return fz_import_address(r->p, module, hexadecimal(offset));
 	if (colon) {
-		struct fz_str digits =
-			behind((struct fz_str){ colon, place.n - (size_t)(colon - place.p) }, ":");
+		struct fz_str digits = text_after(
+			(struct fz_str){ colon, place.n - (size_t)(colon - place.p) }, ":");
 		if (fz_parse_u64(digits, INT32_MAX, &line)) {
 			f.file = (struct fz_str){ place.p, (size_t)(colon - place.p) };
 			f.line = (int32_t)line;
@@ -160,7 +160,7 @@ static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 	else if (fz_str_starts(line, "Analysis of sampling "))
 		read_title(r, line);
 	else if (fz_str_starts(line, "Path: "))
-		fz_profile_set_fact(r->p, "command", fz_str_trimmed(behind(line, "Path: ")));
+		fz_profile_set_fact(r->p, "command", fz_str_trimmed(text_after(line, "Path: ")));
 	else
 		r->inside = fz_str_eq(fz_str_trimmed(line), FZ_STR("Call graph:"));
 	return 0;
@@ -187,7 +187,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return code ? code : fz_profile_check(p, err);
 }
 
-/* What sample writes to a terminal has a line or two before its title. */
+/* On a terminal, sample prints a line or two before its title. */
 static int sniff(const uint8_t *head, size_t n, const char *name)
 {
 	struct fz_str s = { (const char *)head, FZ_MIN(n, (size_t)HEAD) };

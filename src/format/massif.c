@@ -2,8 +2,8 @@
 /* Reads massif.out: which code held the heap's bytes at its peak.
  *
  *   snapshot=5                      one of many; few have a tree
- *   mem_heap_B=70000                what the program asked for
- *   mem_heap_extra_B=8000           what the allocator adds, and ...
+ *   mem_heap_B=70000                requested by the program
+ *   mem_heap_extra_B=8000           added by the allocator, and ...
  *   mem_stacks_B=0                  ... the stacks, where they are measured
  *   heap_tree=peak                  or detailed, or empty
  *   n2: 70000 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.
@@ -11,9 +11,9 @@
  *     n0: 50000 0x1092A0: main (a.c:7)
  *    n0: 20000 in 3 places, all below massif's threshold (1.00%)
  *
- * "nN" is the number of children, which are the callers; as many blanks as a node is deep. The rest
- * of a node, without its children, is its own. The tree of the peak is read, or the largest tree if
- * there is no peak: its text is collected and parsed at the end.
+ * "nN" is the number of children, which are the callers; the indentation is the depth. A node's own
+ * bytes are those not in its children. The tree of the peak is read, or the largest tree if there
+ * is none: its text is stored and parsed at the end.
  */
 #include "format.h"
 #include "import.h"
@@ -30,7 +30,7 @@ struct snapshot {
 	struct fz_buf tree;
 };
 
-/* One that is open while the tree is read. */
+/* An open node while the tree is read. */
 struct node {
 	uint64_t bytes, explained; /* explained: by its children */
 	uint32_t children, seen;
@@ -162,7 +162,7 @@ static void add_bytes(struct reader *r, uint32_t stack, uint64_t heap, uint64_t 
 		fz_profile_add_sample(r->p, &s, weights);
 }
 
-/* The stack of the node on top; the root is no function. */
+/* The stack of the top node; the root is not a function. */
 static uint32_t stack_of_top(struct reader *r)
 {
 	uint32_t stack = FZ_NONE;
@@ -190,7 +190,7 @@ static int close_node(struct reader *r, struct fz_error *err)
 	return 0;
 }
 
-/* "in 3 places, all below massif's threshold (1.00%)": callers of which no more is known. */
+/* "in 3 places, all below massif's threshold (1.00%)": callers without further data. */
 static bool is_rest(struct fz_str place)
 {
 	return fz_str_starts(place, "in ") &&

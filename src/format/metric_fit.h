@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* What a format with fewer words than the model makes of the chosen metric: formats that hold
- * times, or samples of one length, get a time that is true, or are refused.
+/* Converts the chosen metric for formats that only store times, or samples of one length; fails if
+ * there is no correct conversion.
  */
 #pragma once
 
 #include "profile/profile.h"
 
-/* A sample's length where nobody knows it. */
+/* Length of a sample if unknown. */
 enum { FZ_FIT_SAMPLE_NS = 1000000 };
 
-/* What one of the default metric is in nanoseconds: a time's 1, a sample's interval. Anything else
- * has no place in `format` ("a Tachyon file"): FZ_EUNSUPPORTED, and what to do. */
+/* Sets *ret_ns to the nanoseconds per unit of the default metric: 1 for times, the interval for
+ * samples. Fails with FZ_EUNSUPPORTED and a remedy for other metrics, which `format` ("a Tachyon
+ * file") cannot store. */
 int fz_fit_time(const struct fz_profile *p, const char *format, double *ret_ns,
 		struct fz_error *err);
-/* Whether the default metric counts samples; and if so whether nobody knows how long each was. */
+/* Whether the default metric counts samples, and if so, whether their length is unknown. */
 bool fz_fit_counts_samples(const struct fz_profile *p);
 bool fz_fit_assumes_length(const struct fz_profile *p);
-/* Whether the default metric is a time that nobody sampled at an interval: calls that were timed, a
- * graph of them. Samples of a format that knows nothing else are then made of it. */
+/* Whether the default metric is a time that was not sampled at an interval: timed calls, or a graph
+ * of them. Formats that only store samples then get synthetic ones. */
 bool fz_fit_makes_samples(const struct fz_profile *p);
-/* Whether every sample weighs the same in the default metric, so that counts say all. */
+/* Whether every sample has the same weight in the default metric, so that counts suffice. */
 bool fz_fit_is_even(const struct fz_profile *p);
-/* What of the default metric has no stack: graphs and lists of stacks cannot hold it. */
+/* Cost without a stack in the default metric, which graphs and lists of stacks cannot store. */
 int64_t fz_fit_stackless(const struct fz_profile *p);
 int64_t fz_fit_total(const struct fz_profile *p);

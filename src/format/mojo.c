@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading MOJO, austin's binary format, versions 1 to 4.
+/* Reads MOJO, austin's binary format, versions 1 to 4.
  *
- *   "MOJ" version, then events: a byte that says which, and its numbers and texts
+ *   "MOJ" version, then events: a type byte, and its numbers and texts
  *   text: bytes up to a NUL
- *   number: 6 bits, a sign (0x40) and "more" (0x80) in the first byte, then 7 bits a byte
+ *   number: 6 bits, a sign (0x40) and "more" (0x80) in the first byte, then 7 bits per byte
  *
- * A STACK begins a sample; frames follow, the outermost first, then what it weighs. Texts and
- * frames have keys that hold for the process of the last STACK. From version 4 on a stack can
- * repeat the last one of its thread.
+ * A STACK starts a sample; frames follow, outermost first, then its weights. Keys of texts and
+ * frames are per process, that of the last STACK. From version 4 on a stack can repeat the last one
+ * of its thread.
  */
 #include "format.h"
 #include "import.h"
@@ -48,7 +48,7 @@ struct reader {
 	struct fz_map last_stack;          /* thread -> stack + 1, 0: empty */
 	struct entry *entries;
 	size_t n, cap;
-	/* of the sample at hand */
+	/* of the current sample */
 	bool open;
 	uint64_t pid;
 	struct entry now;
@@ -90,7 +90,7 @@ static struct fz_str read_text(struct reader *r)
 	return s;
 }
 
-/* Both halves are mixed, so that two of them meet only by design, and then only names are wrong. */
+/* Mixes both halves. Only crafted files collide, and then only names are wrong. */
 static uint64_t key_of(const struct reader *r, uint64_t key)
 {
 	return fz_hash64(r->pid + 1) ^ fz_hash64(key);
@@ -216,7 +216,7 @@ static void repeat_stack(struct reader *r)
 		r->now.stack = stack == FZ_NONE ? FZ_NONE : stack - 1;
 }
 
-/* Frames that follow are those of a task that waits, not of a thread. */
+/* The following frames are those of a waiting task, not of a thread. */
 static void skip_task(struct reader *r)
 {
 	end_sample(r);
@@ -286,7 +286,7 @@ static void read_event(struct reader *r)
 
 /* ---- the end ---- */
 
-/* As the text of the same tool is read. */
+/* Adds samples, as in text of the same tool. */
 static void add_samples(struct reader *r)
 {
 	struct fz_profile *p = r->p;
@@ -322,7 +322,7 @@ static void release(struct reader *r)
 	free(r->entries);
 }
 
-/* What is behind damage, or was not written any more, is lost; what came before is good. */
+/* Reads events until the end or any damage; everything before it is valid. */
 static int read_all(struct reader *r, struct fz_error *err)
 {
 	const uint8_t *good = r->c.p;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading OpenTelemetry profiles (OTLP), as protocol buffers; JSON is turned into such first.
+/* Reads OpenTelemetry profiles (OTLP) as protocol buffers; JSON is converted to these first.
  *
  *   ProfilesData: resources -> scopes -> profiles -> samples
  *                 dictionary: strings, functions, locations, mappings, stacks, attributes
  *
- * Everything refers to the dictionary by index, and index 0 is nothing. A profile has one type of
+ * Everything refers to the dictionary by index, and index 0 means none. A profile has one type of
  * value; the profiles of a file become metrics.
  *
  * The format is called "v1development" and has changed incompatibly several times under that name.
@@ -51,8 +51,8 @@ struct reader {
 	const char *name; /* of the file */
 	struct fz_str message;
 	struct table strings, functions, locations, mappings, stacks, attributes, profiles;
-	uint32_t *stack_of; /* FZ_NONE - 1: not made */
-	/* of a list of numbers */
+	uint32_t *stack_of; /* FZ_NONE - 1: not created yet */
+	/* of the current list of numbers */
 	uint64_t *numbers;
 	uint32_t number_count, number_cap;
 	double scale;
@@ -111,7 +111,7 @@ static bool read_dictionary(struct reader *r, struct fz_str message)
 	return !w.c.bad;
 }
 
-/* The messages in a field of a message, all of them to a table. */
+/* Adds all messages in a field of a message to a table. */
 static bool collect(struct reader *r, struct fz_str message, uint32_t field, struct table *to)
 {
 	struct fz_wire w = fz_wire_of(message);
@@ -151,7 +151,7 @@ static int read_tables(struct reader *r, struct fz_error *err)
 	free(resources.list);
 	if (!ok)
 		return fail_damaged(r, err);
-	/* Older ones kept locations in each profile, and had no stacks to refer to. */
+	/* Older versions had locations in each profile, and no stacks. */
 	if (!dictionary || (r->stacks.n == 0 && r->locations.n > 1))
 		return fz_fail(err, FZ_EUNSUPPORTED,
 			       "%s: unsupported version of OTLP profiles (supported: v1development "
@@ -195,7 +195,7 @@ static struct fz_str module_of(const struct reader *r, uint64_t mapping)
 	return module;
 }
 
-/* Lines stand innermost first: they are pushed from the last one on. */
+/* Lines are innermost first, so they are pushed from the last one on. */
 static uint32_t push_location(struct reader *r, uint32_t stack, uint64_t index)
 {
 	if (index >= r->locations.n)
@@ -215,7 +215,7 @@ static uint32_t push_location(struct reader *r, uint32_t stack, uint64_t index)
 	struct fz_str module = module_of(r, mapping);
 	if (!lines.n && (address || module.n))
 		stack = fz_profile_stack(r->p, stack, fz_import_address(r->p, module, address));
-	/* A byte or two may stand for any number of frames. */
+	/* One or two bytes may refer to any number of frames. */
 	fz_profile_takes(r->p, lines.n * (uint64_t)INLINED_BYTES);
 	for (uint32_t i = r->p->over_limit ? 0 : lines.n; i-- > 0;)
 		stack = push_line(r, stack, lines.list[i], module);
@@ -308,7 +308,7 @@ static bool shows_version(const struct reader *r, struct fz_str sample, const st
 	return values && (!times || r->attributes.n <= 1);
 }
 
-/* By the first sample that shows it. */
+/* By the first sample that identifies it. */
 static const struct version *find_version(const struct reader *r)
 {
 	const struct version *ret = NULL;
@@ -323,7 +323,7 @@ static const struct version *find_version(const struct reader *r)
 	return &versions[VERSION_1_10];
 }
 
-/* Values, or times, or both; times alone stand for one each. */
+/* Reads values, times, or both; times alone count 1 each. */
 static bool read_sample(struct reader *r, struct fz_str message)
 {
 	struct fz_wire w = fz_wire_of(message);
@@ -436,7 +436,7 @@ static void release(struct reader *r)
 	free(r->numbers);
 }
 
-/* No message begins as JSON does. */
+/* A message never starts like JSON. */
 static int read_message(struct fz_input *in, struct fz_buf *ret, struct fz_error *err)
 {
 	const uint8_t *head;
@@ -474,9 +474,8 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return read_samples(&r, err);
 }
 
-/* A resource begins with what it is, its scopes or its schema, a dictionary with one of its tables.
- */
-static bool begins_well(uint8_t tag, struct fz_cursor c)
+/* A resource starts with its attributes, scopes or schema, a dictionary with one of its tables. */
+static bool has_known_start(uint8_t tag, struct fz_cursor c)
 {
 	uint8_t field = fz_cursor_u8(&c);
 
@@ -485,8 +484,8 @@ static bool begins_well(uint8_t tag, struct fz_cursor c)
 	return c.bad || (field % 8 == FZ_WIRE_BYTES && field / 8 >= 1 && field / 8 <= 7);
 }
 
-/* Messages 1 and 2 and nothing else, as far as can be seen: the first may be longer than that.
- * pprof's field 1 holds two numbers instead. */
+/* Recognizes messages 1 and 2 and nothing else in the visible bytes; the first may extend beyond
+ * these. pprof's field 1 has two numbers instead. */
 static int sniff(const uint8_t *head, size_t n, const char *name)
 {
 	struct fz_cursor c = fz_cursor_of(head, n);
@@ -501,7 +500,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 
 		if ((tag != 0x0a && tag != 0x12) || c.bad)
 			return 0;
-		if (length && !begins_well(tag, c))
+		if (length && !has_known_start(tag, c))
 			return 0;
 		if (length > fz_cursor_left(&c))
 			return 50;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* OTLP's JSON is that of protocol buffers: messages are objects, fields their members, repeated
- * ones arrays, 64-bit numbers strings or numbers. Each message has a table of its members; other
- * members are ignored.
+/* OTLP's JSON follows protocol buffers: messages are objects, fields are members, repeated fields
+ * arrays, 64-bit numbers strings or numbers. Each message has a table of its members; other members
+ * are ignored.
  *
  *   {"stringTable": ["", "f"], ...}   --members of a dictionary-->   2a 00  2a 01 66 ...
  *
@@ -80,7 +80,7 @@ static const struct member attribute_members[] = {
 	{ "value", 2, MESSAGE, value_members },
 	{ NULL, 0, NUMBER, NULL },
 };
-/* Of a resource; those of the dictionary, above, have another key. */
+/* Of a resource; the dictionary, above, has a different key. */
 static const struct member pair_members[] = {
 	{ "key", 1, TEXT, NULL },
 	{ "value", 2, MESSAGE, value_members },
@@ -117,8 +117,7 @@ static const struct member file_members[] = {
 
 static void put_message(struct fz_buf *out, const json_t *v, const struct member *members);
 
-/* Numbers of 64 bits are texts, for as fractions they would lose digits: also addresses, beyond
- * what an int64_t holds. */
+/* 64-bit numbers may be texts, because doubles would lose digits; addresses may exceed int64_t. */
 static uint64_t number_of(const json_t *v)
 {
 	struct fz_str text = fz_jsonread_str(v);
@@ -152,7 +151,7 @@ static void put_one(struct fz_buf *out, const json_t *v, const struct member *m)
 	}
 }
 
-/* Zero is a number like others in a list of them, so they are packed. */
+/* Writes numbers packed, because zeros in a list must not be omitted. */
 static void put_numbers(struct fz_buf *out, const json_t *list, const struct member *m)
 {
 	fz_auto(fz_buf_release) struct fz_buf packed = { 0 };

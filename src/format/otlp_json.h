@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OTLP profiles as JSON, turned into the protocol buffers that they stand for. */
+/* Converts OTLP profiles from JSON to protocol buffers. */
 #pragma once
 
 #include "base/io.h"
