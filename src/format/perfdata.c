@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what perf record writes.
+/* Reads files of perf record.
  *
  *   perfdata_file.c    bytes -> events, records in order of time
  *   perfdata_space.c   (process, address) -> frames
  *   here               records -> samples
  *
- * Call chains are those that the kernel walked by frame pointers. Those of --call-graph dwarf and
- * lbr are made by perf from copies of stacks and are refused: half a stack would be a wrong tree.
+ * Call chains must come from frame pointers. Those of --call-graph dwarf and lbr are reconstructed
+ * by perf from copies of stacks and are refused, because half a stack would give a wrong tree.
  */
 #include "format.h"
 #include "import.h"
@@ -45,8 +45,8 @@ static void read_build_id(struct reader *r, struct fz_cursor *c, struct fz_perfs
 	m->build_id = fz_profile_text(r->p, fz_profile_string(r->p, fz_buf_view(&hex)));
 }
 
-/* {pid, tid, start, size, offset} and, of the second kind, {device, inode, generation} or a build
- * id, {protection, flags}; the path. */
+/* {pid, tid, start, size, offset}, in MMAP2 also {device, inode, generation} or a build id,
+ * {protection, flags}; then the path. */
 static void read_map(struct reader *r, const struct fz_perfdata_record *record)
 {
 	struct perf_event_header h = fz_perfdata_header(record);
@@ -118,7 +118,7 @@ static struct fz_cursor take(struct fz_cursor *c, uint64_t n)
 	return p ? fz_cursor_of(p, n) : fz_cursor_of("", 0);
 }
 
-/* Bytes of the values of one counter, and of what stands before them. */
+/* Takes the bytes of the values of the counters, including the preceding fields. */
 static struct fz_cursor take_counts(struct fz_cursor *c, uint64_t format)
 {
 	unsigned each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
@@ -136,7 +136,7 @@ static struct fz_cursor take_counts(struct fz_cursor *c, uint64_t format)
 	return take(c, c->bad ? 0 : 8 * (n * each + times));
 }
 
-/* Fields in the kernel's order, as far as call chains. */
+/* Parses fields in the kernel's order, up to call chains. */
 static bool parse_sample(const struct fz_perfdata_record *record, const struct perf_event_attr *a,
 			 struct sample *s)
 {
@@ -205,14 +205,15 @@ static enum fz_perfspace_mode mode_of_header(uint16_t misc)
 	}
 }
 
-/* An address of a chain, and how it is to be understood. */
+/* An address of a chain, and its interpretation. */
 struct step {
 	uint64_t address;
 	enum fz_perfspace_mode mode;
 	bool exact;
 };
 
-/* Marks in between say whose the addresses behind them are; the first behind one is exact. */
+/* Lists the addresses of a chain. Marks give the mode of the following addresses; the first after a
+ * mark is exact. */
 static size_t list_steps(const struct sample *s, uint16_t misc, struct step *ret)
 {
 	struct fz_cursor c = s->chain;
@@ -258,7 +259,7 @@ static int add_entry(struct reader *r, const struct fz_perf_sample *e, struct fz
 				   err);
 }
 
-/* What a counter has counted since its last sample; FZ_NONE as event: it is not known. */
+/* Returns the increase of a counter since its last sample; event FZ_NONE if unknown. */
 static struct fz_perf_sample count_since(struct reader *r, struct fz_perf_sample e, uint64_t id,
 					 uint64_t value)
 {
@@ -274,7 +275,8 @@ static struct fz_perf_sample count_since(struct reader *r, struct fz_perf_sample
 	return e;
 }
 
-/* Of a group its leader is sampled, and the sample holds what each of its counters says. */
+/* Adds the counters of a group; its leader is sampled, and the sample has the value of each
+ * counter. */
 static int add_counts(struct reader *r, const struct sample *s, uint64_t format,
 		      struct fz_perf_sample e, struct fz_error *err)
 {
@@ -362,14 +364,14 @@ static int read_records(struct reader *r, struct fz_error *err)
 
 /* ---- the end ---- */
 
-/* A point in the kernel is passed once a sample; others count. */
+/* Whether an event has a period; a tracepoint counts once per sample. */
 static bool has_period(const struct perf_event_attr *a)
 {
 	return a->type != PERF_TYPE_TRACEPOINT &&
 	       (a->sample_type & (PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ) || !a->freq);
 }
 
-/* Index of each event's metric, in order of their first samples; FZ_NONE: it has none. */
+/* Adds a metric for each event in order of first samples; FZ_NONE for events without samples. */
 static int add_metrics(struct reader *r, uint32_t *metric_of, double *scale, struct fz_error *err)
 {
 	uint32_t n = 0;
@@ -410,7 +412,7 @@ static void read_facts(struct reader *r)
 	r->p->quality.dropped_bytes = r->f.dropped;
 }
 
-/* Stacks that only perf can put together. */
+/* Fails for stacks that only perf can reconstruct. */
 static int check_stacks(const struct reader *r, struct fz_error *err)
 {
 	for (uint32_t i = 0; i < r->f.event_n; i++) {

@@ -3,12 +3,11 @@
  *
  *   "PERFILE2" header   events: struct perf_event_attr and the ids of its counters
  *                       data: records {type, misc, size} ...
- *                       features behind the data: build ids, names of events, host, ...
+ *                       features after the data: build ids, names of events, host, ...
  *
- * Written to a pipe ("perf record -o -") there is a header of 16 bytes, and events and features
- * are records among the others. Records of `perf record -z` are a zstd stream that is cut into
- * records; it is unpacked whole. Processors have buffers of their own, so records are in order of
- * time only after they were sorted.
+ * In a pipe ("perf record -o -") the header has 16 bytes, and events and features are records.
+ * `perf record -z` writes a zstd stream split into records, which is unpacked as a whole. Each
+ * processor has its own buffer, so records must be sorted by time.
  */
 #include "perfdata_file.h"
 
@@ -16,7 +15,7 @@
 
 #define PERFDATA_MAX ((uint64_t)1 << 30)
 
-/* Records that perf itself writes, not the kernel. */
+/* Records written by perf itself, not the kernel. */
 enum {
 	RECORD_ATTR = 64,
 	RECORD_TRACING_DATA = 66,
@@ -45,7 +44,7 @@ enum {
 	UPDATE_NAME = 2,
 	BUILD_ID_BYTES = 20,
 	EVENTS_MAX = 4096,
-	MAP_ENTRY = 32, /* bytes that an entry of a map takes at most */
+	MAP_ENTRY = 32, /* memory of an entry of a map, at most */
 };
 
 static int fail_damaged(const struct fz_perfdata *f, const char *what, struct fz_error *err)
@@ -88,7 +87,7 @@ static const char *const software_names[] = {
 	"emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
 };
 
-/* For a file that does not name its events. */
+/* Name of an event in files without names. */
 static struct fz_str name_by_number(const struct perf_event_attr *a)
 {
 	if (a->type == PERF_TYPE_HARDWARE && a->config < FZ_ARRAY_LEN(hardware_names))
@@ -98,7 +97,7 @@ static struct fz_str name_by_number(const struct perf_event_attr *a)
 	return FZ_STR("event");
 }
 
-/* What a newer perf put behind the fields that are known does not matter here. */
+/* Adds an event; unknown fields of newer versions of perf are ignored. */
 static int add_event(struct fz_perfdata *f, struct fz_str attr, struct fz_str ids,
 		     struct fz_error *err)
 {
@@ -111,7 +110,7 @@ static int add_event(struct fz_perfdata *f, struct fz_str attr, struct fz_str id
 	memcpy(&e.attr, attr.p, FZ_MIN(attr.n, sizeof(e.attr)));
 	e.name = name_by_number(&e.attr);
 	struct fz_cursor c = fz_cursor_of(ids.p, ids.n);
-	/* Any number of events may point to one and the same list. */
+	/* Any number of events may refer to the same list. */
 	for (size_t i = 0; i < ids.n / 8 && fz_profile_takes(f->p, MAP_ENTRY); i++) {
 		fz_map_put(&f->counter_of, fz_cursor_u64(&c), f->counter_n);
 		fz_profile_grow(f->p, f->counters, f->counter_n, f->counter_cap);
@@ -159,7 +158,7 @@ static void read_command(struct fz_perfdata *f, struct fz_cursor c)
 		struct fz_str word = counted_text(&c);
 		if (c.bad)
 			break;
-		/* What was recorded stands behind perf's own options. */
+		/* The recorded command follows perf's own options. */
 		if (fz_str_eq(word, FZ_STR("--"))) {
 			fz_buf_reset(&f->command);
 			continue;
@@ -169,7 +168,7 @@ static void read_command(struct fz_perfdata *f, struct fz_cursor c)
 	}
 }
 
-/* {pid, 20 bytes and their number, path} */
+/* {pid, 20 bytes and their used number, path} */
 static void read_build_id(struct fz_perfdata *f, struct fz_cursor c, uint16_t misc)
 {
 	enum { MISC_SIZE_KNOWN = 1 << 15, FIELD = 24 };
@@ -246,9 +245,9 @@ static unsigned fields(uint64_t type, uint64_t which)
 	return (unsigned)__builtin_popcountll(type & which);
 }
 
-/* In a sample these come first and in this order: IDENTIFIER IP TID TIME ADDR ID. Behind other
- * records, where events are configured so: TID TIME ID STREAM_ID CPU IDENTIFIER, at the end.
- * Either way one layout holds for all events of a file, but for what comes after an id. */
+/* Finds event and time of a record. A sample starts with IDENTIFIER IP TID TIME ADDR ID; other
+ * records end with TID TIME ID STREAM_ID CPU IDENTIFIER if configured. Up to the id, the layout is
+ * the same for all events of a file. */
 static void place_record(const struct fz_perfdata *f, struct fz_perfdata_record *r)
 {
 	struct perf_event_header h = fz_perfdata_header(r);
@@ -274,7 +273,7 @@ static void place_record(const struct fz_perfdata *f, struct fz_perfdata_record 
 			r->event =
 				event_of_id(f, number_at(sample ? first + 8 * at : end - 8 * at));
 	}
-	/* What perf itself wrote at the beginning has no counter's id. */
+	/* Initial records of perf itself have no id. */
 	a = &f->events[r->event == FZ_NONE ? 0 : r->event].attr;
 	if (!(a->sample_type & PERF_SAMPLE_TIME))
 		return;
@@ -299,7 +298,7 @@ static void add_record(struct fz_perfdata *f, const uint8_t *p)
 	f->n++;
 }
 
-/* A stream: what does not end here ends in the next record. */
+/* Unpacks a part of the stream, which may continue in the next record. */
 static int unpack(struct fz_perfdata *f, ZSTD_DCtx *zstd, struct fz_str packed,
 		  struct fz_error *err)
 {
@@ -340,7 +339,7 @@ static void read_update(struct fz_perfdata *f, struct fz_cursor c)
 		f->events[event].name = name;
 }
 
-/* Records that describe the file. */
+/* Reads records that describe the file. */
 static int read_own_record(struct fz_perfdata *f, struct perf_event_header h, struct fz_cursor c,
 			   ZSTD_DCtx *zstd, struct fz_error *err)
 {
@@ -372,7 +371,7 @@ static int read_own_record(struct fz_perfdata *f, struct perf_event_header h, st
 	}
 }
 
-/* Bytes that follow a record without being part of it. */
+/* Number of bytes after a record that are not part of it. */
 static uint64_t trailing(struct fz_perfdata *f, uint32_t type, struct fz_cursor c)
 {
 	if (type == RECORD_TRACING_DATA)
@@ -383,7 +382,7 @@ static uint64_t trailing(struct fz_perfdata *f, uint32_t type, struct fz_cursor 
 	return fz_cursor_u64(&c);
 }
 
-/* The last record may have been cut. zstd is NULL in what was unpacked itself. */
+/* Reads records; the last may be truncated. zstd is NULL for unpacked data. */
 static int read_records(struct fz_perfdata *f, struct fz_cursor c, ZSTD_DCtx *zstd,
 			struct fz_error *err)
 {
@@ -448,7 +447,7 @@ static int read_data(struct fz_perfdata *f, struct fz_str data, struct fz_error 
 
 /* ---- the file ---- */
 
-/* What lies at an offset; less where the file was cut. */
+/* The bytes at an offset; fewer if the file is truncated. */
 static struct fz_str section(const struct fz_perfdata *f, uint64_t offset, uint64_t size)
 {
 	if (offset > f->bytes.n)
@@ -490,7 +489,7 @@ static void read_features(struct fz_perfdata *f, const uint8_t *bits, uint64_t o
 	}
 }
 
-/* What perf record was killed while writing has no size and no features. */
+/* Reads a file; without size and features if perf record was killed. */
 static int read_file(struct fz_perfdata *f, struct fz_error *err)
 {
 	struct fz_cursor c = fz_cursor_of(f->bytes.p + PIPE_HEADER, FILE_HEADER - PIPE_HEADER);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file that perf record writes, as events and records in order of time. */
+/* Reads files of perf record as events and records in order of time. */
 #pragma once
 
 #include "base/io.h"
@@ -7,23 +7,23 @@
 
 #include <linux/perf_event.h>
 
-/* What was recorded: a counter, or a point in the kernel. */
+/* A recorded event: a counter, or a tracepoint. */
 struct fz_perfdata_event {
 	struct perf_event_attr attr;
 	struct fz_str name; /* "cpu-clock:u"; points into the file, or to a constant */
 };
 
-/* One counter of an event: there is one for each processor. */
+/* A counter of an event; there is one for each processor. */
 struct fz_perfdata_counter {
 	uint32_t event;
-	uint64_t last; /* value that a sample gave */
+	uint64_t last; /* value in its last sample */
 };
 
 struct fz_perfdata_record {
-	uint64_t time;    /* ns of perf's clock; 0: it has none */
+	uint64_t time;    /* ns of perf's clock; 0: none */
 	uint32_t order;   /* in the file */
-	uint32_t event;   /* FZ_NONE: of a counter that is not known */
-	const uint8_t *p; /* a struct perf_event_header and what belongs to it */
+	uint32_t event;   /* FZ_NONE: unknown counter */
+	const uint8_t *p; /* struct perf_event_header and its contents */
 };
 
 struct fz_perfdata_build_id {
@@ -46,8 +46,8 @@ struct fz_perfdata {
 	uint32_t build_id_n, build_id_cap;
 	struct fz_str host, release, cpu; /* release: of the kernel; "": unknown */
 	struct fz_buf command;
-	uint64_t dropped; /* bytes: of a file that was cut off */
-	bool traced;      /* holds data of a processor's trace */
+	uint64_t dropped; /* bytes missing in a truncated file */
+	bool traced;      /* has data of a processor trace */
 };
 
 /* Reads the file into *ret, which the caller releases whatever this returns. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses become names in three cached steps:
+/* Resolves addresses to names in three cached steps:
  *
  *   pid -> maps (sorted ranges; a fork shares them until one side maps something)
  *   range -> file -> its image here, if that is the recorded one
@@ -45,10 +45,10 @@ struct file {
 	uint64_t inode, generation;
 	bool tried;
 	struct fz_image *image; /* owned by the images */
-	uint32_t entry;         /* of the images; FZ_NONE: its code is not here */
+	uint32_t entry;         /* in the images; FZ_NONE: its code is not available */
 };
 
-/* An address that was looked up. */
+/* A resolved address. */
 struct site {
 	uint64_t where, address;
 	uint32_t first, n; /* in chains */
@@ -81,8 +81,8 @@ struct fz_perfspace {
 	uint32_t chain_n, chain_cap;
 	bool kernel_tried;
 	struct fz_kallsyms *kernel;
-	uint64_t kernel_text; /* where _text lay when it was recorded; 0: unknown */
-	int64_t kernel_bias;  /* what to add to a recorded address to find it in the table */
+	uint64_t kernel_text; /* address of _text during recording; 0: unknown */
+	int64_t kernel_bias;  /* added to a recorded address for a lookup in the table */
 };
 
 struct fz_perfspace *fz_perfspace_new(struct fz_profile *p, struct fz_str host,
@@ -195,7 +195,7 @@ static struct fz_image *open_image(struct fz_perfspace *s, const struct file *f,
 	return NULL;
 }
 
-/* perf record keeps a copy of what it saw below ~/.debug. */
+/* Opens perf record's copy of a file below ~/.debug. */
 static struct fz_image *open_kept(struct fz_perfspace *s, const struct file *f,
 				  const char *recorded_path)
 {
@@ -263,13 +263,13 @@ static const struct range *find_range(const struct maps *m, uint64_t address)
 	return lo && address < m->list[lo - 1].end ? &m->list[lo - 1] : NULL;
 }
 
-/* n ranges at `at` become k others. */
+/* Replaces n ranges at `at` by k others. */
 static void replace_ranges(struct fz_profile *p, struct maps *m, size_t at, size_t n,
 			   const struct range *with, size_t k)
 {
 	size_t behind = m->n - at - n;
 
-	/* Many maps in a bad order are much work for few bytes. */
+	/* Many maps in unfavourable order need much work for few bytes. */
 	if (m->n > MAPS_MAX)
 		fz_profile_takes(p, behind * sizeof(*m->list) / WORK_SHARE);
 	while (m->n - n + k > m->cap) {
@@ -281,7 +281,7 @@ static void replace_ranges(struct fz_profile *p, struct maps *m, size_t at, size
 	m->n = m->n - n + k;
 }
 
-/* What is mapped replaces what was there before. */
+/* Adds a range, replacing overlapped ones. */
 static void insert(struct fz_profile *p, struct maps *m, struct range r)
 {
 	struct range with[3];
@@ -310,7 +310,7 @@ static void insert(struct fz_profile *p, struct maps *m, struct range r)
 	replace_ranges(p, m, first, last - first, with, k);
 }
 
-/* The maps of a process, its alone. */
+/* The maps of a process, unshared. */
 static struct maps *own_maps(struct fz_perfspace *s, struct process *p)
 {
 	struct maps *old = p->maps;
@@ -343,7 +343,7 @@ void fz_perfspace_map(struct fz_perfspace *s, uint32_t pid, const struct fz_perf
 	map(s, own_maps(s, process_of(s, pid)), m);
 }
 
-/* Of the kernel itself the offset is the address that its own table had for _text. */
+/* For the kernel itself, the offset is the address of _text in its table. */
 void fz_perfspace_map_kernel(struct fz_perfspace *s, const struct fz_perfspace_map *m)
 {
 	struct fz_perfspace_map whole = *m;
@@ -385,7 +385,7 @@ static void put_frame(struct fz_perfspace *s, struct site *site, uint32_t frame)
 	site->n++;
 }
 
-/* Without a name, by what it lies in: "[libc.so.6]". */
+/* Names code without a symbol by its file: "[libc.so.6]". */
 static void put_unnamed(struct fz_perfspace *s, struct site *site, struct fz_str module,
 			struct fz_str build_id, enum fz_kind kind)
 {
@@ -428,7 +428,8 @@ static bool is_made(struct fz_str path)
 	return false;
 }
 
-/* The map of names is in /tmp of the machine where the program ran, and the user's or root's. */
+/* Opens the map of a process's generated code: in /tmp of the machine where the program ran, owned
+ * by the user or root. */
 static struct fz_jitmap *jitmap_of(struct fz_perfspace *s, struct process *p)
 {
 	char path[64];
@@ -473,7 +474,8 @@ static void name_in_file(struct fz_perfspace *s, struct site *site, struct file 
 
 /* ---- the kernel ---- */
 
-/* The running one's, from its notes: {length of name, of content, type, name, content}. */
+/* Reads the running kernel's build id from its notes: {length of name, of content, type, name,
+ * content}. */
 static bool running_build_id(char ret[2 * 64 + 1])
 {
 	enum { TYPE_BUILD_ID = 3, NOTES_MAX = 1 << 16 };
@@ -496,7 +498,7 @@ static bool running_build_id(char ret[2 * 64 + 1])
 	return false;
 }
 
-/* By its build id: the running one's table, or the copy that perf keeps. */
+/* Finds a kernel's table by build id: the running one's, or perf's copy. */
 static struct fz_kallsyms *kernel_of(struct fz_str id)
 {
 	const char *home = getenv("HOME");
@@ -513,8 +515,8 @@ static struct fz_kallsyms *kernel_of(struct fz_str id)
 	return ret;
 }
 
-/* Without build ids, as "perf record -z" and -B write: the running one where the file is of this
- * host, of the same release, and its code lies where it lay. */
+/* Without build ids, as from "perf record -z" and -B: the running kernel's table if host, release
+ * and the address of the code match. */
 static struct fz_kallsyms *kernel_without_id(const struct fz_perfspace *s)
 {
 	if (!s->same_host || !s->same_release || !s->kernel_text)
@@ -551,7 +553,7 @@ static void name_kernel(struct fz_perfspace *s, struct site *site, uint64_t addr
 
 	if (!s->kernel_tried)
 		open_kernel(s);
-	/* Modules move on their own. */
+	/* Modules are relocated independently. */
 	bool here = fz_str_eq(module, FZ_STR(KERNEL_NAME)) || !s->kernel_bias;
 	if (s->kernel && here &&
 	    fz_kallsyms_find(s->kernel, address + (uint64_t)s->kernel_bias, &name, &of))
@@ -566,7 +568,7 @@ static void name_kernel(struct fz_perfspace *s, struct site *site, uint64_t addr
 
 /* ---- looking up ---- */
 
-/* The site of an address, new (without frames) if need be. */
+/* Finds the site of an address; creates it without frames if needed. */
 static struct site *site_of(struct fz_perfspace *s, uint64_t where, uint64_t address)
 {
 	uint64_t key[2] = { where, address };
@@ -588,7 +590,7 @@ static struct site *site_of(struct fz_perfspace *s, uint64_t where, uint64_t add
 	return &s->sites[s->site_n++];
 }
 
-/* Kinds of places; the number of a file or process lies beside it. */
+/* Kinds of places; combined with the number of a file or process. */
 enum { WHERE_FILE, WHERE_MADE, WHERE_KERNEL, WHERE_GUEST, WHERE_NOWHERE };
 
 static struct site *user_site(struct fz_perfspace *s, uint32_t pid, uint64_t address)
@@ -623,7 +625,7 @@ const uint32_t *fz_perfspace_frames(struct fz_perfspace *s, uint32_t pid,
 {
 	struct site *site;
 
-	/* A call may be the last instruction of its function. */
+	/* The call precedes the return address, and may be the last instruction of its function. */
 	address -= !exact && address;
 	if (mode == FZ_PERFSPACE_KERNEL) {
 		site = site_of(s, FZ_KEY(WHERE_KERNEL, 0), address);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading Perfetto's trace protobuf: slices of tracks, or samples where there are any.
+/* Reads Perfetto's trace protobuf: samples if there are any, else slices of tracks.
  *
  *   Trace: packets, each of a sequence (one writer), with a time by a clock
  *     interned_data     names, frames and stacks, numbered within the sequence
- *     track_descriptor  what a track is: a thread, or something that the program named
+ *     track_descriptor  a track: a thread, or anything named by the program
  *     track_event       a slice begins or ends on a track
- *     perf_sample, streaming_profile_packet   which stack a thread was on
+ *     perf_sample, streaming_profile_packet   a stack of a thread
  *
- * Costs are differences on one track, so clocks are not aligned; an incremental clock counts from
- * its last packet. Slices of threads are calls. Other tracks overlap what threads do and are read
- * only where no thread has a slice.
+ * Costs are differences on one track, so clocks need not be aligned; an incremental clock counts
+ * from its last packet. Slices of threads are calls. Other tracks overlap with threads and are read
+ * only if no thread has a slice.
  */
 #include "format.h"
 #include "import.h"
@@ -29,7 +29,7 @@ struct clock {
 
 /* One writer. */
 struct sequence {
-	uint64_t id, track, clock; /* track and clock: where a packet names none */
+	uint64_t id, track, clock; /* track and clock: defaults for packets */
 };
 
 struct track {
@@ -40,7 +40,7 @@ struct track {
 };
 
 struct event {
-	double at, length; /* ns; length < 0: an end; INFINITY: until one */
+	double at, length; /* ns; length < 0: an end; INFINITY: open until an end */
 	uint32_t track, frame, order;
 };
 
@@ -66,7 +66,7 @@ struct reader {
 	uint32_t moment_count, moment_cap;
 	uint64_t epoch; /* the first time */
 	bool has_epoch, compressed;
-	/* of the packet at hand */
+	/* of the current packet */
 	struct sequence *sequence;
 };
 
@@ -116,7 +116,7 @@ static void read_clocks(struct reader *r, struct fz_str message)
 			read_clock(r, w.bytes);
 }
 
-/* Nanoseconds since the first time in the file. */
+/* Converts to nanoseconds since the first time in the file. */
 static double time_of(struct reader *r, uint64_t timestamp, uint64_t clock)
 {
 	uint32_t at = *clock_slot(r, clock);
@@ -163,7 +163,7 @@ static void read_thread(struct reader *r, struct fz_str message, struct track *r
 	}
 }
 
-/* A later descriptor of the same track may say less. */
+/* Reads a descriptor; a later one of the same track may have fewer fields. */
 static void read_track(struct reader *r, struct fz_str message)
 {
 	struct fz_wire w = fz_wire_of(message);
@@ -184,7 +184,7 @@ static void read_track(struct reader *r, struct fz_str message)
 	}
 }
 
-/* One for a thread that only samples and older events name. */
+/* The track of a thread without descriptor, referenced by samples and older events. */
 static uint32_t track_of_thread(struct reader *r, uint64_t pid, uint64_t tid)
 {
 	struct track *t = track_of(r, fz_hash64(pid + 1) ^ fz_hash64(~tid));
@@ -197,7 +197,7 @@ static uint32_t track_of_thread(struct reader *r, uint64_t pid, uint64_t tid)
 
 /* ---- events ---- */
 
-/* Of the old macros: phases as JSON traces have them. */
+/* An event of the old macros, with phases like JSON traces. */
 struct legacy {
 	uint64_t phase, duration_us, pid, tid, name;
 	bool has_thread;
@@ -363,7 +363,7 @@ static void handle(struct reader *r, const struct packet *k)
 	fz_perfetto_intern(&r->interned, k->interned);
 	if (k->track.n)
 		read_track(r, k->track);
-	/* Incremental clocks go on with every packet that has a time. */
+	/* Incremental clocks advance with every packet that has a time. */
 	double at = k->timestamp || k->event.n
 			    ? time_of(r, k->timestamp, k->has_clock ? k->clock : r->sequence->clock)
 			    : 0;
@@ -404,7 +404,7 @@ static bool read_packet(struct reader *r, struct fz_str message)
 	return !w.c.bad;
 }
 
-/* What is behind damage, or was not written any more, is lost; what came before is good. */
+/* Reads packets until the end or any damage; everything before it is valid. */
 static int read_packets(struct reader *r, struct fz_str trace, struct fz_error *err)
 {
 	struct fz_wire w = fz_wire_of(trace);
@@ -451,7 +451,7 @@ static int by_time(const void *pa, const void *pb)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* A slice cannot outlast the one that it is in. */
+/* Opens or closes a slice; a slice cannot outlast the enclosing one. */
 static bool play_event(struct reader *r, struct fz_track *track, const struct event *e)
 {
 	double ends = e->at + e->length;
@@ -481,7 +481,7 @@ static int play_track(struct reader *r, const struct event *events, uint32_t n,
 	return 0;
 }
 
-/* Slices of threads, or where there are none of all tracks. */
+/* Processes the slices of threads, or if there are none, of all tracks. */
 static int play(struct reader *r, struct fz_spans *spans, struct fz_error *err)
 {
 	bool threads = false;
@@ -560,7 +560,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return 0;
 }
 
-/* Packets have a number for their writer or a time; nothing else that begins so has. */
+/* Whether a message is a packet: these have a sequence or a time, unlike similar messages. */
 static bool is_packet(struct fz_str message)
 {
 	struct fz_wire w = fz_wire_of(message);

@@ -5,7 +5,7 @@
 #include "import.h"
 #include "wire.h"
 
-/* What is numbered, each by itself. */
+/* Interned kinds, each with its own numbers. */
 enum interned {
 	INTERNED_EVENT,
 	INTERNED_FUNCTION,
@@ -17,7 +17,7 @@ enum interned {
 	INTERNED_KINDS
 };
 
-/* Both halves are mixed, so that two of them meet only by design, and then only names are wrong. */
+/* Mixes both halves. Only crafted files collide, and then only names are wrong. */
 static uint64_t key_of(uint64_t sequence, enum interned what, uint64_t number)
 {
 	return fz_hash64(sequence * INTERNED_KINDS + (uint64_t)what + 1) ^ fz_hash64(number);
@@ -65,7 +65,7 @@ static void add_path(void *arg, uint64_t number)
 	r->last = number;
 }
 
-/* The path is in pieces; the last one is the file. */
+/* Interns a mapping; its path is in pieces, of which the last is the file. */
 static void intern_mapping(struct fz_perfetto_interned *r, struct fz_str message)
 {
 	struct fz_wire w = fz_wire_of(message);
@@ -149,7 +149,7 @@ static void intern_stack(struct fz_perfetto_interned *r, struct fz_str message)
 		intern(r, INTERNED_STACK, number, r->stack);
 }
 
-/* What refers to others comes after them, whatever their order in the message. */
+/* Interns references after their targets, independent of the order in the message. */
 void fz_perfetto_intern(struct fz_perfetto_interned *r, struct fz_str message)
 {
 	static const struct {

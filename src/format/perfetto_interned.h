@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What packets of a Perfetto trace name by numbers: each of its writers ("sequences") says once
- * that 7 is "main", and says 7 from then on.
+/* Interned names, frames and stacks of a Perfetto trace: each writer ("sequence") defines once that
+ * 7 is "main", and uses 7 from then on.
  */
 #pragma once
 
@@ -8,16 +8,16 @@
 
 struct fz_perfetto_interned {
 	struct fz_profile *p;
-	uint64_t sequence; /* whose numbers are meant; the reader sets it for each packet */
+	uint64_t sequence; /* current one; the reader sets it for each packet */
 	struct fz_map map; /* hash of (sequence, what, number) -> string, frame, ... */
-	/* of the message at hand */
+	/* of the current message */
 	uint64_t last;
 	uint32_t stack;
 };
 
-/* Take over an InternedData message. */
+/* Adds an InternedData message. */
 void fz_perfetto_intern(struct fz_perfetto_interned *r, struct fz_str message);
-/* "" when it was never said. */
+/* "" if undefined. */
 struct fz_str fz_perfetto_event_name(const struct fz_perfetto_interned *r, uint64_t number);
-/* FZ_NONE when it was never said. */
+/* FZ_NONE if undefined. */
 uint32_t fz_perfetto_stack(const struct fz_perfetto_interned *r, uint64_t number);

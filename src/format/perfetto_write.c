@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing Perfetto's trace protobuf, for ui.perfetto.dev.
+/* Writes Perfetto's trace protobuf, for ui.perfetto.dev.
  *
- * Each thread is a track and each sample a piece of it, as long as the default metric says, one
- * after the other. What two samples that follow have in common goes on as one slice:
+ * Each thread is a track, and its samples are consecutive pieces with the length of their weight in
+ * the default metric. Frames that consecutive samples share continue as one slice:
  *
  *   main;parse 3, main;parse 2, main;draw 4  ->  main 0..9, parse 0..5, draw 5..9
  *
- * Functions are interned: named once, then referred to by number. Tracks are time: other metrics
+ * Functions are interned: defined once, then referred to by number. Tracks need time: other metrics
  * are refused, except samples with a known interval.
  */
 #include "perfetto_write.h"
@@ -17,10 +17,10 @@
 
 enum { SEQUENCE = 1, CLEARED = 1, NEEDS_NAMES = 2, TYPE_BEGIN = 1, TYPE_END = 2 };
 
-/* Of a thread. Time begins with 1, because 0 is no time there. */
+/* State of a thread. Time starts at 1, because 0 means no time. */
 struct track {
 	uint64_t now;
-	uint32_t stack; /* that is open */
+	uint32_t stack; /* the open one */
 };
 
 struct writer {
@@ -29,7 +29,7 @@ struct writer {
 	struct track *tracks;
 	uint32_t *before, *after; /* functions of two stacks, the outermost first */
 	bool *named;              /* by function */
-	double ns;                /* one of the metric */
+	double ns;                /* per unit of the metric */
 	struct fz_buf bytes, packet, part, inner;
 	uint64_t flags, main; /* main: number of the main thread */
 };
@@ -52,7 +52,7 @@ static void end_packet(struct writer *w)
 
 /* ---- tracks ---- */
 
-/* Threads without a number would be one and the same. */
+/* Whether all threads have numbers; those without would be merged. */
 static bool all_numbered(const struct fz_profile *p)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++)
@@ -61,7 +61,7 @@ static bool all_numbered(const struct fz_profile *p)
 	return true;
 }
 
-/* Of threads whose process is not known: all are of one, that of the main thread. */
+/* Process of threads without one: that of the main thread. */
 static uint64_t main_number(const struct fz_profile *p)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++)
@@ -91,7 +91,7 @@ static void write_track(struct writer *w, uint32_t thread, bool numbered)
 
 /* ---- slices ---- */
 
-/* "f (file.py:3)", as readers of traces take it apart. */
+/* "f (file.py:3)", which readers of traces parse. */
 static void put_name(struct fz_buf *b, const struct fz_profile *p, const struct fz_function *f)
 {
 	struct fz_str name = fz_profile_text(p, f->name), file = fz_profile_text(p, f->file);

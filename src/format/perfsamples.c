@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of perf's events become a profile's. */
+/* Converts samples of perf's events to those of a profile. */
 #include "perfsamples.h"
 
 #include "import.h"
@@ -25,7 +25,7 @@ double fz_perf_add_event(struct fz_profile *p, struct fz_str event, bool has_per
 	return m.scale;
 }
 
-/* A clock that always gave the same period was asked for it. */
+/* Sets the interval if a clock has the same period in all samples. */
 static void find_interval(const struct fz_perf_samples *s, struct fz_profile *p)
 {
 	int64_t period = s->n ? s->list[0].period : 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what `perf script` prints.
+/* Reads the output of `perf script`.
  *
  *   nat  28209/28210 [001]  1974.209687:    2004008 cpu-clock:u:
  *   	    560cb47e52e0 cmp+0x0 (/bin/nat)          the innermost frame
  *   	    7f1b5e790f07 main+0x207 (/bin/nat)
- *     nat.c:12                                      its place, when asked for
+ *     nat.c:12                                      its place, if requested
  *
  * The columns depend on options (-F), so a header is parsed around the time, whose form is unique,
  * else around the first word that looks like an event. One number before it is a thread; a number
- * before the event is the period, the weight of the sample. Without either, and without any header,
- * stacks are blocks between empty lines.
+ * before the event is the period, the weight of the sample. Without any header, stacks are blocks
+ * between empty lines.
  */
 #include "format.h"
 #include "import.h"
@@ -28,11 +28,11 @@ struct reader {
 	uint32_t event_count;
 	struct fz_perf_samples samples;
 	uint64_t bytes;      /* read so far */
-	bool untimed;        /* a header without a time was there */
-	bool after_blank;    /* the line before was empty, or there was none */
-	bool have_places;    /* frames have their objects, in parentheses */
-	bool ended_in_place; /* the line before ended in one */
-	/* of the sample at hand */
+	bool untimed;        /* some header had no time */
+	bool after_blank;    /* the previous line was empty, or there was none */
+	bool have_places;    /* frames end in objects in parentheses */
+	bool ended_in_place; /* the previous line ended in one */
+	/* of the current sample */
 	bool open, loose;
 	struct fz_perf_sample now;
 	struct fz_import_frame *frames; /* innermost first; their texts are in the profile */
@@ -50,7 +50,7 @@ static struct fz_str take_last_word(struct fz_str *s)
 	return word;
 }
 
-/* A text that stays. */
+/* Interns a text. */
 static struct fz_str kept(struct reader *r, struct fz_str s)
 {
 	return fz_profile_text(r->p, fz_profile_string(r->p, s));
@@ -58,7 +58,7 @@ static struct fz_str kept(struct reader *r, struct fz_str s)
 
 /* ---- headers ---- */
 
-/* "1974.209687:" in nanoseconds, exactly. */
+/* Parses "1974.209687:" to nanoseconds, exactly. */
 static bool parse_time(struct fz_str word, int64_t *ret)
 {
 	const char *dot = word.n ? memchr(word.p, '.', word.n) : NULL;
@@ -100,10 +100,11 @@ struct header {
 	struct fz_str comm, rest; /* rest: of the event and what follows; "" without */
 	int64_t time;
 	bool timed, has_thread;
-	bool loose; /* nothing in it is sure to be a header: it is one if frames follow */
+	bool loose; /* uncertain: it is a header only if frames follow */
 };
 
-/* Where a line has its time, or else its event; what is before is of the thread. */
+/* Splits a line at its time, else its event; returns the part before, which describes the
+ * thread. */
 static struct fz_str split_header(struct fz_str line, struct header *h)
 {
 	struct fz_str rest = line, event = { 0 };
@@ -124,7 +125,7 @@ static struct fz_str split_header(struct fz_str line, struct header *h)
 	return (struct fz_str){ line.p, (size_t)(event.p - line.p) };
 }
 
-/* "my prog 28209/28210 [001] d..2." from its end. */
+/* Parses "my prog 28209/28210 [001] d..2." from its end. */
 static bool take_thread(struct fz_str *s, struct fz_thread *t)
 {
 	for (int i = 0; i < 4; i++) {
@@ -137,7 +138,7 @@ static bool take_thread(struct fz_str *s, struct fz_thread *t)
 	return false;
 }
 
-/* Of two numbers before an event the second is its period. */
+/* Of two numbers before an event, the second is its period. */
 static void keep_period(struct header *h, struct fz_str before, struct fz_str *left)
 {
 	struct fz_thread t = { 0 };
@@ -177,7 +178,7 @@ static uint32_t event_of(struct reader *r, struct fz_str name)
 	return r->event_count++;
 }
 
-/* "[period] event:" and what may follow. */
+/* "[period] event:" and the optional rest. */
 static void read_event(struct reader *r, struct fz_str *rest)
 {
 	struct fz_str word = fz_str_take_word(rest);
@@ -232,7 +233,7 @@ static void name_python(struct reader *r, struct fz_str name, struct fz_import_f
 	f->kind = FZ_KIND_PYTHON;
 }
 
-/* Without a symbol the object's name: "[libc.so.6]". */
+/* Without a symbol, the object's name: "[libc.so.6]". */
 static void name_unknown(struct reader *r, struct fz_import_frame *f)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
@@ -269,7 +270,7 @@ static void add_frame(struct reader *r, const struct fz_import_frame *f)
 	r->frames[r->frame_count++] = *f;
 }
 
-/* "560cb47e52e0", where symbols were not asked for. */
+/* "560cb47e52e0", if symbols were not requested. */
 static void add_address(struct reader *r, struct fz_str digits)
 {
 	char name[2 + 16 + 1];
@@ -279,7 +280,7 @@ static void add_address(struct reader *r, struct fz_str digits)
 						.kind = FZ_KIND_NATIVE });
 }
 
-/* "560cb47e52e0 cmp+0x0 (/bin/nat)"; names may hold blanks and parentheses. */
+/* "560cb47e52e0 cmp+0x0 (/bin/nat)"; names may contain spaces and parentheses. */
 static bool read_frame(struct reader *r, struct fz_str s)
 {
 	struct fz_import_frame f = { .kind = FZ_KIND_NATIVE };
@@ -313,7 +314,7 @@ static bool read_frame(struct reader *r, struct fz_str s)
 	return true;
 }
 
-/* What filters on the way may have left of a frame: no indentation. */
+/* Whether a line is a frame that lost its indentation to a filter. */
 static bool is_bare_frame(struct fz_str s)
 {
 	return s.n && s.p[s.n - 1] == ')' && hex_digits(s) >= 8;
@@ -376,11 +377,11 @@ static void begin_sample(struct reader *r, const struct header *h)
 	r->frame_count = 0;
 	r->now = (struct fz_perf_sample){ .thread = fz_profile_thread(r->p, &t), .time = h->time };
 	read_event(r, &rest);
-	/* Without call chains the only frame is on the same line. */
+	/* Without call chains, the only frame is on the same line. */
 	read_frame(r, rest);
 }
 
-/* Without call chains names of programs are right-aligned. */
+/* Without call chains, names of programs are right-aligned. */
 static bool is_indented_header(struct fz_str line, struct header *h)
 {
 	return line.p[0] != '\t' && parse_header(line, h) && !h->loose;
@@ -422,7 +423,7 @@ static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 
 /* ---- the end ---- */
 
-/* Events as metrics where they have periods, or where there are several to tell apart. */
+/* Makes events metrics if they have periods, or if there are several. */
 static void add_samples(struct reader *r)
 {
 	bool only = r->event_count == 1 && !r->has_period[0];
@@ -442,8 +443,8 @@ static void release(struct reader *r)
 	free(r->frames);
 }
 
-/* A file may end without a newline, but not in a header, nor in a frame before the object that all
- * frames have. Of a stack that was cut nobody knows the root. */
+/* Whether the file is truncated: it may end without a newline, but not in a header, nor in a frame
+ * before the object that all frames have. A truncated stack lacks its root. */
 static bool is_cut(const struct reader *r)
 {
 	if (!r->open || !fz_input_ended_in_line(r->in))
@@ -474,7 +475,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return code;
 }
 
-/* "\t            1163 leaf": as perf aligns addresses. */
+/* "\t 1163 leaf", with perf's alignment of addresses. */
 static bool is_aligned_frame(struct fz_str line)
 {
 	if (line.n < 17 || line.p[0] != '\t')
@@ -489,7 +490,7 @@ static bool is_aligned_frame(struct fz_str line)
 	return blanks + digits >= 16 && (digits == address.n || address.p[digits] == ' ');
 }
 
-/* What follows a header is a frame of its sample, or is behind it on the same line. */
+/* Whether a header is followed by a frame, on the next or the same line. */
 static bool has_frame(const struct header *h, struct fz_str next)
 {
 	struct fz_str rest = h->rest, word;
