@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading pprof's profile.proto.
+/* Reads pprof's profile.proto.
  *
  *   Profile: sample types, samples -> location ids -> lines -> function ids -> string indices
  *
- * Everything may come in any order and ids are any numbers, so a first pass over the message
- * lists the tables (strings stay where they are in the file) and a second one makes samples.
- * A location is a run of frames, innermost first, when functions were inlined into it.
+ * Fields may come in any order and ids are arbitrary, so a first pass over the message lists the
+ * tables (strings stay in the file) and a second one makes samples. A location with inlined
+ * functions is a list of frames, innermost first.
  *
  * A sample with the label "pprof::base" belongs to the subtracted side: its values are negative.
  * They are stored, positive, in a metric "base".
  *
- * Functions that match drop_frames and not keep_frames are left out with all that they call, as
- * pprof does: operator new, or the runtime's part of an allocation. Their cost is their caller's.
+ * Functions that match drop_frames but not keep_frames are dropped with all callees, as in pprof:
+ * operator new, or the runtime's part of an allocation. Their cost goes to their caller.
  */
 #include "pprof.h"
 
@@ -40,13 +40,13 @@ struct mapping {
 
 struct location {
 	uint64_t mapping, address;
-	struct fz_str message; /* for its lines */
-	uint32_t first;        /* in reader.frames; FZ_NONE: not made yet */
+	struct fz_str message; /* contains its lines */
+	uint32_t first;        /* in reader.frames; FZ_NONE: not created yet */
 	uint32_t frame_count : 30;
 	uint32_t stays : 2; /* enum stays */
 };
 
-/* What is left of a location by drop_frames; what it calls goes too. */
+/* The part of a location that drop_frames leaves; callees of dropped frames are dropped, too. */
 enum stays { ALL, OUTER, NOTHING };
 
 #define TABLE(type, name)     \
@@ -71,11 +71,11 @@ struct reader {
 	struct value_type period_type;
 	bool has_base;
 	double scale[FZ_METRICS_MAX];
-	uint32_t columns;      /* values of a sample that are kept */
-	uint32_t count_column; /* the one that counts samples, or FZ_NONE */
+	uint32_t columns;      /* values used of a sample */
+	uint32_t count_column; /* number of samples, or FZ_NONE */
 	uint32_t *frames;      /* of all locations, outermost first */
 	uint32_t frame_count, frame_cap;
-	/* of the sample at hand */
+	/* of the current sample */
 	uint64_t *ids;
 	uint32_t id_count, id_cap;
 	int64_t values[FZ_METRICS_MAX];
@@ -235,7 +235,7 @@ static int read_tables(struct reader *r, struct fz_error *err)
 	return 0;
 }
 
-/* ---- what the numbers are ---- */
+/* ---- values ---- */
 
 static bool has_base_label(const struct reader *r)
 {
@@ -247,7 +247,7 @@ static bool has_base_label(const struct reader *r)
 	return false;
 }
 
-/* The type that the file calls its main one; without a word about it, the last. */
+/* The file's default type, or the last one. */
 static uint32_t default_column(const struct reader *r)
 {
 	struct fz_str name = text(r, r->default_type);
@@ -316,7 +316,7 @@ uint64_t fz_pprof_line(struct fz_str message, struct fz_import_frame *ret)
 	return function;
 }
 
-/* Off the end of a text. */
+/* Strips a suffix. */
 static bool cut(struct fz_str *text, struct fz_str end)
 {
 	if (text->n < end.n || !fz_str_eq((struct fz_str){ text->p + text->n - end.n, end.n }, end))
@@ -338,8 +338,8 @@ static bool cut_number(struct fz_str *text, char mark, int32_t *ret)
 	return true;
 }
 
-/* Names that a line is part of are others as soon as their file grows by one. Pyroscope's client
- * for Node makes them so, "FILE:NAME:LINE" with NAME beside it, and V8's "(anonymous:L#7:C#9)". */
+/* Strips line numbers from names, which change with every edit of the file: of Pyroscope's client
+ * for Node ("FILE:NAME:LINE", with NAME as system name) and of V8 ("(anonymous:L#7:C#9)"). */
 static void take_line_out(struct fz_import_frame *f, struct fz_str system_name)
 {
 	struct fz_str rest = f->name;
@@ -359,7 +359,7 @@ static void take_line_out(struct fz_import_frame *f, struct fz_str system_name)
 		f->first_line = line;
 }
 
-/* Parentheses that are part of a name, at its beginning; 0: there are none. */
+/* Length of leading parentheses that are part of a name; 0 if none. */
 static size_t named_parentheses(struct fz_str s)
 {
 	static const char *const kept[] = { "(anonymous namespace)", "operator()" };
@@ -370,7 +370,7 @@ static size_t named_parentheses(struct fz_str s)
 	return 0;
 }
 
-/* Without the arguments, as pprof compares it: "std::vector<int>::reserve(unsigned long)". */
+/* Strips the arguments, as pprof does for matching: "std::vector<int>::reserve(unsigned long)". */
 static struct fz_str simple_name(struct fz_str name)
 {
 	size_t n = 0;
@@ -399,7 +399,7 @@ static bool is_dropped(struct reader *r, struct function *f)
 	return f->fate == DROPPED;
 }
 
-/* Whether its function is one of those to drop. */
+/* Adds a line; returns whether its function is dropped. */
 static bool add_line(struct reader *r, struct fz_str message, struct fz_str module)
 {
 	struct fz_import_frame f = { 0 };
@@ -415,20 +415,20 @@ static bool add_line(struct reader *r, struct fz_str message, struct fz_str modu
 	return r->drop && at != FZ_NONE && is_dropped(r, &r->functions[at]);
 }
 
-/* In the module's file, where that is known. */
+/* Address in the module's file, if known. */
 static uint64_t address_in(const struct location *l, const struct mapping *m)
 {
 	return m ? l->address - m->start + m->offset : l->address;
 }
 
-/* The lines of a location stand innermost first; frames are wanted outermost first. */
+/* Makes the frames of a location, outermost first; its lines are innermost first. */
 static void make_location(struct reader *r, struct location *l)
 {
 	struct fz_wire w = fz_wire_of(l->message);
 	uint32_t mapping = fz_map_get(&r->mapping_of, l->mapping);
 	const struct mapping *m = mapping == FZ_NONE ? NULL : &r->mappings[mapping];
 	struct fz_str module = m ? text(r, m->file) : FZ_STR("");
-	uint32_t inner = 0; /* frames up to the outermost that is dropped */
+	uint32_t inner = 0; /* frames up to the outermost dropped one */
 
 	l->first = r->frame_count;
 	while (fz_wire_next(&w))
@@ -449,7 +449,8 @@ static void make_location(struct reader *r, struct location *l)
 		l->frame_count -= inner;
 }
 
-/* Frames are dropped only below the first one that is not, or a stack could have none. */
+/* Makes the stack. Only frames below the first undropped one are dropped, so that no stack becomes
+ * empty. */
 static uint32_t make_stack(struct reader *r)
 {
 	uint32_t stack = FZ_NONE;
@@ -464,7 +465,7 @@ static uint32_t make_stack(struct reader *r)
 			make_location(r, l);
 		if (dropping && l->stays == NOTHING)
 			break;
-		/* A byte or two may stand for any number of frames. */
+		/* One or two bytes may refer to any number of frames. */
 		if (!fz_profile_takes(r->p, (l->frame_count - 1) * (uint64_t)INLINED_BYTES))
 			break;
 		for (uint32_t k = 0; k < l->frame_count; k++)
@@ -499,7 +500,7 @@ struct labels {
 	bool base;
 };
 
-/* Labels that tell a thread, as different tools call them. */
+/* Reads labels with a thread, by the names of different tools. */
 static void read_label(struct reader *r, struct fz_str message, struct labels *labels)
 {
 	struct fz_wire w = fz_wire_of(message);
@@ -604,7 +605,7 @@ static struct fz_framepattern *pattern(struct reader *r, uint64_t string, const 
 	return p;
 }
 
-/* keep_frames says nothing where nothing is dropped. */
+/* keep_frames only matters with drop_frames. */
 static void read_patterns(struct reader *r)
 {
 	r->drop = pattern(r, r->drop_frames, "drop_frames");
@@ -625,7 +626,7 @@ static bool has_values(const struct fz_profile *p, uint32_t metric)
 	return false;
 }
 
-/* A file may name types that nothing was counted of (.NET's, of allocations that were not
+/* Prefers types with values; some files have types without any (.NET's allocations, if not
  * recorded). */
 static void prefer_values(struct reader *r)
 {

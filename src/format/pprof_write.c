@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing pprof's profile.proto, and the format itself.
+/* Writes pprof's profile.proto, and defines the format.
  *
  * Ids are indices plus one: a location for each frame, a function for each function, in the
- * profile's own order. Rows of one thread and stack are summed, in order of their first.
- * The message grows in a buffer that is packed and passed on piece by piece.
+ * profile's order. Rows of one thread and stack are summed, in order of first occurrence. The
+ * message grows in a buffer that is compressed and written piece by piece.
  */
 #include "pprof.h"
 
@@ -14,13 +14,13 @@
 
 enum { PIECE = 1 << 18, BITS_GZIP = 15 + 16 };
 
-/* Strings of the profile keep their indices; these come behind them. */
+/* Strings of the profile keep their indices; `extra` ones follow. */
 struct writer {
 	const struct fz_profile *p;
 	struct fz_output *out;
-	struct fz_buf buf;   /* of the message, not packed yet */
-	struct fz_buf part;  /* of it: a message inside */
-	struct fz_buf inner; /* a message inside that */
+	struct fz_buf buf;   /* of the message, not compressed yet */
+	struct fz_buf part;  /* nested message */
+	struct fz_buf inner; /* message nested in that */
 	z_stream z;
 	const char **extra; /* strings */
 	uint32_t extra_count, extra_cap;
@@ -33,7 +33,7 @@ struct writer {
 	uint32_t entry_count, entry_cap;
 	int64_t *values; /* entry_count * columns */
 	uint32_t columns;
-	bool add_samples; /* no metric counts samples: the first column does */
+	bool add_samples; /* no metric counts samples, so the first column does */
 };
 
 /* ---- packing ---- */
@@ -77,7 +77,7 @@ static uint64_t extra_string(struct writer *w, const char *s)
 	return w->p->string_count + w->extra_count - 1;
 }
 
-/* ---- what the numbers are ---- */
+/* ---- values ---- */
 
 static const char *their_unit(const char *unit)
 {
@@ -167,7 +167,7 @@ static void put_functions(struct writer *w)
 	}
 }
 
-/* The format wants valid UTF-8. */
+/* The format requires valid UTF-8. */
 static struct fz_str valid_utf8(struct writer *w, struct fz_str s)
 {
 	uint32_t code;
@@ -323,7 +323,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 		types |= w.field == 1;
 		fields++;
 	}
-	/* The last field may be cut by the sniffing. */
+	/* The buffer may cut the last field. */
 	return fields >= 2 && types ? 60 : 0;
 }
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the texts that pprof's profiles once were, and that Go and gperftools still write.
+/* Reads the old text format of pprof, which Go and gperftools still write.
  *
- *   heap profile: 2: 9 [5: 99] @ heap/8192      in use: bytes [allocated: bytes] @ how sampled
- *   1: 4 [2: 44] @ 0x4d9706 0x4d97b8            the same of a stack: addresses, innermost first
+ *   heap profile: 2: 9 [5: 99] @ heap/8192      in use: bytes [allocated: bytes] @ sampling
+ *   1: 4 [2: 44] @ 0x4d9706 0x4d97b8            likewise for a stack: addresses, innermost first
  *   #	0x4d9705	main.grow+0x85	/a/g.go:5    (Go, with ?debug=1) names of its calls
  *
- *   goroutine profile: total 6                  and threadcreate: how many are there
+ *   goroutine profile: total 6                  and threadcreate: numbers
  *   5 @ 0x47dbce 0x4d97fd
  *
  *   --- contention:                             and mutex: waits for locks
  *   cycles/second=2596129586
  *   sampling period=1
- *   342022331 39 @ 0x4d9bd3 0x4d9bb3            cycles and how often, each of so many
+ *   342022331 39 @ 0x4d9bd3 0x4d9bb3            cycles and count, each times the period
  *
- *   heap_v2/524288                              jemalloc: how sampled
- *     t*: 3: 1048576 [0: 0]                     the whole, and the same of each thread (t0: ...)
+ *   heap_v2/524288                              jemalloc: sampling
+ *     t*: 3: 1048576 [0: 0]                     total, and likewise for each thread (t0: ...)
  *   @ 0x401136 0x4011a0                         a stack, its sum and its threads
  *     t*: 2: 524288 [0: 0]
  *
  *   MAPPED_LIBRARIES:                           (gperftools, jemalloc) as /proc/PID/maps
  *
- * Sampling sees large allocations more often than small ones; values are scaled to correct that, as
- * pprof does.
+ * Sampling hits large allocations more often than small ones; values are scaled to correct this, as
+ * in pprof.
  */
 #include "format.h"
 #include "import.h"
@@ -44,12 +44,12 @@ struct reader {
 	const char *name; /* of the file */
 	struct mapping *maps;
 	size_t map_n, map_cap;
-	double rate; /* bytes from one sample to the next; 0: everything was seen */
+	double rate; /* bytes between samples; 0: not sampled */
 	bool heap, locks, jemalloc;
-	double period;      /* of locks: waits for each that is written */
-	uint64_t frequency; /* of locks: cycles in a second; 0: they are nanoseconds */
+	double period;      /* of locks: waits per recorded one */
+	uint64_t frequency; /* of locks: cycles per second; 0: values are nanoseconds */
 	uint32_t thread;
-	/* of the stack at hand */
+	/* of the current stack */
 	bool open;   /* its numbers are known */
 	bool listed; /* (jemalloc) its addresses are known */
 	int64_t numbers[NUMBERS];
@@ -74,7 +74,8 @@ static bool parse_hex(struct fz_str s, uint64_t *ret)
 	return s.n > 0 && s.n <= 16;
 }
 
-/* "2: 9 [5: 99] @" or "5 @"; how many numbers, 0: it is another line. jemalloc's end at the end. */
+/* Parses "2: 9 [5: 99] @" or "5 @"; jemalloc's have no "@". Returns the number of numbers; 0 for
+ * other lines. */
 static unsigned take_numbers(struct fz_str *line, bool to_end, int64_t ret[NUMBERS])
 {
 	unsigned n = 0;
@@ -97,7 +98,7 @@ static unsigned take_numbers(struct fz_str *line, bool to_end, int64_t ret[NUMBE
 	return to_end ? n : 0;
 }
 
-/* ---- what lies where ---- */
+/* ---- mappings ---- */
 
 /* "START-END: FILE" or "START-END rwxp OFFSET DEVICE INODE FILE". */
 static void add_mapping(struct reader *r, struct fz_str line)
@@ -126,7 +127,7 @@ static void add_mapping(struct reader *r, struct fz_str line)
 	r->maps[r->map_n++] = m;
 }
 
-/* They come last in the text and in order of their addresses. */
+/* Mappings are last in the text, in order of addresses. */
 static void read_mappings(struct reader *r, struct fz_str text)
 {
 	bool inside = false;
@@ -162,7 +163,7 @@ static uint32_t address_frame(struct reader *r, uint64_t address)
 
 /* ---- stacks ---- */
 
-/* Of n seen of a mean size, all that there were. */
+/* Estimates all allocations from the sampled ones of a mean size. */
 static void scale(double rate, int64_t *count, int64_t *bytes)
 {
 	if (!*count || !*bytes || rate <= 1)
@@ -200,7 +201,7 @@ static void end_stack(struct reader *r)
 	}
 }
 
-/* Addresses to return to: a call lies before. */
+/* Starts a stack of return addresses; calls precede them. */
 static void begin_stack(struct reader *r, struct fz_str addresses)
 {
 	uint64_t address;
@@ -267,8 +268,8 @@ static void read_setting(struct reader *r, struct fz_str line)
 		r->period = (double)n;
 }
 
-/* "@ 0x401136 0x4011a0", then "t*: 2: 524288 [0: 0]". Numbers before the first stack are of the
- * whole; those of single threads are parts of "t*". */
+/* "@ 0x401136 0x4011a0", then "t*: 2: 524288 [0: 0]". Numbers before the first stack are totals;
+ * those of single threads are parts of "t*". */
 static void read_jemalloc_line(struct reader *r, struct fz_str line)
 {
 	struct fz_str word = fz_str_take_word(&line);
@@ -312,7 +313,7 @@ static void read_line(struct reader *r, struct fz_str line)
 
 /* ---- the head ---- */
 
-/* "heap/8192": Go writes twice the rate; "heap_v2/524288": gperftools the rate itself. */
+/* "heap/8192" is twice the rate (Go), "heap_v2/524288" the rate itself (gperftools). */
 static void read_rate(struct reader *r, struct fz_str how)
 {
 	const char *slash = how.n ? memchr(how.p, '/', how.n) : NULL;

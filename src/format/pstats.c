@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading pstats files: of cProfile and profile, and of CPython's sampling profiler.
+/* Reads pstats files of cProfile and profile, and of CPython's sampling profiler.
  *
  *   {(file, line, function): (calls without recursion, calls, self s, total s,
  *                             {caller's key: (the same four of these calls)})}
  *
- * (in a caller's four the first two are the other way round) in marshal format, of which only the
- * types that occur here are read. cProfile's line is where the function begins; the sampling
- * profiler's is where it was, its first two numbers are samples, and a caller has a bare number of
- * samples; its key ("__sampled__",) says so. It is a graph of calls, not stacks: graph.h makes a
- * tree of it.
+ * (a caller's first two numbers are swapped) in marshal format, of which only the types that occur
+ * here are read. cProfile's line is the function's first; the sampling profiler's is the sampled
+ * one, its first two numbers are samples, and a caller has a bare number of samples; it is marked
+ * by the key ("__sampled__",). It is a call graph, not stacks: graph.h makes a tree of it.
  */
 #include "format.h"
 #include "graph.h"
@@ -19,7 +18,7 @@
 enum { DEPTH_MAX = 32, VALUES_MAX = 1 << 23, FLAG_REF = 0x80 };
 #define PSTATS_MAX ((uint64_t)256 << 20)
 
-/* What is read as metrics: times, and calls or samples. */
+/* Metrics: times, and calls or samples. */
 enum { WALL, COUNT, METRICS };
 
 enum type { T_NULL, T_OTHER, T_INT, T_FLOAT, T_STRING, T_TUPLE, T_DICT };
@@ -48,7 +47,7 @@ struct reader {
 	uint32_t item_count, item_cap;
 	uint32_t *refs; /* values */
 	uint32_t ref_count, ref_cap;
-	uint32_t *interned; /* values: texts of Python 2 that are referred to */
+	uint32_t *interned; /* values: interned texts of Python 2 */
 	uint32_t interned_count, interned_cap;
 	bool sampled; /* by CPython's sampling profiler */
 };
@@ -93,7 +92,7 @@ static uint32_t add_real(struct reader *r, double real)
 	return add_value(r, v);
 }
 
-/* Digits of 15 bits. */
+/* Reads an integer with digits of 15 bits. */
 static uint32_t read_long(struct reader *r)
 {
 	int32_t size = (int32_t)fz_cursor_u32(&r->c);
@@ -117,7 +116,7 @@ static uint32_t read_real(struct reader *r)
 	return add_real(r, d);
 }
 
-/* Of old versions: text with a length in one byte. */
+/* Reads a float of old versions: text with a length byte. */
 static uint32_t read_text_real(struct reader *r)
 {
 	char text[256] = { 0 };
@@ -129,7 +128,7 @@ static uint32_t read_text_real(struct reader *r)
 	return add_real(r, strtod(text, NULL));
 }
 
-/* Items are collected apart, because those inside come between. */
+/* Items are collected separately, because nested ones come in between. */
 static uint32_t read_items(struct reader *r, uint32_t self, uint64_t count, bool dict, int depth)
 {
 	fz_auto(fz_free_ptr) uint32_t *list = NULL;
@@ -177,7 +176,7 @@ static uint32_t read_interned(struct reader *r)
 	return v;
 }
 
-/* How many numbers stand before the bytecode: as many as the version of Python has. */
+/* Returns the number of integers before the bytecode, which depends on the version of Python. */
 static unsigned count_code_numbers(const struct reader *r)
 {
 	for (unsigned n = 4; n <= 6 && 4 * n < fz_cursor_left(&r->c); n++) {
@@ -189,10 +188,10 @@ static unsigned count_code_numbers(const struct reader *r)
 	return 0;
 }
 
-/* The code that profile.py ran stands for its name. {4 numbers, in 3.6 five, in 3.8 six, in 3.11
- * five; bytecode, constants, names, variables, free ones, cells, file, name; line; lines}, but
- * from 3.11 on
- * {..., variables, their kinds as bytes, file, name, qualified name; line; lines, exceptions}. */
+/* Reads code that profile.py ran and uses its name. {4 numbers, in 3.6 five, in 3.8 six, in 3.11
+ * five; bytecode, constants, names, variables, free ones, cells, file, name; line; lines}, but from
+ * 3.11 on {..., variables, their kinds as bytes, file, name, qualified name; line; lines,
+ * exceptions}. */
 static uint32_t read_code(struct reader *r, uint32_t self, int depth)
 {
 	enum { KINDS = 4, NAME = 7, NEWER_NAME = 6, BEFORE_LINE = 8 };
@@ -215,7 +214,7 @@ static uint32_t read_code(struct reader *r, uint32_t self, int depth)
 	return self;
 }
 
-/* What is read only to come to what follows: constants of code. */
+/* Skips n values, such as constants of code. */
 static uint32_t read_parts(struct reader *r, uint32_t self, unsigned n, int depth)
 {
 	while (n-- > 0 && !r->c.bad)
@@ -223,7 +222,7 @@ static uint32_t read_parts(struct reader *r, uint32_t self, unsigned n, int dept
 	return self;
 }
 
-/* What holds others: its own number comes before theirs. */
+/* Reads a compound value; its reference number precedes those of its items. */
 static uint32_t read_compound(struct reader *r, uint8_t type, uint32_t *ref, int depth)
 {
 	uint32_t self = add_value(r, (struct value){ .type = T_OTHER });
@@ -263,7 +262,7 @@ static uint32_t read_plain(struct reader *r, uint8_t type, uint32_t *ref, int de
 		return read_long(r);
 	case 'g':
 		return read_real(r);
-	case 'y': /* two halves of a constant that nobody asks for */
+	case 'y': /* two halves of an unused constant */
 		read_real(r);
 		return read_real(r);
 	case 'f':
@@ -343,8 +342,8 @@ static struct fz_str text(const struct value *v)
 	return v->type == T_STRING ? v->text : FZ_STR("");
 }
 
-/* "~" is the file of what has none: "<built-in method time.sleep>", or the sampling profiler's
- * markers. */
+/* "~" is the file of functions without one: "<built-in method time.sleep>", or the sampling
+ * profiler's markers. */
 static uint32_t frame_of(struct reader *r, const struct value *key)
 {
 	struct fz_str file = text(item(r, key, 0));
@@ -388,7 +387,7 @@ static int64_t nanoseconds(const struct value *v)
 	return fz_import_scaled(number(v), 1e9);
 }
 
-/* Of the function's calls by one caller: four numbers, or only how many there were. */
+/* Reads the calls of a function by one caller: four numbers, or just a count. */
 static void read_caller(struct reader *r, uint32_t callee, const struct value *key,
 			const struct value *v)
 {
@@ -409,8 +408,8 @@ static void read_caller(struct reader *r, uint32_t callee, const struct value *k
 	fz_callgraph_call(r->graph, r->p, &call, has_costs ? self : NULL, has_costs ? total : NULL);
 }
 
-/* The first number of a sampled function is of samples in which it was the innermost, the second of
- * those in which it was on the stack. */
+/* The first number of a sampled function counts samples with it innermost, the second samples with
+ * it on the stack. */
 static void read_entry(struct reader *r, const struct value *key, const struct value *v)
 {
 	if (key->type != T_TUPLE || key->count != 3 || v->type != T_TUPLE)
@@ -473,7 +472,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return fz_profile_check(p, err);
 }
 
-/* A dict whose first key is a tuple of three that begins with a text. */
+/* Recognizes a dict whose first key is a tuple of three that starts with a text. */
 static int sniff(const uint8_t *head, size_t n, const char *name)
 {
 	(void)name;

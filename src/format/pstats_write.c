@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing what pstats.Stats(FILE) reads: one marshalled dict.
+/* Writes files for pstats.Stats(FILE): one marshalled dict.
  *
  *   {(file, line, name): (cc, nc, tt, ct, {(file, line, name) of a caller: (cc, nc, tt, ct)})}
  *
- *   cc  samples in which the function was the innermost      tt  its own time in seconds
- *   nc  samples in which it was on the stack at all          ct  its time with all it called
+ *   cc  samples with the function innermost      tt  its own time in seconds
+ *   nc  samples with it on the stack             ct  its time including callees
  *
- * as CPython's sampling profiler fills them. The mark {("__sampled__",): True}, by which pstats
- * speaks of samples, is written when the program ran on 3.15 or newer: any pstats before that fails
- * on it. Callers are tuples, which every version and tool understands; CPython writes bare counts.
+ * like CPython's sampling profiler. The mark {("__sampled__",): True}, which makes pstats print
+ * samples, is written if the program ran on 3.15 or newer, because older versions of pstats fail on
+ * it. Callers are tuples, which every version and tool understands; CPython writes bare counts.
  *
  * If the profile has a recorded call graph, its values are written: calls instead of samples (for a
  * caller the two counts are swapped, as in cProfile), and bare counts where the cost of calls is
@@ -30,7 +30,7 @@ struct writer {
 	struct fz_place_call *calls; /* by callee */
 	size_t call_count;
 	bool bare;   /* calls are counts, self_samples */
-	double unit; /* of a weight, in seconds */
+	double unit; /* seconds per unit of weight */
 };
 
 static void put_u32(struct writer *w, uint32_t v)
@@ -51,7 +51,7 @@ static void put_tuple(struct writer *w, uint32_t n)
 	put_u32(w, n);
 }
 
-/* Numbers beyond 31 bits are digits of 15 bits. */
+/* Numbers beyond 31 bits are written as digits of 15 bits. */
 static void put_int(struct writer *w, uint64_t v)
 {
 	if (v <= INT32_MAX) {
@@ -80,7 +80,7 @@ static void put_double(struct writer *w, double v)
 	put_u32(w, (uint32_t)(bits >> 32));
 }
 
-/* Python refuses a string that is not UTF-8, so what is not becomes U+FFFD. */
+/* Python refuses strings other than UTF-8, so invalid bytes become U+FFFD. */
 static void put_str(struct writer *w, struct fz_str s)
 {
 	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
@@ -140,7 +140,7 @@ static void put_entry(struct writer *w, uint32_t number, size_t *call)
 	put_code(w, '0');
 }
 
-/* Nothing of it has a cost, nor has what calls it. */
+/* Skips an entry without costs, and its calls. */
 static void skip_entry(struct writer *w, uint32_t number, size_t *call)
 {
 	while (*call < w->call_count && w->calls[*call].callee == number)
@@ -156,7 +156,8 @@ static int compare_callees(const void *pa, const void *pb)
 	return (a->caller > b->caller) - (a->caller < b->caller);
 }
 
-/* Who ran the program has its interpreter's pstats at hand; calls that were counted are no samples.
+/* Whether to write the mark: the program's Python has a pstats that supports it, and values are
+ * samples, not calls.
  */
 static bool is_marked(const struct fz_profile *p)
 {
@@ -173,7 +174,7 @@ static uint32_t place_of(const struct writer *w, uint32_t function)
 	return w->places.of_frame[w->p->callgraph->functions[function].frame];
 }
 
-/* Functions as the graph has them: what they cost themselves is known from the samples. */
+/* Sets totals of functions from the graph; self costs come from samples. */
 static void take_functions(struct writer *w, uint32_t metric)
 {
 	const struct fz_profile *p = w->p;
@@ -199,7 +200,7 @@ static void take_functions(struct writer *w, uint32_t metric)
 		w->places.list[group[i]].total = total[group[i]];
 }
 
-/* Those of inner variants are inside the outermost's. */
+/* Sets the costs of a call; those of inner variants are included in the outermost's. */
 static void take_call(struct writer *w, const struct fz_callgraph_call *c, uint32_t metric,
 		      struct fz_place_call *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile as the file that Python's pstats module loads. */
+/* Writes a profile as a file for Python's pstats module. */
 #pragma once
 
 #include "base/io.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading pyinstrument's files.
+/* Reads pyinstrument's files.
  *
  *   session (-r session, .pyisession)   frame_records: [[frame, root first], seconds], a sample
- * each report  (-r json)                   root_frame: {function, time, children}
+ *                                       each
+ *   report  (-r json)                   root_frame: {function, time, children}
  *
  * A frame of a session is a text: function NUL file NUL first line, then \1 and a letter before
  * each of its attributes: c class, l line. The report is a simplified tree: times include those of
- * the children, the rest is the function's own, and sample counts are missing.
+ * the children, and sample counts are missing.
  */
 #include "format.h"
 #include "import.h"
@@ -21,7 +22,7 @@ struct reader {
 
 /* ---- frames ---- */
 
-/* The text up to a separator, taken off the front together with it. */
+/* Takes the text up to a separator, and the separator, from the front. */
 static struct fz_str take_part(struct fz_str *s, char separator)
 {
 	const char *end = s->n ? memchr(s->p, separator, s->n) : NULL;
@@ -41,7 +42,7 @@ static int32_t line_of(struct fz_str digits)
 	return (int32_t)line;
 }
 
-/* "Class.function"; "[await]" and the like are no code. */
+/* Makes the frame "Class.function"; "[await]" and similar are markers. */
 static uint32_t frame_of(struct reader *r, struct fz_import_frame f, struct fz_str class)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
@@ -75,7 +76,7 @@ static uint32_t thread_of(struct reader *r, struct fz_str name, struct fz_str nu
 
 /* ---- sessions ---- */
 
-/* The stack with the frame of that text on top; a thread at the root is none. */
+/* Pushes the frame of a text on a stack; a thread at the root is not a frame. */
 static uint32_t push_text(struct reader *r, uint32_t stack, struct fz_str text, uint32_t *thread)
 {
 	struct fz_str identity = take_part(&text, '\1'), class = FZ_STR("");
@@ -149,7 +150,7 @@ static double seconds_of(const json_t *v)
 	return FZ_MAX(fz_jsonread_number(json_object_get(v, "time"), 0), 0.0);
 }
 
-/* "[self]" is its parent's own time. As deep as jansson reads. */
+/* "[self]" is its parent's own time. jansson limits the depth. */
 static void read_node(struct reader *r, const json_t *node, uint32_t stack, uint32_t thread)
 {
 	struct fz_import_frame f = frame_in_report(node);
@@ -167,7 +168,7 @@ static void read_node(struct reader *r, const json_t *node, uint32_t stack, uint
 		own -= seconds_of(v);
 		read_node(r, v, stack, thread);
 	}
-	/* Times are written to the microsecond; less is left over from rounding. */
+	/* Times are stored in microseconds; less is a rounding error. */
 	int64_t ns = fz_import_scaled(own, 1e9), digit = 1000;
 	struct fz_sample s = { .stack = stack, .thread = thread, .status = FZ_STATUS_UNKNOWN };
 	if (ns > digit / 2 * (int64_t)(1 + i))

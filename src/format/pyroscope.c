@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the trees and tries that Pyroscope's agents push ("format=tree", "format=trie").
+/* Reads the trees and tries that Pyroscope's agents push ("format=tree", "format=trie").
  *
  *   node = length of its name, name, own value, number of children; its children follow
  *
- * all numbers as varints, the root without a name (pkg/storage/tree/serialize.go and
+ * with varints, and a root without a name (pkg/storage/tree/serialize.go and
  * pkg/structs/transporttrie of Pyroscope 0.37). A name is a frame in a tree, and in a trie a piece
  * of folded text. Both are converted to folded text and read as such. The unit of the numbers is in
  * the HTTP request, not in the file.
@@ -32,8 +32,8 @@ static bool read_node(struct fz_cursor *c, struct node *ret)
 /* ---- as folded text ---- */
 
 struct level {
-	size_t path;   /* bytes of the path to here */
-	uint64_t left; /* children that are still to come */
+	size_t path;   /* bytes of the path so far */
+	uint64_t left; /* remaining children */
 };
 
 struct writer {
@@ -51,7 +51,7 @@ static void release(struct writer *w)
 	free(w->levels);
 }
 
-/* Frames of a tree hold no semicolon. */
+/* Whether the file is a trie: frames of a tree have no semicolon. */
 static bool is_trie(struct fz_cursor c)
 {
 	struct node node;
@@ -62,7 +62,7 @@ static bool is_trie(struct fz_cursor c)
 	return false;
 }
 
-/* False: out of all proportion. */
+/* Writes a node as folded text; false if the output exceeds its limit. */
 static bool write_node(struct writer *w, const struct node *node)
 {
 	if (!w->trie && w->path.n && node->name.n)
@@ -75,7 +75,7 @@ static bool write_node(struct writer *w, const struct node *node)
 	return fz_input_charge(w->in, w->path.n + 24);
 }
 
-/* To the next node's parent. False when the tree is whole. */
+/* Moves to the next node's parent; false if the tree is complete. */
 static bool descend(struct writer *w, uint64_t children)
 {
 	fz_grow(w->levels, w->depth, w->cap);
@@ -128,7 +128,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return code ? code : fz_format_collapsed.read(text, p, err);
 }
 
-/* A root without a name and nodes with printable ones, as far as the bytes go. */
+/* Recognizes a root without a name, followed by nodes with printable names. */
 static int sniff(const uint8_t *head, size_t n, const char *name)
 {
 	struct fz_cursor c = fz_cursor_of(head, n);
@@ -147,7 +147,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 		open += node.children - 1;
 		named += node.name.n > 0;
 	}
-	/* All of it, or to the end of what can be seen of it. */
+	/* All of the file, or up to the end of the buffer. */
 	bool whole = !open && !fz_cursor_left(&c);
 	return named && (whole || (open && c.bad && n >= 4096)) ? 40 : 0;
 }

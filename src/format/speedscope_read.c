@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading speedscope's JSON.
+/* Reads speedscope's JSON.
  *
  *   shared.frames[{name, file, line, col}]
  *   profiles[{type: sampled, samples: [[frame, root first]], weights: []}
  *            {type: evented, events: [{type: O or C, at, frame}]}]
  *
- * Each profile becomes a thread of its name. Profiles of one file may have different units: each
- * unit is a metric then.
+ * Each profile becomes a thread with its name. If profiles of a file have different units, each
+ * unit is a metric.
  */
 #include "speedscope.h"
 
@@ -23,12 +23,12 @@ struct reader {
 	struct fz_profile *p;
 	const char *name; /* of the file */
 	json_t *root, *frames;
-	uint32_t *frame_of; /* index in shared.frames -> frame; FZ_NONE: not made yet */
+	uint32_t *frame_of; /* index in shared.frames -> frame; FZ_NONE: not created yet */
 	size_t frame_count;
 	struct fz_import_metric units[UNITS_MAX];
 	uint32_t unit_count;
 	struct fz_spans spans;
-	double zero; /* of the first call of all profiles, scaled; INFINITY: there are none */
+	double zero; /* time of the first call of all profiles, scaled; INFINITY: none */
 };
 
 static uint32_t frame_at(struct reader *r, int64_t index)
@@ -75,7 +75,7 @@ static double scale_of(const json_t *profile)
 	return fz_import_unit(fz_jsonread_kstr(profile, "unit")).scale;
 }
 
-/* Sampled profiles whose weights are not samples can be counted as well. */
+/* Adds the metrics; sampled profiles with other weights also get the number of samples. */
 static void add_metrics(struct reader *r, const json_t *profiles)
 {
 	bool sampled = false;
@@ -124,7 +124,7 @@ static uint32_t stack_of(struct reader *r, const json_t *frames, bool *ret_bad)
 	return stack;
 }
 
-/* Weights are one for each sample, and no less than nothing. */
+/* Checks that there is a weight for each sample, at least 0. */
 static int check_weights(const struct reader *r, const json_t *samples, const json_t *weights,
 			 double scale, struct fz_error *err)
 {
@@ -206,7 +206,7 @@ static int read_event(struct reader *r, struct fz_track *track, const json_t *ev
 	return 0;
 }
 
-/* What is open at the end is closed there. */
+/* Reads calls; those open at the end are closed there. */
 static int read_evented(struct reader *r, const json_t *profile, uint32_t thread,
 			struct fz_error *err)
 {
@@ -240,7 +240,7 @@ static int read_evented(struct reader *r, const json_t *profile, uint32_t thread
 	return 0;
 }
 
-/* Profiles of calls are threads of one time. */
+/* Start of the time that all profiles of calls share. */
 static double zero_of(const json_t *profiles)
 {
 	double zero = INFINITY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing speedscope's JSON, and the format itself: one sampled profile for each thread, in the
- * default metric. Frames are those of the profile, with its lines.
+/* Writes speedscope's JSON, and defines the format: one sampled profile for each thread, in the
+ * default metric. Frames are those of the profile, including lines.
  */
 #include "speedscope.h"
 
@@ -69,7 +69,7 @@ static const char *their_unit(const char *unit)
 					    : "none";
 }
 
-/* The rows of each thread one after the other, in their order. */
+/* Groups rows by thread, preserving their order. */
 static size_t *rows_by_thread(const struct fz_profile *p, size_t *start)
 {
 	size_t *rows = fz_calloc(FZ_MAX(p->samples.n, 1), sizeof(*rows));

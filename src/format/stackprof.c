@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading stackprof's JSON (Ruby).
+/* Reads stackprof's JSON (Ruby).
  *
  *   frames: {id: {name, file, line}}
  *   raw:    [depth, id, ... (root first), times, depth, ...]; raw_lines has lines in place of ids
@@ -25,7 +25,7 @@ struct reader {
 	struct fz_map frame_of; /* id -> in frames */
 	const json_t *raw, *lines, *deltas;
 	bool timed;       /* the metric is time */
-	int64_t interval; /* what a sample stands for */
+	int64_t interval; /* weight of a sample */
 	uint32_t thread;
 	size_t seen; /* samples so far */
 };
@@ -58,7 +58,7 @@ static int fail_damaged(const struct reader *r, struct fz_error *err)
 	return fz_fail(err, FZ_EINPUT, "%s: damaged: invalid stacks", r->name);
 }
 
-/* The stack of `depth` ids at an index of raw; false: one is not known. */
+/* Reads the stack of `depth` ids at an index of raw; false if an id is unknown. */
 static bool read_stack(struct reader *r, size_t at, size_t depth, uint32_t *ret)
 {
 	uint32_t stack = FZ_NONE;
@@ -81,7 +81,7 @@ static int64_t delta_at(const struct reader *r, size_t i)
 	return FZ_MAX(fz_jsonread_int(json_array_get(r->deltas, i), 0), 0);
 }
 
-/* One row for samples in a row that have the same stack. */
+/* Adds one row for consecutive samples with the same stack. */
 static void add_row(struct reader *r, uint32_t stack, uint32_t times)
 {
 	double ns = 0;
@@ -120,7 +120,7 @@ static int read_raw(struct reader *r, struct fz_error *err)
 	return r->seen ? 0 : fz_fail(err, FZ_EINPUT, "%s: no samples", r->name);
 }
 
-/* Samples that all of raw stands for. */
+/* Number of samples in raw. */
 static uint64_t count_samples(const json_t *raw)
 {
 	uint64_t sum = 0;
@@ -136,8 +136,7 @@ static uint64_t count_samples(const json_t *raw)
 	return sum;
 }
 
-/* What a sample is of: time in microseconds, every so many objects, or whatever the program says.
- */
+/* Reads the mode: microseconds of time, a number of objects, or custom events. */
 static void read_mode(struct reader *r, const json_t *root)
 {
 	struct fz_str mode = fz_jsonread_kstr(root, "mode");
@@ -155,7 +154,7 @@ static void read_mode(struct reader *r, const json_t *root)
 		m = (struct fz_import_metric){ object ? FZ_STR("objects") : FZ_STR("events"),
 					       FZ_STR("count"), 1 };
 	}
-	/* Wall time alone is what passed between samples. */
+	/* Only wall time is the time between samples. */
 	const json_t *deltas = json_object_get(root, "raw_timestamp_deltas");
 	if (r->timed && !cpu && json_array_size(deltas) == count_samples(r->raw))
 		r->deltas = deltas;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What reader and writer of CPython 3.15's .bin share: the layout, version 1.
+/* Layout of CPython 3.15's .bin, version 1, for reader and writer.
  *
  *   header 64 | samples (raw, or one zstd frame) | strings | frames | [stats 56] | footer 32
  *
- * Fixed-width numbers are in the writer's byte order, varints are LEB128. The header and the
- * footer are written last, so a recording that was cut short has no tables and is lost.
+ * Fixed-width numbers are in the writer's byte order, varints are LEB128. Header and footer are
+ * written last, so a truncated recording has no tables and is lost.
  */
 #pragma once
 
@@ -16,15 +16,15 @@ enum {
 	TACHYON_VERSION = 1,
 	TACHYON_HEADER = 64,
 	TACHYON_FOOTER = 32,
-	TACHYON_STATS = 56,     /* the block that ends right before the footer */
+	TACHYON_STATS = 56,     /* block right before the footer */
 	TACHYON_STATS_OLD = 32, /* duration and rate only */
 	TACHYON_TRAILER = 16,   /* its last bytes: "TACHSTAT", version, size */
 	TACHYON_RECORD = 13,    /* thread u64, interpreter u32, encoding u8 */
-	TACHYON_DEPTH = 256,    /* frames of a stack that CPython keeps, innermost first */
+	TACHYON_DEPTH = 256,    /* frames per stack in CPython, the innermost ones */
 	TACHYON_ZSTD = 1,
 };
 
-/* Where the header's fields are. */
+/* Offsets of the header's fields. */
 enum tachyon_field {
 	TACHYON_AT_VERSION = 4,
 	TACHYON_AT_PYTHON = 8,
@@ -54,12 +54,12 @@ enum {
 };
 
 #define TACHYON_STATS_MAGIC "TACHSTAT"
-/* File name of frames that are not code. */
+/* File name of frames other than code. */
 #define TACHYON_SPECIAL "~"
-/* Our mark, the last string of a file and used by no frame: nothing was sampled at its interval,
- * the samples were made of times. CPython's reader passes over it. */
+/* Our mark for samples that were synthesized from times. It is the last string of a file and used
+ * by no frame; CPython's reader ignores it. */
 #define TACHYON_MADE "fizeau: these samples were made of times"
 
 int fz_tachyon_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
-/* The same without compression. */
+/* Writes a .bin without compression. */
 int fz_tachyon_write_plain(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);

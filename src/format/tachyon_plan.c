@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Times as whole samples.
+/* Converts times to whole samples.
  *
- * A .bin has no weights: each sample is one interval. Weights that are no whole intervals are
- * therefore dealt out twice, so that nothing is lost that the format can hold:
+ * A .bin has no weights: each sample is one interval. Other weights are distributed in two steps,
+ * which keeps as much as the format can store:
  *
  *   (thread, stack) -> weight -> samples     by the largest remainders: the total is exact to half
  *                                            an interval, each stack to one
- *   row of a stack  -> samples               by running sums: the stack's come where its time was
+ *   row of a stack  -> samples               by running sums: samples are at the time of their rows
  *
- * What was sampled keeps its interval, unless that is a mean (V8's, of a few hundred nanoseconds
- * more or less): then it is stretched so that the total is whole. What was not sampled gets one so
- * short that the whole is a million samples, and no shorter than the microsecond that the format
- * knows.
+ * Sampled profiles keep their interval, unless it is a mean (V8's vary by a few hundred
+ * nanoseconds): then it is adjusted so that the total is a whole number. Others get an interval for
+ * a million samples in total, at least the format's microsecond.
  */
 #include "tachyon_plan.h"
 
@@ -24,14 +23,14 @@ enum { FINEST = 1000000 };
 
 struct entry {
 	double weight;    /* in intervals */
-	double seen;      /* of it, in the rows until now */
-	uint64_t samples; /* that it gets */
+	double seen;      /* part of it in the rows so far */
+	uint64_t samples; /* assigned */
 	uint64_t given;
 };
 
 struct planner {
 	const struct fz_profile *p;
-	double scale; /* intervals that one of the metric is */
+	double scale; /* intervals per unit of the metric */
 	struct entry *entries;
 	uint32_t n, cap;
 	uint32_t *entry_of_row;
@@ -50,7 +49,7 @@ static int64_t choose_interval(const struct fz_profile *p, double ns)
 		us = ceil(all / FINEST);
 	if (p->recording.interval_ns % 1000 && m->column && all >= us && us > 0)
 		us = all / round(all / us);
-	/* A thousand seconds: beyond it nothing was ever sampled, and sums must stay in range. */
+	/* At most a thousand seconds, to keep sums in range. */
 	return llround(FZ_MIN(FZ_MAX(round(us), 1), 1e9)) * 1000;
 }
 
@@ -91,7 +90,7 @@ static int by_remainder(const void *pa, const void *pb, void *arg)
 	return (a > b) - (a < b);
 }
 
-/* Whole intervals to each, and what is then left of the total to the largest remainders. */
+/* Assigns whole intervals to each entry, and the rest of the total to the largest remainders. */
 static void deal_entries(struct planner *l, uint64_t total)
 {
 	fz_auto(fz_free_ptr) uint32_t *order = fz_calloc(FZ_MAX(l->n, 1), sizeof(*order));
@@ -146,7 +145,7 @@ int fz_tachyon_plan_init(struct fz_tachyon_plan *plan, const struct fz_profile *
 	if (r)
 		return r;
 	*plan = (struct fz_tachyon_plan){ .interval_ns = choose_interval(p, ns) };
-	/* A sample is an interval, whatever part of a microsecond that leaves out. */
+	/* A sample is one interval, despite rounding to microseconds. */
 	l.scale = fz_fit_counts_samples(p) ? 1 : ns / (double)plan->interval_ns;
 	sum_entries(&l);
 	for (uint32_t i = 0; i < l.n; i++)

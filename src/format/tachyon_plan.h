@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many samples of a .bin each row of a profile becomes. */
+/* The number of samples of a .bin for each row of a profile. */
 #pragma once
 
 #include "profile/profile.h"
@@ -8,10 +8,10 @@ struct fz_tachyon_plan {
 	int64_t interval_ns; /* whole microseconds, at least one */
 	uint64_t samples;
 	uint32_t *of_row; /* for each row; released by fz_tachyon_plan_release */
-	double moved;     /* share of the metric that rounding to whole samples moved */
+	double moved;     /* share of the metric moved by rounding to whole samples */
 };
 
-/* FZ_EUNSUPPORTED: the metric is no time, or its samples would be too many. */
+/* FZ_EUNSUPPORTED if the metric is not a time, or needs too many samples. */
 int fz_tachyon_plan_init(struct fz_tachyon_plan *plan, const struct fz_profile *p,
 			 struct fz_error *err);
 void fz_tachyon_plan_release(struct fz_tachyon_plan *plan);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading .bin in one pass over a stream; the layout is in tachyon.h.
+/* Reads .bin in one pass over a stream; the layout is in tachyon.h.
  *
- * The tables come after the samples, so samples are decoded against frame numbers that mean
- * nothing yet: their stacks are interned in a draft tree {parent, frame number}, which is a few
- * thousand nodes however many samples there are, and translated once the tables are known.
+ * The tables come after the samples, so frame numbers are unresolved at first: stacks are interned
+ * in a draft tree {parent, frame number}, a few thousand nodes for any number of samples, and
+ * translated once the tables are known.
  *
  *   thread state: frames[] and nodes[] root first; a record drops some from the end, adds some
  *   draft:        node -> {parent node, frame number}
  *
- * Damage in the sample region loses what follows in it; without the tables everything is lost.
+ * Damage in the sample region loses the rest of it; without the tables everything is lost.
  */
 #include "format.h"
 #include "import.h"
@@ -28,7 +28,7 @@ struct header {
 	uint32_t threads, compression, config;
 };
 
-/* What a thread's next record builds upon. */
+/* State that a thread's next record is relative to. */
 struct thread_state {
 	uint64_t now_us;
 	uint32_t depth, cap;
@@ -37,7 +37,7 @@ struct thread_state {
 
 struct draft_node {
 	uint32_t parent, frame;
-	uint32_t last; /* the child that was asked for last; FZ_NONE */
+	uint32_t last; /* the child of the last lookup, or FZ_NONE */
 };
 
 struct reader {
@@ -47,7 +47,7 @@ struct reader {
 	struct fz_tachyon_source source;
 	struct thread_state *threads; /* by profile thread */
 	size_t thread_count, thread_cap;
-	uint64_t last_tid; /* the thread of the record before, which is the likely one */
+	uint64_t last_tid; /* the thread of the previous record, a likely match */
 	uint32_t last_interp, last_thread;
 	uint32_t deepest; /* frames */
 	struct draft_node *draft;
@@ -56,7 +56,7 @@ struct reader {
 	uint32_t *pushed;        /* scratch: innermost first, as in the file */
 	size_t pushed_cap;
 	struct fz_str *strings;
-	bool made; /* the samples, of times */
+	bool made; /* samples were synthesized from times */
 	uint32_t string_count;
 };
 
@@ -85,8 +85,8 @@ static double get_double(const struct header *h, const uint8_t *at)
 	return v;
 }
 
-/* Betas of 3.15 counted samples in 32 bits, which moves what follows, and called it version 1
- * too. Read as the final layout such a file has its frame table before its strings. */
+/* Betas of 3.15 had a 32-bit count of samples, which shifts later fields, also as version 1. In the
+ * final layout such a file would have its frame table before its strings. */
 static void parse_counts(struct header *h, const uint8_t *b)
 {
 	h->samples = get64(h, b + TACHYON_AT_SAMPLES);
@@ -174,7 +174,7 @@ static struct thread_state *find_thread(struct reader *r, uint64_t tid, uint32_t
 
 static uint32_t draft_child(struct reader *r, uint32_t parent, uint32_t frame)
 {
-	/* A program mostly calls from a place what it called there before. */
+	/* Most calls repeat the last one from the same place. */
 	if (parent != FZ_NONE && r->draft[parent].last != FZ_NONE &&
 	    r->draft[r->draft[parent].last].frame == frame)
 		return r->draft[parent].last;
@@ -191,8 +191,8 @@ static uint32_t draft_child(struct reader *r, uint32_t parent, uint32_t frame)
 	return *slot;
 }
 
-/* Put pushed[0..n) on top of the `keep` outermost frames. Frames that stand there already need
- * no lookup: FULL records mostly repeat what the thread had. */
+/* Pushes pushed[0..n) on the `keep` outermost frames. Unchanged frames need no lookup: FULL records
+ * mostly repeat the thread's stack. */
 static void change_stack(struct reader *r, struct thread_state *t, uint32_t keep, uint32_t n)
 {
 	uint32_t depth = keep + n, i = keep;
@@ -239,8 +239,7 @@ static bool read_change(struct reader *r, struct thread_state *t, unsigned encod
 		return false;
 	uint32_t keep =
 		encoding == TACHYON_POP_PUSH ? t->depth - (uint32_t)argument : (uint32_t)argument;
-	/* SUFFIX keeps the outermost `argument` frames of the stack, which is all of it in what
-	 * CPython writes. */
+	/* SUFFIX keeps the outermost `argument` frames of the stack; CPython always keeps all. */
 	if (n + keep > DEPTH_MAX || !read_pushed(r, n))
 		return false;
 	change_stack(r, t, keep, (uint32_t)n);
@@ -252,7 +251,7 @@ static bool read_moment(struct reader *r, struct thread_state *t, uint8_t *ret_s
 	uint64_t delta = fz_tachyon_source_varint(&r->source);
 
 	*ret_status = fz_tachyon_source_byte(&r->source);
-	t->now_us += delta; /* modulo 2^64, as it was subtracted */
+	t->now_us += delta; /* modulo 2^64, like the writer's subtraction */
 	return !r->source.bad;
 }
 
@@ -261,7 +260,7 @@ static bool add_sample(struct reader *r, uint32_t thread, uint8_t status)
 	const struct thread_state *t = &r->threads[thread];
 	uint64_t us = t->now_us - r->h.start_us;
 
-	/* Before the start: of another clock. The samples are there, their times mean nothing. */
+	/* Before the start, so of a different clock: the samples are valid but not their times. */
 	if (us > INT64_MAX / 1000) {
 		r->p->samples.timed = false;
 		us = 0;
@@ -292,7 +291,7 @@ static bool read_repeats(struct reader *r, uint32_t thread)
 	return !r->source.bad;
 }
 
-/* False when the record makes no sense. */
+/* Reads a record; false if invalid. */
 static bool read_record(struct reader *r)
 {
 	const uint8_t *b = fz_tachyon_source_bytes(&r->source, TACHYON_RECORD);
@@ -329,7 +328,7 @@ static int read_samples(struct reader *r, struct fz_error *err)
 			       "%s: damaged: more threads than the %u in its header",
 			       fz_input_name(r->in), r->h.threads);
 	bool damaged = !good || s->bad;
-	/* A record before which everything was in order may still be the first damaged one. */
+	/* The first damaged record may have used up all bytes. */
 	if (damaged)
 		r->p->quality.dropped_bytes = FZ_MAX(size - s->taken, 1);
 	else if (r->p->samples.n != r->h.samples)
@@ -371,7 +370,7 @@ static int read_strings(struct reader *r, struct fz_cursor c, uint32_t count, st
 	return 0;
 }
 
-/* Frames of the wrapper through which Tachyon starts a script. */
+/* Whether a file is of the wrapper through which Tachyon starts a script. */
 static bool is_internal(struct fz_str file)
 {
 	return fz_str_ends(file, "_sync_coordinator.py");
@@ -422,7 +421,7 @@ static bool read_frame(struct reader *r, struct fz_cursor *c, uint32_t *ret)
 	return true;
 }
 
-/* Draft stacks become real ones, and samples follow. Internal frames vanish on the way. */
+/* Translates draft stacks and their samples, omitting internal frames. */
 static int translate_stacks(struct reader *r, const uint32_t *frames, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) uint32_t *real = fz_calloc(r->draft_count, sizeof(*real));
@@ -463,7 +462,8 @@ static double plausible(double v, double max)
 	return v >= 0 && v <= max ? v : __builtin_nan("");
 }
 
-/* The block is found by its trailer, as CPython's documentation allows it to grow in front. */
+/* Finds the block by its trailer, because according to CPython's documentation it may grow at the
+ * front. */
 static void read_stats(struct reader *r, const uint8_t *end, size_t n)
 {
 	struct fz_recording *to = &r->p->recording;
@@ -535,13 +535,13 @@ static void describe(struct reader *r)
 		fz_profile_add_metric(r->p, FZ_STR("samples"), FZ_STR("count"), 1, false);
 }
 
-/* The end of the last sample where no statistics say how long the recording took. */
+/* Sets the duration to the end of the last sample if there are no statistics. */
 static void finish_run(struct reader *r)
 {
 	const struct fz_samples *s = &r->p->samples;
 	int64_t last = 0;
 
-	/* A stack of just so many frames may have been one, but hardly was. */
+	/* A stack of exactly this depth is most likely truncated. */
 	if (r->deepest == TACHYON_DEPTH)
 		fz_profile_set_fact(r->p, "stacks.cut", FZ_STR("256"));
 	if (r->made) {
@@ -585,7 +585,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	return code;
 }
 
-/* A file that starts with zeros under our suffix is a recording that was killed. */
+/* A file with this suffix that starts with zeros is a killed recording. */
 static int sniff(const uint8_t *head, size_t n, const char *name)
 {
 	if (n >= 4 && (memcmp(head, "HCAT", 4) == 0 || memcmp(head, "TACH", 4) == 0))

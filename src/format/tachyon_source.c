@@ -29,7 +29,7 @@ void fz_tachyon_source_release(struct fz_tachyon_source *s)
 	*s = (struct fz_tachyon_source){ 0 };
 }
 
-/* Up to n stored bytes of the region; 0 at its end or on an error. */
+/* Reads up to n stored bytes of the region; 0 at its end or on an error. */
 static size_t take_stored(struct fz_tachyon_source *s, void *to, size_t n)
 {
 	n = FZ_MIN((uint64_t)n, s->size - s->taken);
@@ -39,7 +39,7 @@ static size_t take_stored(struct fz_tachyon_source *s, void *to, size_t n)
 		s->error = (int)got;
 		return 0;
 	}
-	/* The file ends within the region: what was promised does not exist. */
+	/* The file ends within the region, which is shorter than stated. */
 	if (got < (int64_t)n)
 		s->size = s->taken + (uint64_t)got;
 	s->taken += (uint64_t)got;
@@ -62,7 +62,7 @@ static size_t unpack(struct fz_tachyon_source *s, uint8_t *to, size_t n)
 			s->bad = true;
 			break;
 		}
-		/* Asked once more after a complete frame, zstd waits for another one. */
+		/* After a complete frame zstd waits for another one. */
 		bool nothing_happened = src.size == 0 && dst.pos == 0;
 		if (nothing_happened)
 			s->bad |= s->in_frame;

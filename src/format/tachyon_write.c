@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing .bin so that CPython 3.15's own replay accepts it; the layout is in tachyon.h.
+/* Writes .bin files that CPython 3.15's replay accepts; the layout is in tachyon.h.
  *
- * The format has no weights: a sample is one interval, and cost is counted in samples. A row
- * that stands for several (the recorder was late, or equal samples were folded into one) is
- * therefore written that many times, an interval apart, ending at its own time; tachyon_plan.c
- * says how many, so that every share comes out as recorded. Stacks deeper than 256 keep their
- * innermost frames, as CPython's do. Times are whole microseconds, runs follow one another.
+ * The format has no weights: a sample is one interval, and cost is the number of samples. A row
+ * with the cost of several (the recorder was late, or equal samples were merged) is therefore
+ * written that many times, an interval apart, ending at its own time; tachyon_plan.c computes the
+ * numbers so that shares are preserved. Stacks deeper than 256 keep their innermost frames, like in
+ * CPython. Times are whole microseconds; runs follow one another.
  *
- * The samples are compressed into memory, which is two or three bytes for each, because the
- * header in front of them holds their size.
+ * The samples are compressed in memory, two or three bytes each, because the header before them
+ * contains their size.
  */
 #include "metric_fit.h"
 #include "tachyon.h"
@@ -19,7 +19,7 @@
 
 enum { RECORDS = 64 * 1024, LEVEL = 5, REPEATS_MAX = 8192 };
 
-/* State of one (tid, interpreter): what the next record is relative to. */
+/* State of one (tid, interpreter) that its next record is relative to. */
 struct lane {
 	uint64_t tid;
 	uint32_t interp;
@@ -27,7 +27,7 @@ struct lane {
 	uint32_t stack; /* profile stack of the last record */
 	uint32_t depth;
 	uint32_t frames[TACHYON_DEPTH]; /* file frames, innermost first */
-	struct fz_buf repeats;          /* (delta, status) pairs that are not written yet */
+	struct fz_buf repeats;          /* (delta, status) pairs not written yet */
 	uint32_t repeat_count;
 };
 
@@ -39,7 +39,7 @@ struct writer {
 	size_t lane_count, lane_cap;
 	uint32_t *string_index, *frame_index; /* in the file; FZ_NONE: not used yet */
 	uint32_t string_count, frame_count;
-	struct fz_buf strings, frames; /* the tables as they will be written */
+	struct fz_buf strings, frames; /* encoded tables */
 	struct fz_buf records, packed;
 	ZSTD_CStream *zstd; /* NULL: not compressed */
 	uint64_t samples;
@@ -69,7 +69,7 @@ static void compress(struct writer *w, ZSTD_EndDirective end)
 
 /* ---- tables ---- */
 
-/* The entry after the profile's last stands for "~". */
+/* The entry after the profile's last one is "~". */
 static uint32_t add_string(struct writer *w, struct fz_str s)
 {
 	fz_buf_varint(&w->strings, s.n);
@@ -86,8 +86,8 @@ static uint32_t string_index(struct writer *w, uint32_t string)
 	return w->string_index[string];
 }
 
-/* Frames that are not code, or whose file nobody knows, are in "~" and have no line: Tachyon
- * shows them by their name alone. */
+/* Whether a function is written with the file "~" and no line, because it is not code or has no
+ * file; Tachyon shows just its name. */
 static bool is_special(const struct writer *w, const struct fz_function *f)
 {
 	return f->kind == FZ_KIND_MARKER || f->kind == FZ_KIND_TASK ||
@@ -155,7 +155,7 @@ static void add_frames(struct writer *w, const uint32_t *frames, uint32_t n)
 		fz_buf_varint(&w->records, frames[i]);
 }
 
-/* The stack changed: say how, the way CPython chooses. */
+/* Writes the change of a stack, choosing the encoding like CPython. */
 static void add_change(struct writer *w, struct lane *l, uint64_t us, uint8_t status,
 		       const uint32_t *frames, uint32_t depth, uint32_t shared)
 {
@@ -206,7 +206,7 @@ static void add_sample(struct writer *w, struct lane *l, uint64_t us, uint8_t st
 		frames[depth++] = frame_index(w, w->p->stacks[at].frame);
 	l->stack = stack;
 	uint32_t shared = shared_frames(l, frames, depth);
-	if (shared == depth && depth == l->depth) { /* they differ only where they were cut */
+	if (shared == depth && depth == l->depth) { /* they differ only in truncated frames */
 		add_repeat(w, l, us, status);
 		return;
 	}
@@ -221,7 +221,7 @@ static void add_row(struct writer *w, size_t row)
 	uint64_t n = w->plan.of_row[row], interval_us = (uint64_t)w->plan.interval_ns / 1000;
 	int64_t time = s->timed ? FZ_MAX(s->time[row], 0) : 0;
 	uint64_t us = w->run_start_us[s->run ? s->run[row] : 0] + (uint64_t)time / 1000;
-	/* It knows nothing of these. */
+	/* The format lacks these. */
 	uint8_t status = s->status[row] & ~(FZ_STATUS_GC | FZ_STATUS_BESIDE);
 
 	if (w->p->threads[s->thread[row]].is_main)
@@ -237,7 +237,7 @@ static void add_row(struct writer *w, size_t row)
 
 /* ---- set-up ---- */
 
-/* Threads that the format cannot tell apart share a lane; one without an id gets a number. */
+/* Threads that are the same in the format share a lane; one without an id gets a number. */
 static void find_lanes(struct writer *w)
 {
 	struct fz_map by_id = { 0 };
@@ -346,7 +346,7 @@ static void add_header(const struct writer *w, struct fz_buf *b)
 	fz_buf_u32(b, TACHYON_VERSION);
 	fz_buf_add(b, r->python, 3);
 	fz_buf_u8(b, 0);
-	fz_buf_u64(b, 0); /* start: a clock of the recording machine; times count from here */
+	fz_buf_u64(b, 0); /* start, on any clock; times are relative to it */
 	fz_buf_u64(b, (uint64_t)w->plan.interval_ns / 1000);
 	fz_buf_u64(b, w->samples);
 	fz_buf_u32(b, (uint32_t)w->lane_count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From calls and returns to samples; see timeline.h. */
+/* Converts calls and returns to samples; see timeline.h. */
 #include "timeline.h"
 
 #include "import.h"
@@ -32,7 +32,7 @@ static void pass(struct fz_track *t, double until, struct fz_spans *spans)
 void fz_track_advance(struct fz_track *t, double at, struct fz_spans *spans)
 {
 	while (t->depth && t->ends[t->depth - 1] <= at) {
-		/* What never ended has lasted until the last event. */
+		/* A call without a return lasts until the last event. */
 		if (isfinite(t->ends[t->depth - 1]))
 			pass(t, t->ends[t->depth - 1], spans);
 		t->depth--;
@@ -76,7 +76,7 @@ void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p, double ns,
 			.time = fz_import_scaled(span->start - zero, ns),
 			.status = FZ_STATUS_UNKNOWN,
 		};
-		/* Ends are rounded, not lengths, so that no nanosecond is lost on the way. */
+		/* Rounds ends instead of lengths, so that rounding errors do not accumulate. */
 		int64_t weight = fz_import_scaled(span->start + span->length - zero, ns) - s.time;
 		fz_profile_add_sample(p, &s, &weight);
 	}

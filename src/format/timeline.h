@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* From calls and returns to samples: what was open on top between two events gets the time.
+/* Converts calls and returns to samples: the time between two events goes to the innermost open
+ * call.
  *
  *   open a at 0, open b at 3, close at 5, close at 9   ->   a 3, a;b 2, a 4
  *
- * A track is one thread. Its rows go to a list of spans first, because a profile must know its
- * metrics before its first sample.
+ * A track is one thread. Its rows go to a list of spans first, because a profile needs its metrics
+ * before its first sample.
  */
 #pragma once
 
@@ -24,7 +25,7 @@ struct fz_track {
 	uint32_t thread;
 	double now;     /* of the last event */
 	uint32_t *open; /* stacks, the outermost first */
-	double *ends;   /* when the open one is known to end; INFINITY otherwise */
+	double *ends;   /* known end of each open one, or INFINITY */
 	uint32_t depth, cap, ends_cap;
 	bool started;
 };
@@ -32,13 +33,14 @@ struct fz_track {
 enum { FZ_TRACK_DEPTH_MAX = 1 << 16 };
 
 void fz_track_release(struct fz_track *t);
-/* Time passes up to `at`; frames that are known to end on the way are closed. */
+/* Advances the time to `at`, closing frames with a known end before it. */
 void fz_track_advance(struct fz_track *t, double at, struct fz_spans *spans);
-/* Open a frame now. False when there are too many open. */
+/* Opens a frame; false if too many are open. */
 bool fz_track_open(struct fz_track *t, struct fz_profile *p, uint32_t frame, double ends);
-/* The frame on top, FZ_NONE when nothing is open. */
+/* The innermost open frame, or FZ_NONE. */
 uint32_t fz_track_top(const struct fz_track *t, const struct fz_profile *p);
 void fz_track_close(struct fz_track *t);
-/* Samples of one metric with a column (and no other), in order of their threads and times. */
+/* Adds the spans as samples of the only metric, which has a column, in order of threads and
+ * times. */
 void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p, double ns, double zero);
 void fz_spans_release(struct fz_spans *spans);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading trace events (Chrome's about:tracing, Perfetto's old format, and many tracers).
+/* Reads trace events (Chrome's about:tracing, Perfetto's old format, and many tracers).
  *
  *   [{ph: B or E or X, name, pid, tid, ts, dur}, ...]      or {traceEvents: [...], ...}
  *
- * There are three things in such files that are profiles, and the first of them that is there is
- * read, as they are different views of the same time:
+ * Such files have up to three kinds of profiles, which are different views of the same time. The
+ * first existing one is read:
  *
  *   CPU profiles of V8, whole ("CpuProfile") or in pieces ("Profile", "ProfileChunk")
- *   "samples" beside the events, with "stackFrames"
+ *   "samples" in addition to the events, with "stackFrames"
  *   calls: B opens, E closes, X is both
  *
- * Files are large, so events are read one by one and only what matters of each is kept: calls are
- * sorted by time at the end and played back on a timeline for each thread.
+ * Files are large, so events are read one by one and stored in short form: calls are sorted by time
+ * at the end and replayed on a timeline for each thread.
  */
 #include "cpuprofile.h"
 #include "format.h"
@@ -29,13 +29,13 @@ struct call {
 	bool dropped;
 };
 
-/* What a thread has open while the file is read, in the file's order. */
+/* An open call of a thread while reading, in the file's order. */
 struct open {
 	uint32_t call;  /* in reader.calls */
 	uint32_t below; /* in reader.opens; FZ_NONE: the last */
 };
 
-/* A sampled profile in the making. */
+/* A sampled profile while reading. */
 struct sampled {
 	uint32_t thread;
 	double now;            /* of the last sample */
@@ -48,7 +48,7 @@ struct node {
 	bool idle;
 };
 
-/* The stack of a moment when V8 had nothing to do. */
+/* The stack of a moment when V8 was idle. */
 #define IDLE (FZ_NONE - 1)
 
 struct moment {
@@ -58,7 +58,7 @@ struct moment {
 
 struct reader {
 	struct fz_jsonread_stream in;
-	uint32_t without_length; /* calls of which only the CPU time is known */
+	uint32_t without_length; /* calls with just a CPU time */
 	struct fz_profile *p;
 	const char *name; /* of the file */
 	struct call *calls;
@@ -136,7 +136,8 @@ static void open_call(struct reader *r, const json_t *event)
 	fz_map_put(&r->top_of, thread, ++r->open_count);
 }
 
-/* A call that took no time is not worth sorting, and could be sorted behind its own return. */
+/* Closes a call; without any duration it is dropped, since it could be sorted after its own
+ * return. */
 static void close_call(struct reader *r, const json_t *event)
 {
 	uint32_t back = add_call(r, event, -1);
@@ -150,7 +151,7 @@ static void close_call(struct reader *r, const json_t *event)
 	fz_map_put(&r->top_of, r->calls[back].thread, o->below == FZ_NONE ? 0 : o->below + 1);
 }
 
-/* How long a thread had a CPU says nothing of how long the call took. */
+/* Adds a complete call; its CPU time is no substitute for its duration. */
 static void add_whole(struct reader *r, const json_t *event)
 {
 	const json_t *duration = json_object_get(event, "dur");
@@ -163,7 +164,7 @@ static void add_whole(struct reader *r, const json_t *event)
 
 /* ---- CPU profiles ---- */
 
-/* A start of 0 is no time: the event that begins the profile says when that was. */
+/* Starts a profile; if its start is 0, uses the time of the event. */
 static void start_profile(struct sampled *s, const json_t *event, const json_t *start)
 {
 	double at = fz_jsonread_number(start, 0);
@@ -206,7 +207,7 @@ static void add_node(struct reader *r, struct sampled *s, const json_t *v)
 	r->nodes[r->node_count++] = n;
 }
 
-/* A whole profile's nodes may name their children instead of their parent: parents come first. */
+/* Adds nodes that refer to their children instead of their parent, parents first. */
 static void add_children(struct reader *r, struct sampled *s, const json_t *nodes)
 {
 	struct fz_map parent_of = { 0 };
@@ -267,7 +268,7 @@ static void add_chunk(struct reader *r, struct sampled *s, const json_t *profile
 						   fz_jsonread_int(json_array_get(lines, i), 0))));
 	}
 	double end = fz_jsonread_number(json_object_get(profile, "endTime"), NAN);
-	/* Counted from 0, an end far behind the samples is on the events' clock. */
+	/* If times count from 0, an end far after the samples is on the events' clock. */
 	if (end > s->now && (s->placed || end <= 2 * s->now))
 		add_moment(r, s->thread, end, FZ_NONE);
 }
@@ -325,7 +326,7 @@ static void read_event(struct reader *r, const json_t *event)
 		add_whole(r, event);
 }
 
-/* Up to the bracket, or the end of a file that was cut short. */
+/* Reads events up to the bracket, or the end of a truncated file. */
 static void read_events(struct reader *r)
 {
 	int c;
@@ -391,7 +392,7 @@ static void read_file(struct reader *r)
 	r->in.cut |= fz_jsonread_peek(&r->in) < 0;
 }
 
-/* ---- samples beside the events ---- */
+/* ---- samples in addition to events ---- */
 
 enum { DEPTH_MAX = 4096 };
 
@@ -441,7 +442,7 @@ static int by_moment(const void *pa, const void *pb)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Each lasts until the next one of its thread. */
+/* Adds samples; each lasts until the next one of its thread. */
 static void add_sampled(struct reader *r)
 {
 	double zero = INFINITY;
@@ -468,7 +469,7 @@ static void add_sampled(struct reader *r)
 	fz_cpuprofile_note_idle(r->p, idle);
 }
 
-/* Returns before calls; of the calls that begin together the longest is the outermost. */
+/* Orders by time, returns before calls; of calls with the same start the longest is outermost. */
 static int by_time(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
@@ -490,8 +491,8 @@ static bool same_name(const struct reader *r, uint32_t a, uint32_t b)
 	       r->p->functions[r->p->frames[b].function].name;
 }
 
-/* A return closes the innermost call of its name that waits for one, and all above it; one that
- * fits nothing is ignored. */
+/* Closes the innermost open call with the name of a return, and all above it; an unmatched return
+ * is ignored. */
 static void close_on(struct reader *r, struct fz_track *track, const struct call *c)
 {
 	uint32_t depth = track->depth;
@@ -507,7 +508,7 @@ static void close_on(struct reader *r, struct fz_track *track, const struct call
 		fz_track_close(track);
 }
 
-/* A call cannot outlast what called it. */
+/* Opens a call, which cannot outlast its caller. */
 static bool open_on(struct reader *r, struct fz_track *track, const struct call *c)
 {
 	double ends = c->at + c->length;
@@ -572,7 +573,7 @@ static void release(struct reader *r)
 	json_decref(r->stack_frames);
 }
 
-/* What a reader of the figures must know. */
+/* Adds notes about the figures. */
 static void add_notes(struct reader *r)
 {
 	uint32_t n = r->without_length;

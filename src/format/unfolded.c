@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of several lines as folded text; see unfolded.h. */
+/* Converts stacks of several lines to folded text; see unfolded.h. */
 #include "unfolded.h"
 
 #include "collapsed.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A stack printed with one frame on a line, innermost first, as one line of folded text. The
- * readers of bpftrace's and bcc's output share it. */
+/* Converts a stack printed with one frame per line, innermost first, to a line of folded text. For
+ * the readers of bpftrace's and bcc's output. */
 #pragma once
 
 #include "base/buf.h"
@@ -21,8 +21,8 @@ struct fz_unfolded {
 
 /* Start the next stack. */
 void fz_unfolded_reset(struct fz_unfolded *u);
-/* Frames beyond a limit no profiler reaches are left out. */
+/* Adds a frame; those beyond a limit that no profiler reaches are omitted. */
 void fz_unfolded_add(struct fz_unfolded *u, struct fz_str name, bool kernel);
-/* The stack with its number, "app;main;work 3", valid until the next one. */
+/* Returns the stack with its number, "app;main;work 3", valid until the next one. */
 struct fz_str fz_unfolded_line(struct fz_unfolded *u, struct fz_str number);
 void fz_unfolded_release(struct fz_unfolded *u);

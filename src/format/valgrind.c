@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Places as Valgrind's tools write them; see valgrind.h. */
+/* Parses places in the form of Valgrind's tools; see valgrind.h. */
 #include "valgrind.h"
 
 #include "base/buf.h"
 #include "import.h"
 
-/* "0x109180: " before the place; tools of other makers may leave it out. */
+/* Takes "0x109180: " before a place; other tools may omit it. */
 static struct fz_str take_address(struct fz_str *place)
 {
 	const char *colon = fz_str_starts(*place, "0x") ? memchr(place->p, ':', place->n) : NULL;
@@ -18,7 +18,7 @@ static struct fz_str take_address(struct fz_str *place)
 	return address;
 }
 
-/* Without a symbol the object's name, "[libc.so.6]": a library may lie elsewhere the next time. */
+/* Without a symbol, the object's name, "[libc.so.6]", since addresses of libraries vary. */
 static uint32_t unknown_frame(struct fz_profile *p, struct fz_str module, struct fz_str address)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
@@ -38,7 +38,7 @@ uint32_t fz_valgrind_frame(struct fz_profile *p, struct fz_str place)
 	struct fz_import_frame f = { 0 };
 
 	fz_import_location(place, &f);
-	f.line = f.first_line; /* of the call, not where its function begins */
+	f.line = f.first_line; /* of the call, not the function's first */
 	f.first_line = 0;
 	if (fz_str_eq(f.name, FZ_STR("???")))
 		return unknown_frame(p, f.module, address);

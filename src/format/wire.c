@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Protocol buffers as bytes; see wire.h. Groups, which nobody has used for long, are refused. */
+/* Encodes and decodes protocol buffers; see wire.h. Groups are obsolete and refused. */
 #include "wire.h"
 
 bool fz_wire_next(struct fz_wire *w)
