@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that is released all at once. Nothing in an arena is freed singly or moved. */
+/* Memory that is released all at once. Allocations are never freed individually or moved. */
 #pragma once
 
 #include "base.h"

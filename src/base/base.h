@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What every file may use: assertions, cleanup attributes, allocation that cannot fail.
+/* Basics for all files: assertions, cleanup attributes, allocation that cannot fail.
  *
- * Three kinds of failure are never mixed. A bug of ours ends in fz_assert, which stays on in
- * release builds. The world misbehaving is an int return and a struct fz_error (error.h). Out of
- * memory aborts here; in exchange no size that was read from input may reach an allocator before
- * it was checked against a limit.
+ * Three kinds of failure are never mixed. Bugs of ours fail an fz_assert, which is enabled in
+ * release builds. External failures are an int return and a struct fz_error (error.h). Out of
+ * memory aborts here; in exchange, check every size from input against a limit before allocating.
  */
 #pragma once
 
@@ -22,10 +21,10 @@
 /* "No such index" in every table that is addressed by uint32_t. */
 #define FZ_NONE UINT32_MAX
 
-/* Run the release function of a variable when it leaves scope. */
+/* Runs the release function of a variable when it leaves scope. */
 #define fz_auto(fn) __attribute__((cleanup(fn), unused))
 
-/* Take a pointer out of a variable that has a cleanup, leaving NULL behind. */
+/* Moves a pointer out of a variable with a cleanup, leaving NULL. */
 #define fz_steal(p)                            \
 	({                                     \
 		__typeof__(p) fz_stolen = (p); \
@@ -37,7 +36,7 @@
 
 _Noreturn void fz_assert_failed(const char *cond, const char *file, int line, const char *func);
 
-/* Called before an allocator aborts; NULL: nothing. Process-wide. */
+/* Sets the handler to call before an allocator aborts; NULL: none. Process-wide. */
 void fz_on_out_of_memory(void (*handler)(size_t bytes));
 void *fz_malloc(size_t size);
 void *fz_calloc(size_t count, size_t size);
@@ -55,7 +54,7 @@ char *fz_asprintf(const char *fmt, ...);
 void fz_free_ptr(void *pp); /* free(*(void **)pp) */
 void fz_close_fd(int *fd);  /* close when >= 0, errno kept */
 
-/* Make room for one more element: arr[*len] is writable after the call. Growth is geometric. */
+/* Ensures room for one more element: arr[len] is writable afterwards. Growth is geometric. */
 #define fz_grow(arr, len, cap)                                                 \
 	do {                                                                   \
 		if ((len) >= (cap)) {                                          \

@@ -19,7 +19,7 @@ void fz_base64_encode(struct fz_buf *out, const void *data, size_t n)
 	}
 }
 
-/* FZ_NONE: no letter. */
+/* Value of a letter; FZ_NONE for other characters. */
 static uint32_t value_of(char c)
 {
 	const char *at = c ? strchr(letters, c) : NULL;

@@ -27,5 +27,5 @@ void fz_both(void (*work)(void *arg), void *first, void *second)
 	if (started)
 		pthread_join(thread, NULL);
 	else
-		work(second); /* no room for a thread: one after the other */
+		work(second); /* no thread available: sequentially */
 }

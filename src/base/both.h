@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The same work on two things at once: the two sides of a comparison.
+/* Does the same work on two objects at once, such as the two sides of a comparison.
  *
  *   fz_both(load, &base, &head);
  *
- * Most of that work waits for memory, so a second processor halves it. The work is a pure function
- * of its argument: it shares nothing that either of them writes, so that the result is the same
- * whatever comes first.
+ * Most of that work waits for memory, so a second processor halves the time. The work must not
+ * write shared data, so that the result does not depend on the order.
  */
 #pragma once
 

@@ -147,7 +147,7 @@ void fz_buf_varint(struct fz_buf *b, uint64_t v)
 	uint8_t bytes[10];
 	size_t n = 0;
 
-	if (v < 0x80) { /* most are */
+	if (v < 0x80) { /* the common case */
 		fz_buf_u8(b, (uint8_t)v);
 		return;
 	}

@@ -6,6 +6,6 @@
 
 enum { FZ_NO_CHECKOUT = -1 };
 
-/* How much of the path is the checkout's top, the nearest folder at or above it that holds ".git";
- * 0 is the root folder. FZ_NO_CHECKOUT: it is in none. */
+/* Returns the length of the prefix of a path that is the top of its checkout, the nearest folder at
+ * or above it with ".git"; 0 is the root folder. FZ_NO_CHECKOUT if there is none. */
 long fz_checkout_length(const char *path);

@@ -25,13 +25,13 @@ static inline int64_t fz_clock_read(clockid_t clock)
 	return fz_clock_ns(t);
 }
 
-/* Since some moment in the past; never set back. */
+/* Monotonic time. */
 static inline int64_t fz_clock_now(void)
 {
 	return fz_clock_read(CLOCK_MONOTONIC);
 }
 
-/* From now until then; 0 when that is past. */
+/* Time from now until then; 0 if that is past. */
 static inline int64_t fz_clock_left(int64_t until)
 {
 	int64_t now = fz_clock_now();
@@ -39,7 +39,7 @@ static inline int64_t fz_clock_left(int64_t until)
 	return FZ_MAX(until - now, 0);
 }
 
-/* Since 1970. */
+/* Time since 1970. */
 static inline int64_t fz_clock_unix(void)
 {
 	return fz_clock_read(CLOCK_REALTIME);

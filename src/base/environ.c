@@ -44,7 +44,7 @@ static bool begins_so(const char *entry, const char *prefix)
 	return strncmp(entry, prefix, strlen(prefix)) == 0;
 }
 
-/* The place of a variable; n: there is none. */
+/* Index of a variable; n if there is none. */
 static size_t find(const struct fz_environ *e, const char *name)
 {
 	size_t i = 0;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a program to be started. Our own is never changed: in a server, or in the
- * host of the library, other threads read it. */
+/* The environment for a new program. Our own is never changed, because other threads of a server or
+ * of the library's host read it. */
 #pragma once
 
 #include <stddef.h>
 
 struct fz_environ {
-	char **list; /* "NAME=value", ended by NULL, as execve takes it; owned */
+	char **list; /* "NAME=value", NULL-terminated, for execve; owned */
 	size_t n, cap;
 };
 
-/* A copy; from: NULL is ours. */
+/* Copies `from`; NULL: our own. */
 void fz_environ_init(struct fz_environ *e, char *const *from);
 void fz_environ_release(struct fz_environ *e);
-/* Borrowed until the variable is changed; NULL: there is none of that name. */
+/* Returns a value, valid until the variable changes; NULL if not set. */
 const char *fz_environ_get(const struct fz_environ *e, const char *name);
 void fz_environ_set(struct fz_environ *e, const char *name, const char *value);
-/* However often it is there, as unsetenv does. */
+/* Removes all occurrences of a variable, like unsetenv. */
 void fz_environ_unset(struct fz_environ *e, const char *name);
-/* All whose names begin so. */
+/* Removes all variables whose names start with a prefix. */
 void fz_environ_unset_prefix(struct fz_environ *e, const char *prefix);
-/* Put a word in front of what a list such as PATH holds. */
+/* Prepends a word to a list such as PATH. */
 void fz_environ_prepend(struct fz_environ *e, const char *name, const char *word, char separator);

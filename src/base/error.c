@@ -8,7 +8,7 @@
 
 #include "str.h"
 
-/* Of a message that is too long (a path may be) the middle is left out: what is wrong stands at its
+/* A message that is too long (with a long path, say) loses its middle, since the reason is at the
  * end. Room is left for the text of errno. */
 enum { FRONT = 200, BACK = 500 };
 

@@ -36,7 +36,7 @@ static int on_line(void *arg, const char *section, const char *name, const char 
 	bool begins = !r->ini.section || strcmp(r->ini.section, section) != 0;
 	struct fz_ini_line line = { section, begins, value ? name : NULL, name ? value : NULL };
 
-	/* The lines after one that is wrong would be taken for something else. */
+	/* After an error, later lines could be misinterpreted. */
 	if (*r->ini.message)
 		return 0;
 	if (begins) {

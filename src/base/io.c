@@ -3,7 +3,7 @@
  *
  *   file or memory -> raw[64 KiB] -> (nothing | inflate | zstd | UTF-16) -> plain[] -> reader
  *
- * `plain` holds what was decompressed and not yet taken, so that readers can look ahead.
+ * `plain` has decompressed bytes not yet read, so that readers can peek.
  */
 #include "io.h"
 
@@ -22,11 +22,11 @@
 
 enum { CHUNK = 64 * 1024, WINDOW_LOG_MAX = 27 };
 
-/* What no real profile comes near: much text, and hundreds of bytes out of each stored one. */
+/* Limits far above real profiles: size of the text, and bytes per stored byte. */
 enum { BOMB_BYTES = 1 << 28, BOMB_RATIO = 400 };
 
-/* The largest honest amplification known is a recording of one stack: 64 bytes a sample that takes
- * two in the file. */
+/* The largest known amplification of a real file is a recording of one stack: 64 bytes of memory
+ * per sample of two bytes. */
 #define BUDGET_BYTES ((uint64_t)256 << 20)
 enum { BUDGET_RATIO = 64 };
 
@@ -49,14 +49,14 @@ struct fz_input {
 	size_t taken; /* of plain */
 	bool plain_end, ended_in_line;
 	uint64_t delivered, limit;
-	uint64_t stored; /* raw bytes that were unpacked */
-	uint64_t size;   /* of the file as far as it is known */
-	uint64_t budget; /* memory that it may take whatever its size */
+	uint64_t stored; /* raw bytes consumed */
+	uint64_t size;   /* of the file, as far as known */
+	uint64_t budget; /* memory allowed for any size */
 	uint64_t charged;
 };
 
-/* A recording of hours in which nothing happened is small and has millions of samples, so a file
- * that the user names may take a quarter of the machine's memory. */
+/* Hours of idle time give a small file with millions of samples, so a file named by the user may
+ * use a quarter of the machine's memory. */
 static uint64_t file_budget(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -64,7 +64,7 @@ static uint64_t file_budget(void)
 	return FZ_MAX(BUDGET_BYTES, (uint64_t)FZ_MAX(pages, 0) / 4 * (uint64_t)FZ_MAX(size, 0));
 }
 
-/* What its content may take. */
+/* Memory allowed for its content. */
 static uint64_t allowed(const struct fz_input *in)
 {
 	return in->budget + BUDGET_RATIO * FZ_MAX(in->size, in->stored);
@@ -176,7 +176,7 @@ int fz_input_check(const struct fz_input *in, struct fz_error *err)
 		(unsigned long long)FZ_MAX(in->size, in->stored));
 }
 
-/* Have at least `want` raw bytes if the source still has them (want <= CHUNK). */
+/* Buffers at least `want` raw bytes (want <= CHUNK) if the source has them. */
 static int fill_raw(struct fz_input *in, size_t want, struct fz_error *err)
 {
 	if (in->raw_end || in->raw_left >= want)
@@ -283,7 +283,7 @@ static int recode_some(struct fz_input *in, char *out, size_t *n, struct fz_erro
 	return 0;
 }
 
-/* Decompress (or copy) one chunk to the end of `plain`. */
+/* Decompresses (or copies) one chunk to the end of `plain`. */
 static int fill_plain(struct fz_input *in, struct fz_error *err)
 {
 	int r = in->probed ? 0 : probe(in, err);
@@ -307,8 +307,8 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 		if (r)
 			return r;
 	} else if (in->raw_left == 0 && !in->stream_open) {
-		/* Between members or frames, where the input may end. Asking the decompressor would
-		 * open the next one. */
+		/* Between members or frames, where the input may end; the decompressor would start
+		 * the next one. */
 		n = 0;
 		in->plain_end = true;
 	} else {
@@ -335,7 +335,7 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 	return 0;
 }
 
-/* At least `want` plain bytes ready, or all there are. */
+/* Buffers at least `want` plain bytes, or all there are. */
 static int want_plain(struct fz_input *in, size_t want, struct fz_error *err)
 {
 	while (in->plain.n - in->taken < want && !in->plain_end) {
@@ -415,7 +415,7 @@ int fz_input_line(struct fz_input *in, size_t max, struct fz_str *ret, struct fz
 		if (in->plain_end)
 			return 0;
 		searched = ready;
-		/* Move the tail to the front before it grows, so that memory stays bounded. */
+		/* Move the tail to the front to keep memory bounded. */
 		if (in->taken > CHUNK) {
 			memmove(in->plain.p, start, ready);
 			in->plain.n = ready;
@@ -554,7 +554,7 @@ int fz_output_close(struct fz_output *out, struct fz_error *err)
 	}
 	errno = out->error;
 	int r = 0;
-	/* A reader of our standard output that went away is its own decision, not a failure. */
+	/* A closed pipe at standard output is not an error. */
 	if (out->error && !(out->to_stdout && out->error == EPIPE))
 		r = fz_fail_errno(err, "%s: cannot be written",
 				  out->file.path ? out->file.path : "standard output");

@@ -102,7 +102,7 @@ void fz_json_int(struct fz_json *j, int64_t v)
 
 void fz_json_format(double v, char out[FZ_JSON_NUMBER_SIZE])
 {
-	/* Whole numbers are most of what is written, and need no search for their digits. */
+	/* Fast path for integers, the most common values. */
 	if (fabs(v) < 1e15 && v == (double)(int64_t)v) {
 		snprintf(out, FZ_JSON_NUMBER_SIZE, "%lld", (long long)v);
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A streaming JSON writer into an fz_output or fz_buf: it places commas, escapes strings and
- * checks nesting. Reading JSON is jansson's work. */
+/* A streaming JSON writer to an fz_output or fz_buf: adds commas, escapes strings and checks
+ * nesting. jansson reads JSON. */
 #pragma once
 
 #include "base.h"
@@ -10,9 +10,9 @@
 struct fz_json {
 	struct fz_output *out;
 	unsigned depth;
-	bool pretty; /* newline and two spaces a level down to `pretty_depth`, then one line */
+	bool pretty; /* newlines and two spaces per level down to `pretty_depth`, then one line */
 	unsigned pretty_depth;
-	uint64_t has_item; /* a bit a level: a comma is due */
+	uint64_t has_item; /* a bit per level: a comma is needed */
 	bool after_key;
 };
 
@@ -22,7 +22,7 @@ void fz_json_close(struct fz_json *j, char bracket);
 void fz_json_key(struct fz_json *j, const char *key);
 void fz_json_str(struct fz_json *j, struct fz_str s); /* invalid UTF-8 becomes U+FFFD */
 void fz_json_int(struct fz_json *j, int64_t v);
-/* Shortest text that reads back as the same double; not finite: null. */
+/* Writes the shortest text that parses to the same double; null if not finite. */
 void fz_json_double(struct fz_json *j, double v);
 void fz_json_bool(struct fz_json *j, bool v);
 void fz_json_null(struct fz_json *j);
@@ -33,12 +33,12 @@ void fz_json_kint(struct fz_json *j, const char *key, int64_t v);
 void fz_json_kdouble(struct fz_json *j, const char *key, double v);
 void fz_json_kbool(struct fz_json *j, const char *key, bool v);
 
-/* A value that is JSON text already, for writers of very many small objects. */
+/* Writes a value that is already JSON text, for very many small objects. */
 void fz_json_raw(struct fz_json *j, struct fz_str text);
-/* The text that fz_json_double writes. */
+/* Formats a number like fz_json_double. */
 enum { FZ_JSON_NUMBER_SIZE = 40 };
 void fz_json_format(double v, char out[FZ_JSON_NUMBER_SIZE]);
 
-/* Append the JSON string literal of s, quotes included. "<" is written as an escape so that the
- * text can stand inside an HTML script element. */
+/* Appends the JSON string literal of s, including quotes. "<" is escaped, so the text can be used
+ * in an HTML script element. */
 void fz_json_escape(struct fz_buf *b, struct fz_str s);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared libraries that only some commands need: loaded when one of these runs, so that all others
- * start as fast without them, and do not need them at all.
+/* Loads shared libraries on demand, so that commands that do not need them start faster and work
+ * without them.
  *
- * A library is never unloaded. Its functions are named in a struct of pointers that have the types
- * of its header:
+ * A library is never unloaded. Its functions are pointers in a struct, with the types of its
+ * header:
  *
  *     static struct { __typeof__(&curl_easy_init) init; } curl;
  *     { "curl_easy_init", &curl.init },
@@ -18,6 +18,7 @@ struct fz_library_symbol {
 	void *ret; /* address of the pointer */
 };
 
-/* `file` is its soname, `package` the Debian package that an error names. Sets all or nothing. */
+/* `file` is its soname, `package` the Debian package for error messages. Sets all symbols or
+ * none. */
 int fz_library_load(const char *file, const char *package, const struct fz_library_symbol *symbols,
 		    size_t n, struct fz_error *err);

@@ -4,9 +4,9 @@
  *   listening socket --+
  *   client: line so far -+--> epoll (fz_lineserver_fd) --> serve: read once --> answer each line
  *
- * A client has a slot, whose index its events carry. It is let go when it hangs up, when an answer
- * does not fit what it has not read yet, or when it is another user. A line without an end is none:
- * half of a command must not do what a whole one does.
+ * A client has a slot, whose index its events have. It is disconnected when it hangs up, if it does
+ * not read its answers, or if it is a different user. An unterminated line is ignored, because a
+ * partial command must not act like a complete one.
  */
 #include "base/lineserver.h"
 
@@ -23,26 +23,26 @@
 
 #define LISTENING UINT32_MAX
 
-/* Of one call to serve. */
+/* Limits of one call to serve. */
 enum { EVENTS_AT_ONCE = 8, ROUNDS = 3 };
 
 struct client {
 	int fd; /* -1: free slot */
 	size_t n;
-	bool skipping; /* the rest of a line that was too long */
+	bool skipping; /* ignoring the rest of a line that is too long */
 	char line[FZ_LINESERVER_LINE];
 };
 
 struct fz_lineserver {
 	char *path;
-	struct stat made; /* what the path was when we had bound it */
+	struct stat made; /* status of the path after bind */
 	int listening, epoll;
 	fz_lineserver_answer *answer;
 	void *arg;
 	struct client clients[FZ_LINESERVER_CLIENTS];
 };
 
-/* ---- the place ---- */
+/* ---- the path ---- */
 
 static bool nobody_listens(const struct sockaddr_un *address)
 {
@@ -52,7 +52,7 @@ static bool nobody_listens(const struct sockaddr_un *address)
 	       errno == ECONNREFUSED;
 }
 
-/* The folder must be one where a stranger cannot put his socket in the place of ours. */
+/* Checks that other users cannot replace our socket in its folder. */
 static int check_folder(const char *path, struct fz_error *err)
 {
 	struct fz_str above = fz_path_folder(fz_str_of(path));
@@ -69,7 +69,7 @@ static int check_folder(const char *path, struct fz_error *err)
 	return 0;
 }
 
-/* A socket that a killed one left behind is in the way of nobody else. */
+/* Checks the path; removes a socket left by a killed server. */
 static int check_place(const struct sockaddr_un *address, struct fz_error *err)
 {
 	const char *path = address->sun_path;
@@ -88,8 +88,8 @@ static int check_place(const struct sockaddr_un *address, struct fz_error *err)
 	return 0;
 }
 
-/* Names that begin with @ are in the kernel's own space, not in a folder: they end with their
- * socket, and nothing can be put in their place. */
+/* Names with @ are in the abstract namespace, not in a folder: they disappear with their socket and
+ * cannot be replaced. */
 static bool is_abstract(const char *path)
 {
 	return path[0] == '@';
@@ -111,13 +111,13 @@ unsigned fz_lineserver_address(const char *path, struct sockaddr_un *ret)
 
 static int listen_at(struct fz_lineserver *s, const struct sockaddr_un *address, unsigned size)
 {
-	/* The file that bind makes has the mode of the socket: there is no moment without it. */
+	/* bind creates the file with the mode of the socket, so it never has a different one. */
 	return fchmod(s->listening, 0600) ||
 	       bind(s->listening, (const struct sockaddr *)address, size) ||
 	       listen(s->listening, FZ_LINESERVER_CLIENTS);
 }
 
-/* Its final name, unless somebody has that; not all file systems have links. */
+/* Gives the socket its final name unless that exists; not all file systems have links. */
 static bool give_name(const struct fz_lineserver *s, int folder, const char *name)
 {
 	if (linkat(folder, name, AT_FDCWD, s->path, 0) == 0)
@@ -126,8 +126,8 @@ static bool give_name(const struct fz_lineserver *s, int folder, const char *nam
 	       renameat(folder, name, AT_FDCWD, s->path) == 0;
 }
 
-/* Whoever sees the file can connect: it has another name until somebody listens. A socket of that
- * name is bound by way of /proc, since a path may be as long as an address. */
+/* Binds to a temporary name until we listen, so that clients that see the final name can connect.
+ * Binds via /proc, because the path alone may fill an address. */
 static bool listen_in_folder(struct fz_lineserver *s)
 {
 	struct fz_str above = fz_path_folder(fz_str_of(s->path));
@@ -224,8 +224,8 @@ void fz_lineserver_free(struct fz_lineserver *s)
 
 /* ---- clients ---- */
 
-/* False: it does not read, or is gone. */
-static bool say(int fd, struct fz_str text)
+/* Sends text; false if the client does not read, or is gone. */
+static bool send_text(int fd, struct fz_str text)
 {
 	return !text.n || send(fd, text.p, text.n, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)text.n;
 }
@@ -264,10 +264,10 @@ static void take_client(struct fz_lineserver *s)
 		}
 		return;
 	}
-	say(fd, FZ_STR("err too many clients\n"));
+	send_text(fd, FZ_STR("err too many clients\n"));
 }
 
-/* One line is complete. */
+/* Answers a complete line. */
 static void answer_line(struct fz_lineserver *s, struct client *c, struct fz_buf *answers)
 {
 	struct fz_str line = fz_str_trimmed((struct fz_str){ c->line, c->n });
@@ -308,9 +308,9 @@ static void serve_client(struct fz_lineserver *s, struct client *c)
 		take_bytes(s, c, (struct fz_str){ bytes, (size_t)n }, &answers);
 	else if (n == 0 && c->n)
 		fz_buf_str(&answers, "err incomplete line\n");
-	if (say(c->fd, fz_buf_view(&answers)) && n > 0)
+	if (send_text(c->fd, fz_buf_view(&answers)) && n > 0)
 		return;
-	close(c->fd); /* also leaves the epoll set */
+	close(c->fd); /* also removes it from the epoll set */
 	c->fd = -1;
 }
 
