@@ -6,7 +6,7 @@
 #include <sys/auxv.h>
 #include <xxhash.h>
 
-/* From what the kernel gives each program when it starts: no call that could fail. */
+/* From the random bytes that the kernel passes to each program, which cannot fail. */
 static uint64_t seed[2];
 
 __attribute__((constructor)) static void choose_seed(void)
@@ -17,7 +17,8 @@ __attribute__((constructor)) static void choose_seed(void)
 	if (random)
 		memcpy(bytes, random, sizeof(bytes));
 	seed[0] = XXH3_64bits_withSeed(bytes, sizeof(bytes), 1);
-	seed[1] = XXH3_64bits_withSeed(bytes, sizeof(bytes), 2) | 1; /* loses nothing in products */
+	seed[1] =
+		XXH3_64bits_withSeed(bytes, sizeof(bytes), 2) | 1; /* odd: invertible in products */
 }
 
 void fz_map_release(struct fz_map *m)

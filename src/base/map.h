@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Hash map from a 64-bit key to a 32-bit value, the shape all interning here takes.
+/* Hash map from 64-bit keys to 32-bit values, used for all interning.
  *
- * Where a key lies is another place in every process, so that no file can be made whose keys all
- * lie in one. There is no way through a map but by its keys: order is kept beside it.
+ * Hashing is randomized per process, so no file can be crafted to cause collisions. Maps cannot be
+ * iterated; callers store an order separately.
  *
  * Open addressing with linear probing in one flat table that doubles at 3/4 full. Keys are any
- * 64-bit numbers; the value FZ_NONE cannot be stored because it marks an empty slot. A key made
- * of two indices is FZ_KEY(a, b); where the key is a hash of something larger the caller
- * compares and probes on with the cursor form.
+ * 64-bit numbers; the value FZ_NONE cannot be stored because it marks an empty slot. FZ_KEY(a, b)
+ * makes a key of two indices. If a key is a hash of larger content, the caller compares the content
+ * and derives another key on a collision.
  */
 #pragma once
 
@@ -28,16 +28,16 @@ struct fz_map_slot {
 
 void fz_map_release(struct fz_map *m);
 struct fz_map fz_map_copy(const struct fz_map *m);
-/* FZ_NONE when absent. */
+/* FZ_NONE if absent. */
 uint32_t fz_map_get(const struct fz_map *m, uint64_t key);
-/* The slot of key: its value is FZ_NONE when the key is new, and the caller must then store one
- * before the next call on this map. The pointer is valid until then. */
+/* Returns the slot of a key, valid until the next call on this map. If the key is new, its value is
+ * FZ_NONE, and the caller must set it before that call. */
 uint32_t *fz_map_slot(struct fz_map *m, uint64_t key);
-/* Insert or replace. */
+/* Inserts or replaces a value. */
 void fz_map_put(struct fz_map *m, uint64_t key, uint32_t value);
 void fz_map_clear(struct fz_map *m);
 
-/* Strong 64-bit mix of a key; also for callers that combine hashes. */
+/* Strong 64-bit mix; also for combining hashes. */
 static inline uint64_t fz_hash64(uint64_t x)
 {
 	x ^= x >> 32;
@@ -48,14 +48,14 @@ static inline uint64_t fz_hash64(uint64_t x)
 	return x;
 }
 
-/* The next of a sequence of random numbers; its state is the one before. */
+/* The next pseudo-random number; the state is the previous one. */
 static inline uint64_t fz_dice_roll(uint64_t *dice)
 {
 	return *dice = fz_hash64(*dice + 0x9e3779b97f4a7c15u);
 }
 
-/* XXH3 of bytes: the same in every process, so for names and digests that are kept. */
+/* XXH3 of bytes, the same in every process, for stored names and digests. */
 uint64_t fz_hash_bytes(const void *p, size_t n);
-/* A key for bytes: another one in every process. Whoever writes a file cannot know which of its
- * strings meet in a table. Nothing that is written may depend on it. */
+/* A key for bytes, different in every process, so that files cannot be crafted to cause collisions.
+ * No output may depend on it. */
 uint64_t fz_map_hash(const void *p, size_t n);

@@ -9,7 +9,7 @@ struct fz_numeric fz_numeric_enter(void)
 	struct fz_numeric n = { .before = uselocale((locale_t)0) };
 	locale_t copy = duplocale(n.before);
 
-	/* A new one takes the copy over. */
+	/* newlocale takes over the copy. */
 	n.ours = copy ? newlocale(LC_NUMERIC_MASK, "C", copy) : (locale_t)0;
 	if (n.ours)
 		uselocale(n.ours);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of files have a point, whatever the host's language.
+/* Writes numbers in files with a decimal point in any locale.
  *
- * printf and strtod follow LC_NUMERIC, which a host program may have set: "0,5" is no JSON, no SVG
- * and no CSS. While the library works its thread has the C language's numbers; the process's locale
- * and other threads are not touched.
+ * printf and strtod follow LC_NUMERIC, which a host program may have set, but "0,5" is not valid in
+ * JSON, SVG and CSS. During calls of the library its thread uses the C locale for numbers; the
+ * process's locale and other threads are not affected.
  */
 #pragma once
 
 #include <locale.h>
 
 struct fz_numeric {
-	locale_t before, ours; /* ours: 0, nothing was changed */
+	locale_t before, ours; /* ours: 0 if unchanged */
 };
 
 struct fz_numeric fz_numeric_enter(void);

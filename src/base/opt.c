@@ -94,7 +94,7 @@ static int unknown_option(const struct fz_opt *options, struct fz_str name, stru
 	return fz_fail(err, FZ_EUSAGE, "unknown option '--%s'; see '--help all'", text);
 }
 
-/* The option that an alias stands for; any other option itself. */
+/* The option that an alias refers to; other options are returned unchanged. */
 static const struct fz_opt *resolve(const struct fz_opt *options, const struct fz_opt *alias)
 {
 	if (alias->kind != FZ_OPT_ALIAS)

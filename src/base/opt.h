@@ -19,7 +19,7 @@ enum fz_opt_kind {
 	FZ_OPT_STRING, /* const char **: borrowed from argv */
 	FZ_OPT_INT,    /* int *: decimal, min..max */
 	FZ_OPT_CHOICE, /* int *: index into `choices` (NULL-terminated); `optional`: or `min` */
-	FZ_OPT_SET,    /* int *: set to `min` (several flags that exclude one another) */
+	FZ_OPT_SET,    /* int *: set to `min` (mutually exclusive flags) */
 	FZ_OPT_CALL,   /* call(text, option, err) parses the text into option->value */
 	FZ_OPT_ALIAS,  /* a former name of the option `alias_of` in the same table */
 };
@@ -68,10 +68,10 @@ struct fz_opt_state {
 
 /* Parse argv[1..argc). argv is reordered; `arguments` points into it. */
 int fz_opt_parse(struct fz_opt_state *state, int argc, char **argv, struct fz_error *err);
-/* Does the table have options that the short --help omits? */
+/* Whether the table has options that the short --help omits. */
 bool fz_opt_has_short_help(const struct fz_opt *options);
-/* The options part of --help, wrapped to the columns: the common ones, or all. A table without
- * common options is always printed whole. */
+/* Appends the options part of --help, wrapped to the columns: the common ones, or all. A table
+ * without common options is always printed completely. */
 void fz_opt_help(const struct fz_opt *options, enum fz_opt_help_kind kind, unsigned columns,
 		 struct fz_buf *out);
 /* The entry of `names` (NULL-terminated) closest to text, or NULL if none is close. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names to write; see outfile.h.
+/* Chooses and replaces output files; see outfile.h.
  *
- *   -o a -> b -> /data/c       links, each judged where it lies
+ *   -o a -> b -> /data/c       links, each checked in its folder
  *              /data/c.x7k2q9  written to, then renamed over /data/c
  *
- * The kernel's fs.protected_symlinks, _fifos and _regular are about opening a file and may be off;
- * a rename knows nothing of them. So their rule is kept here: in a folder that is sticky and open
- * to all, only what is ours or the folder's owner's is followed or replaced.
+ * The kernel's fs.protected_symlinks, _fifos and _regular only apply to opening files, and may be
+ * off. So their rule is applied here to renames, too: in a sticky, world-writable folder, only
+ * files of ours or of the folder's owner are followed or replaced.
  */
 #include "outfile.h"
 
@@ -33,7 +33,7 @@ static bool put_there_by_stranger(const char *folder, const struct stat *st)
 	       st->st_uid != geteuid() && st->st_uid != above.st_uid;
 }
 
-/* Links in /proc lead to what a descriptor stands for; what they say may be no path. */
+/* Links in /proc refer to descriptors; their text may not be a path. */
 static bool is_in_proc(const char *folder)
 {
 	struct statfs fs;
@@ -41,7 +41,7 @@ static bool is_in_proc(const char *folder)
 	return statfs(folder, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Where a link in that folder leads; the caller frees. NULL with errno set. */
+/* Target of a link in a folder; the caller frees. NULL with errno set. */
 static char *next_of(const char *folder, const char *path)
 {
 	char target[PATH_MAX];
@@ -85,12 +85,12 @@ int fz_outfile_resolve(const char *path, char **ret, bool *ret_direct, struct fz
 
 /* ---- the new file ---- */
 
-/* A new file beside it. NULL with errno set. */
+/* Creates a temporary file in the same folder. NULL with errno set. */
 static char *create_beside(const char *path, mode_t mode, int *ret_fd)
 {
 	uint64_t dice = (uint64_t)fz_clock_now() ^ (uint64_t)getpid() << 40;
 
-	/* It may be guessed: only what is not there is opened. */
+	/* The name may be predictable, so only a new file is opened. */
 	for (int i = 0; i < NAMES_MAX; i++) {
 		dice = fz_hash64(dice + 1);
 		char *name = fz_asprintf("%s.%06llx", path, (unsigned long long)(dice & 0xffffff));
@@ -106,14 +106,14 @@ static char *create_beside(const char *path, mode_t mode, int *ret_fd)
 	return NULL;
 }
 
-/* Who could not read the old file cannot read the new one. */
+/* Copies mode and owner, so that nobody else can read the new file. */
 static void become_like(int fd, const struct stat *old)
 {
 	mode_t mode = old->st_mode & 0777;
 
 	if (fchown(fd, old->st_uid, old->st_gid) && fchown(fd, (uid_t)-1, old->st_gid))
 		mode = (mode & ~(mode_t)070) | (mode & 7) << 3;
-	/* A file system without modes has none to keep. */
+	/* Ignore file systems without modes. */
 	(void)!fchmod(fd, mode);
 }
 
@@ -122,7 +122,7 @@ static int open_beside(struct fz_outfile *f, const char *name, int *ret_fd, stru
 	struct stat st;
 	bool exists = stat(f->path, &st) == 0;
 
-	/* What may not be written may not be replaced either. */
+	/* A file without write permission must not be replaced. */
 	if (exists && access(f->path, W_OK))
 		return fz_fail_errno(err, "%s: cannot be written", name);
 	f->temporary = create_beside(f->path, exists ? 0600 : 0666, ret_fd);
@@ -149,8 +149,8 @@ int fz_outfile_open(struct fz_outfile *f, const char *path, int *ret_fd, struct 
 	return *ret_fd < 0 ? fz_fail_errno(err, "%s: cannot be written", path) : 0;
 }
 
-/* Should the machine stop now, there is the old file or the new one; some file systems know no
- * such thing. */
+/* Syncs the data, so that after a crash there is either the old file or the new one; some file
+ * systems do not support it. */
 static bool is_safe(const struct fz_outfile *f, int fd)
 {
 	return !f->temporary || !f->replaces || fsync(fd) == 0 || errno == EINVAL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The file that a name stands for when something is to be written, and the one that takes its
- * place when all is written: what io.h does with them.
+/* The target of an output path, and the temporary file that replaces it when complete; used by
+ * io.h.
  *
- * Links are followed and pipes and devices written to, unless a stranger put them where all may
- * write, such as /tmp: nobody gets to choose what we overwrite, or to read what we write.
+ * Follows links and writes to pipes and devices, unless another user created them in a
+ * world-writable folder such as /tmp, where they could redirect or read our output.
  */
 #pragma once
 
@@ -12,18 +12,17 @@
 
 struct fz_outfile {
 	char *path;      /* after links */
-	char *temporary; /* beside it, until it is complete; NULL: written to directly */
-	bool replaces;   /* there is something to lose */
+	char *temporary; /* in the same folder, until complete; NULL: written directly */
+	bool replaces;   /* an existing file is replaced */
 };
 
-/* Follow links. `direct`: is no regular file (or known by its descriptor only), so a rename would
- * not do. */
+/* Follows links. *ret_direct: not a regular file (or only known by its descriptor), so it must be
+ * written directly. */
 int fz_outfile_resolve(const char *path, char **ret, bool *ret_direct, struct fz_error *err);
-/* Open it for writing. A new file has the mode that the umask gives it; one that replaces another
- * has its mode, and its owner and group where that is allowed; other names of the old one (hard
- * links) keep the old content. */
+/* Opens a path for writing. A new file has the mode of the umask; a replacement has the old mode
+ * and, if permitted, owner and group. Other hard links keep the old content. */
 int fz_outfile_open(struct fz_outfile *f, const char *path, int *ret_fd, struct fz_error *err);
-/* All is written to fd, which is closed: it becomes the file. False with errno set. */
+/* Closes fd and replaces the target. False with errno set. */
 bool fz_outfile_commit(struct fz_outfile *f, int fd);
-/* Forget it, and remove what was not committed. */
+/* Releases it; removes an uncommitted file. */
 void fz_outfile_release(struct fz_outfile *f);

@@ -192,7 +192,7 @@ bool fz_utf8_valid(struct fz_str s)
 	return true;
 }
 
-/* Bidirectional controls can make a terminal show text in another order than it is. */
+/* Bidirectional controls can make a terminal reorder text. */
 static bool is_unprintable(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200e && c <= 0x200f) ||

@@ -27,33 +27,34 @@ bool fz_str_ends(struct fz_str s, const char *suffix);
 /* memcmp order, shorter first on a tie. */
 int fz_str_cmp(struct fz_str a, struct fz_str b);
 
-/* Without white space (of the C locale) at either end. */
+/* Strips white space (of the C locale) from both ends. */
 struct fz_str fz_str_trimmed(struct fz_str s);
-/* The next word between white space, taken off the front; empty: there is none left. */
+/* Takes the next word, separated by white space, from the front; empty at the end. */
 struct fz_str fz_str_take_word(struct fz_str *s);
-/* The next line without its "\n", taken off the front with it. */
+/* Takes the next line and its "\n" from the front; returns it without "\n". */
 struct fz_str fz_str_take_line(struct fz_str *s);
 
-/* The next item of a list such as "a, b", taken off the front with its separator. */
+/* Takes the next item of a list such as "a, b", and its separator, from the front. */
 struct fz_str fz_str_take_item(struct fz_str *s, const char *separator);
 
-/* Decimal digits only, the whole view, at most max. False leaves *ret untouched. */
+/* Parses the whole view as decimal digits, at most max. On false *ret is unchanged. */
 bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret);
-/* Decimal fraction such as "12" or "0.5", no exponent, no sign, finite. */
+/* Parses a finite decimal fraction such as "12" or "0.5", without exponent or sign. */
 bool fz_parse_decimal(struct fz_str s, double *ret);
-/* "90m", "24h", "7d": so long ago, in seconds; more than 0. */
+/* Parses a positive age, "90m", "24h", "7d", to seconds. */
 bool fz_parse_ago(struct fz_str s, int64_t *ret_seconds);
 
-/* Length of the valid UTF-8 sequence at p (1-4), or 0 when it is not one. Rejects surrogates,
- * overlong forms and values above U+10FFFF. *ret_code receives the code point. */
+/* Length of the valid UTF-8 sequence at p (1-4), or 0 if invalid. Rejects surrogates, overlong
+ * forms and values above U+10FFFF. *ret_code receives the code point. */
 size_t fz_utf8_decode(const char *p, size_t n, uint32_t *ret_code);
-/* Write the UTF-8 form of a code point (invalid ones become U+FFFD) to out[4]; its length. */
+/* Writes the UTF-8 form of a code point (invalid ones become U+FFFD) to out[4]; returns its
+ * length. */
 size_t fz_utf8_encode(uint32_t code, char out[4]);
 bool fz_utf8_valid(struct fz_str s);
 
-/* Copy text so that it can be shown on a terminal on one line: control characters, DEL, C1,
- * bidirectional overrides and invalid UTF-8 become \n, \t or \xHH. Always terminates; cuts at
- * the end of out. Returns the length written. */
+/* Copies text in a form that is safe on a terminal, on one line: control characters, DEL, C1,
+ * bidirectional overrides and invalid UTF-8 become \n, \t or \xHH. Always NUL-terminates; truncates
+ * to out_size. Returns the length written. */
 size_t fz_str_printable(const char *in, size_t n, char *out, size_t out_size);
 
 /* Columns that a printable UTF-8 text takes on a terminal. */
@@ -61,5 +62,5 @@ size_t fz_str_columns(struct fz_str s);
 
 /* File name part of a path, never empty for a non-empty path ("dir/" stays "dir/"). */
 struct fz_str fz_path_base(struct fz_str path);
-/* A path up to its last slash; "./" when there is none. */
+/* A path up to its last slash; "./" if there is none. */
 struct fz_str fz_path_folder(struct fz_str path);

@@ -28,8 +28,8 @@ static bool wants_color(int fd, enum fz_color_when when)
 	return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
-/* By name only: a container often names a UTF-8 locale that is not installed. No locale at all
- * means the C locale, which is ASCII. */
+/* By name only, because containers often set a UTF-8 locale that is not installed. No locale means
+ * the C locale, which is ASCII. */
 static bool locale_is_ascii(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -93,7 +93,7 @@ const char *fz_hue_off(const struct fz_style *s, enum fz_hue hue)
 	return s->color && hue != FZ_HUE_NONE ? "\033[0m" : "";
 }
 
-/* Put a comma between groups of three digits of the whole part. */
+/* Adds commas between groups of three digits of the integer part. */
 static char *group_digits(const char *plain, char out[FZ_NUMBER_SIZE])
 {
 	size_t sign = plain[0] == '-' || plain[0] == '+';
@@ -123,13 +123,13 @@ char *fz_format_decimal(double v, int digits, char out[FZ_NUMBER_SIZE])
 	char plain[FZ_NUMBER_SIZE];
 
 	snprintf(plain, sizeof(plain), fabs(v) < 1e18 ? "%.*f" : "%.*e", digits, v);
-	/* "-0.0" would claim a sign that is not there. */
+	/* Print "-0.0" without the sign. */
 	if (plain[0] == '-' && strspn(plain + 1, "0.") == strlen(plain + 1))
 		memmove(plain, plain + 1, strlen(plain));
 	return group_digits(plain, out);
 }
 
-/* Three significant digits, but never cutting the whole part. */
+/* Decimals for three significant digits. */
 static int digits_after_point(double v)
 {
 	return fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
@@ -176,7 +176,7 @@ char *fz_format_value(double v, const char *unit, char out[FZ_NUMBER_SIZE])
 		return fz_format_ns(v, out);
 	if (strcmp(unit, "bytes") == 0)
 		return format_scaled(v, steps, FZ_ARRAY_LEN(steps), out);
-	/* A tenth says something beside tens, nothing beside hundreds. */
+	/* Tenths are only relevant below hundreds. */
 	return fz_format_decimal(v, v == floor(v) || fabs(v) >= 100 ? 0 : 1, out);
 }
 

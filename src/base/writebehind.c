@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing to a file from a thread of its own; see writebehind.h.
+/* Writes to a file from a separate thread; see writebehind.h.
  *
- * Whoever adds fills `waiting`; the thread takes it whole, leaving an empty one, and writes it.
+ * Callers append to `waiting`; the thread swaps it for an empty buffer and writes it.
  */
 #include "writebehind.h"
 
@@ -14,9 +14,9 @@
 
 struct fz_write_behind {
 	int fd;
-	bool threaded; /* false: there was no room for a thread, and everybody waits for the disk */
+	bool threaded; /* false: no thread could be created, so writes are synchronous */
 	bool ending;
-	bool writing; /* what was taken is not in the file yet */
+	bool writing; /* a swapped buffer is being written */
 	int error;
 	struct fz_buf waiting;
 	pthread_t thread;
@@ -26,11 +26,11 @@ struct fz_write_behind {
 
 static int empty(int fd)
 {
-	/* A device or a pipe cannot be emptied, and need not. */
+	/* A device or a pipe cannot and need not be truncated. */
 	return ftruncate(fd, 0) && errno != EINVAL ? errno : 0;
 }
 
-/* Both with the lock held, which is free while the disk works. */
+/* Call both with the lock held; it is released during writes. */
 static void set_error(struct fz_write_behind *w, int error)
 {
 	if (!w->error)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing to a file from a thread of its own, so that a disk that is busy holds up nobody.
+/* Writes to a file from a separate thread, so that callers never wait for a busy disk.
  *
- *   fz_write_behind_add(w, block, n);                at once, whatever the disk does
- *   if ((errno = fz_write_behind_error(w))) ...      what became of writes so far
- *   if ((errno = fz_write_behind_finish(w))) ...     everything is written, or nothing more will be
+ *   fz_write_behind_add(w, block, n);                returns at once
+ *   if ((errno = fz_write_behind_error(w))) ...      result of writes so far
+ *   if ((errno = fz_write_behind_finish(w))) ...     everything is written, or failed
  *
- * Writes reach the file in their order. After one that failed no other is tried.
+ * Writes are in order. After a failure no further writes are attempted.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 
 struct fz_write_behind;
 
-/* fd stays the caller's and must outlive it. What a file held before goes first. */
+/* Truncates fd, which the caller owns and must keep open. */
 struct fz_write_behind *fz_write_behind_new(int fd);
-/* Copies. Waits only for a file that takes nothing while FZ_WRITE_BEHIND_MOST bytes wait. */
+/* Copies the data. Only blocks while FZ_WRITE_BEHIND_MOST bytes are pending. */
 void fz_write_behind_add(struct fz_write_behind *w, const void *p, size_t n);
-/* The errno of the write that failed, or 0. */
+/* The errno of the failed write, or 0. */
 int fz_write_behind_error(struct fz_write_behind *w);
-/* The same once nothing waits any more. */
+/* The same, after waiting for pending writes. */
 int fz_write_behind_wait(struct fz_write_behind *w);
 /* The same; nothing may be added after it. */
 int fz_write_behind_finish(struct fz_write_behind *w);
