@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* libiberty knows C++ and Rust. Parameters are left out: in a flame graph they are noise, and
- * functions that differ in nothing else are distinguished by where they are declared.
+/* libiberty demangles C++ and Rust. Parameters are omitted: in a flame graph they are noise, and
+ * functions that only differ in them are distinguished by their declarations.
  *
  *   __pyx_pw_4cmod_5Thing_1method    Cython: its wrapper, scopes with their lengths, a number that
  *                                    makes the name unique, the name -> cmod.Thing.method
  *
- * The wrapper and the function it wraps get one name: it depends on the compiler which is left.
+ * The wrapper and the function get the same name, because it depends on the compiler which one
+ * remains.
  */
 #include "symbol/demangle.h"
 
@@ -16,7 +17,7 @@
 
 enum { NAME_BYTES_MAX = 4096 };
 
-/* What GCC and LLVM append to the name of a part or a copy of a function. */
+/* Suffixes of GCC and LLVM for parts and copies of a function. */
 static const char *const copies[] = { ".cold",     ".constprop",  ".isra",  ".part",
 				      ".lto_priv", ".localalias", ".llvm",  ".warm",
 				      ".hot",      ".clone",      ".ipa_ra" };
@@ -31,7 +32,7 @@ static bool is_copy_mark(const char *p)
 	return false;
 }
 
-/* Length of the name itself: up to a mark, or to "@VERSION". */
+/* Length of the name without suffixes and "@VERSION". */
 static size_t plain_length(const char *symbol)
 {
 	size_t n = strcspn(symbol, "@");
@@ -44,8 +45,8 @@ static size_t plain_length(const char *symbol)
 
 /* ---- Cython ---- */
 
-/* What Cython puts before a function's scope: the function itself, its wrapper that takes Python's
- * arguments, a `cdef` one, a property, the body of a generator (Cython/Compiler/Naming.py). */
+/* Cython's prefixes of a function's scope: the function itself, its wrapper for Python's arguments,
+ * a `cdef` function, properties, the body of a generator (Cython/Compiler/Naming.py). */
 static const char *const cython_prefixes[] = { "__pyx_pf_",      "__pyx_pw_",      "__pyx_f_",
 					       "__pyx_getprop_", "__pyx_setprop_", "__pyx_gb_" };
 
@@ -54,7 +55,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* After the prefix, and after that of a specialised function of fused types: "__pyx_fuse_0". */
+/* The part after the prefix, and after that of a specialisation of fused types, "__pyx_fuse_0". */
 static const char *after_prefix(const char *symbol)
 {
 	if (strncmp(symbol, "__pyx_fuse_", strlen("__pyx_fuse_")) == 0)
@@ -68,7 +69,7 @@ static const char *after_prefix(const char *symbol)
 	return NULL;
 }
 
-/* "5Thing_" of "5Thing_method": a scope and its length; it is taken off the front. */
+/* Takes a scope, preceded by its length, from the front: "5Thing_" of "5Thing_method". */
 static bool take_scope(const char **at, struct fz_str *ret)
 {
 	const char *p = *at;
@@ -83,7 +84,7 @@ static bool take_scope(const char **at, struct fz_str *ret)
 	return true;
 }
 
-/* The name behind all scopes. A number before it makes it unique: "1hot". */
+/* The name after all scopes, without the number that makes it unique: "1hot". */
 static struct fz_str last_name(const char *at)
 {
 	static const char lambda[] = "__pyx_lambda_funcdef_";
@@ -92,7 +93,7 @@ static struct fz_str last_name(const char *at)
 		at++;
 	if (strncmp(at, lambda, strlen(lambda)) == 0)
 		return FZ_STR("<lambda>");
-	/* Whose body it is does not show. */
+	/* The name of a generator's function is not included. */
 	if (strncmp(at, "generator", strlen("generator")) == 0)
 		return FZ_STR("<generator>");
 	return fz_str_of(at);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ELF as it lies in memory and in files.
+/* Reads ELF images in memory and in files.
  *
- * In memory only what PT_DYNAMIC points to can be relied on: hash table -> symbol table -> string
- * table. GNU's hash table is tried first and SysV's second. In a file the section headers lead to
- * .dynsym, .symtab and named sections. Both are hostile: every count is limited, every read may
- * fail, and addresses are summed in unsigned arithmetic.
+ * In memory only the tables of PT_DYNAMIC are reliable: hash table -> symbol table -> string table,
+ * with GNU's hash table preferred to SysV's. In files the section headers refer to .dynsym, .symtab
+ * and named sections. Neither is trusted: every count is limited, every read may fail, and
+ * addresses are added in unsigned arithmetic.
  */
 #include <elf.h>
 
@@ -37,7 +37,7 @@ static int read_header(const struct fz_elf_source *s, uint64_t at, Elf64_Ehdr *e
 	return 0;
 }
 
-/* Read the program headers: the first PT_LOAD gives the bias. */
+/* Reads the program headers; the first PT_LOAD determines the bias. */
 static bool read_bias(const struct fz_elf_source *s, uint64_t header, const Elf64_Ehdr *e,
 		      uint64_t base, uint64_t *ret_bias, Elf64_Phdr *ret_dynamic)
 {
@@ -59,7 +59,7 @@ static bool read_bias(const struct fz_elf_source *s, uint64_t header, const Elf6
 	return have_load;
 }
 
-/* The tables that PT_DYNAMIC points to, as addresses in memory. */
+/* Addresses of the tables of PT_DYNAMIC in memory. */
 struct dynamic {
 	uint64_t strings, symbols, gnu_hash, hash;
 };
@@ -77,7 +77,7 @@ static bool read_dynamic(const struct fz_elf_source *s, uint64_t bias, const Elf
 				   FZ_MIN(n - i, (uint64_t)DYNAMIC_AT_ONCE) * sizeof(*list)))
 			return false;
 		Elf64_Dyn d = list[k];
-		/* glibc's loader has made these absolute, musl's leaves them as in the file. */
+		/* glibc's loader makes these absolute, musl's does not. */
 		uint64_t v = d.d_un.d_ptr < bias ? d.d_un.d_ptr + bias : d.d_un.d_ptr;
 		if (d.d_tag == DT_NULL)
 			break;
@@ -101,7 +101,7 @@ static bool name_is(const struct fz_elf_source *s, uint64_t at, const char *name
 	return n <= sizeof(text) && get(s, at, text, n) && memcmp(text, name, n) == 0;
 }
 
-/* Is symbol `index` a definition with this name? */
+/* Whether symbol `index` is a definition with this name; sets its address. */
 static bool take_symbol(const struct fz_elf_source *s, const struct dynamic *d, uint64_t bias,
 			uint32_t index, struct fz_elf_symbol *sym)
 {

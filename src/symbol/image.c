@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* libelf opens the file, libdw reads its unwind tables; what they say is turned into rows that an
- * unwinder can apply in nanoseconds and keep.
+/* libelf opens the file, libdw reads its unwind tables, which are converted to rows that an
+ * unwinder can cache and apply in nanoseconds.
  *
  *      .eh_frame_hdr     sorted table: function start -> description   (stripping leaves it)
  *      .eh_frame         description -> libdw -> Dwarf_Frame -> fz_row
  *
- * A Dwarf_Frame owns the expressions that a row points to, so frames whose rows have some are kept
- * as long as the image.
+ * A Dwarf_Frame owns the expressions of its row, so frames with expressions are kept as long as the
+ * image.
  */
 #include "symbol/image.h"
 
@@ -36,7 +36,7 @@ struct fz_image {
 	uint64_t header_offset, header_address, header_size; /* .eh_frame_hdr */
 	Dwarf_CFI *cfi;
 	bool cfi_tried;
-	Dwarf_Frame **frames; /* kept because rows point into them */
+	Dwarf_Frame **frames; /* kept because rows point to them */
 	size_t frame_n, frame_cap;
 	uint32_t *starts; /* function starts relative to header_address, sorted; read when needed */
 	uint32_t start_n;
@@ -137,7 +137,7 @@ const char *fz_image_name(const struct fz_image *image)
 
 bool fz_image_address(const struct fz_image *image, uint64_t offset, uint64_t *ret)
 {
-	/* Segments are mapped by whole pages, so a little before and behind belongs to them too. */
+	/* Segments are mapped in whole pages, so they include a bit before and after them. */
 	for (size_t i = 0; i < image->segment_n; i++) {
 		const struct segment *s = &image->segments[i];
 		if (offset >= s->offset && offset - s->offset < s->size) {
@@ -150,8 +150,8 @@ bool fz_image_address(const struct fz_image *image, uint64_t offset, uint64_t *r
 
 /* ---- function starts ---- */
 
-/* The table has pairs of signed 32-bit numbers relative to its own address in every file that a
- * linker makes; others are not read. */
+/* Reads the table of pairs of signed 32-bit numbers relative to its own address, as written by all
+ * linkers; other encodings are not supported. */
 static bool read_starts(struct fz_image *image)
 {
 	enum { PC_RELATIVE_S4 = 0x1b, U4 = 0x03, TABLE_S4 = 0x3b };
@@ -236,7 +236,7 @@ bool fz_image_symbol(struct fz_image *image, const char *name, uint64_t *ret_lo,
 
 /* ---- unwind rows ---- */
 
-/* Registers that a caller expects to find as it left them, and the return address. */
+/* Callee-saved registers, and the return address. */
 #if defined(__x86_64__)
 static const uint8_t kept_registers[] = { 3, 6, 12, 13, 14, 15 };
 #else
@@ -281,7 +281,7 @@ static bool cfa_is_simple(const Dwarf_Op *ops, size_t n, struct fz_row *row)
 	return true;
 }
 
-/* The forms in which libdw tells "saved at CFA + n" and "is CFA + n". */
+/* Recognizes libdw's forms of "saved at CFA + n" and "is CFA + n". */
 static void make_rule(const Dwarf_Op *ops, size_t n, struct fz_rule *rule)
 {
 	bool value = n && ops[n - 1].atom == DW_OP_stack_value;
@@ -309,8 +309,8 @@ static void make_rule(const Dwarf_Op *ops, size_t n, struct fz_rule *rule)
 	rule->op_n = (uint16_t)FZ_MIN(n, (size_t)OPS_MAX);
 }
 
-/* False when the register has no rule because it is unchanged. *ret_copy: the row needs the
- * frame's memory. */
+/* Reads the rule of a register; false if it has none because it is unchanged. *ret_keep: the row
+ * refers to the frame's memory. */
 static bool read_rule(Dwarf_Frame *frame, int reg, struct fz_rule *ret, bool *ret_keep)
 {
 	Dwarf_Op own[3], *ops;
@@ -324,7 +324,7 @@ static bool read_rule(Dwarf_Frame *frame, int reg, struct fz_rule *ret, bool *re
 	make_rule(ops, n, ret);
 	if (ret->kind == FZ_RULE_EXPRESSION) {
 		*ret_keep = true;
-		if (ops == own) /* in our own array, which does not last */
+		if (ops == own) /* in our own temporary array */
 			ret->kind = FZ_RULE_UNDEFINED;
 	}
 	return true;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking names up at the end of a recording.
+/* Resolves names at the end of a recording.
  *
- * Every frame of an address becomes one or more frames (what was inlined there), so stacks change:
+ * Every frame of an address becomes one or more frames (inlined calls), so stacks change:
  *
  *   main | libz.so.1+0x4a3f            becomes          main | deflate | longest_match
  *
- * and two addresses in the same line of one function become the same stack. The whole profile is
- * copied, table by table; samples keep their order, times and weights. What cannot be named is
- * known by where its function begins, as far as the unwinder's table tells.
+ * and two addresses in the same line of a function become the same stack. The whole profile is
+ * copied, table by table; samples keep their order, times and weights. Unnamed code is identified
+ * by the start of its function if the unwind table has it.
  */
 #include "symbol/images.h"
 
@@ -109,7 +109,7 @@ static uint32_t call_frame(struct fz_profile *p, const struct fz_symbols_call *c
 	return fz_profile_frame(p, &frame);
 }
 
-/* Not named: by the beginning of its function. */
+/* Frame of unnamed code, identified by the start of its function. */
 static uint32_t unnamed_frame(struct fz_profile *p, struct fz_images_entry *e, uint64_t address)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
@@ -181,7 +181,7 @@ uint32_t fz_images_raw_frame(struct fz_images *images, uint32_t entry, uint64_t 
 	}
 	fz_assert(entry < images->n);
 	struct fz_images_entry *e = &images->list[entry];
-	/* The map of run-time code is still being written. */
+	/* The program is still writing the map of generated code. */
 	if (images->eager && e->image) {
 		uint32_t calls[FZ_SYMBOLS_CALLS_MAX];
 		return calls[fz_images_name(images, entry, address, p, calls) - 1];
@@ -198,12 +198,12 @@ struct resolver {
 	const struct fz_profile *from;
 	struct fz_profile *to;
 	int64_t valid_from;
-	/* from's index -> to's; FZ_NONE: not needed, or not yet */
+	/* from's index -> to's; FZ_NONE: not needed, or not copied yet */
 	uint32_t *string, *stack, *thread;
-	/* What each frame became: how many frames, and those, innermost first. */
+	/* Resolved frames of each frame: number, then frames, innermost first. */
 	uint32_t *chains;
 	size_t chain_n, chain_cap;
-	size_t *chain_of; /* of each frame of from: where its chain begins */
+	size_t *chain_of; /* of each frame of `from`: start of its chain */
 };
 
 #define NOT_NEEDED SIZE_MAX
@@ -230,7 +230,7 @@ static bool raw_address(struct fz_str name, uint64_t *ret)
 	return false;
 }
 
-/* The entry of a function that stands for an address; FZ_NONE: it is another kind of function. */
+/* The entry of a function that represents an address; FZ_NONE for other functions. */
 static uint32_t entry_of(const struct resolver *r, const struct fz_function *f, uint64_t *ret)
 {
 	struct fz_str module = fz_profile_text(r->from, f->module);
@@ -252,7 +252,7 @@ static uint32_t *nothing_yet(size_t n)
 	return table;
 }
 
-/* Strings are copied only when something needs them: names of addresses are many. */
+/* Copies a string on demand, because there are many names of addresses. */
 static uint32_t string(struct resolver *r, uint32_t i)
 {
 	if (r->string[i] == FZ_NONE)
@@ -304,7 +304,7 @@ static bool is_valid(const struct resolver *r, size_t sample)
 	return r->from->samples.time[sample] >= r->valid_from;
 }
 
-/* Callers come before what they call, so one pass backwards finds all that samples need. */
+/* Marks the stacks needed by samples in one pass backwards, since callers precede callees. */
 static void mark_stacks(struct resolver *r)
 {
 	const struct fz_profile *p = r->from;
@@ -331,7 +331,7 @@ static int by_entry(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Let all names be kept, file by file. */
+/* Caches all names, file by file. */
 static void find_all_names(struct resolver *r)
 {
 	struct fz_symbols_call calls[FZ_SYMBOLS_CALLS_MAX];
@@ -391,7 +391,7 @@ static uint32_t thread(struct resolver *r, uint32_t i)
 	return r->thread[i];
 }
 
-/* Everything but threads, functions, frames, stacks and samples. */
+/* Copies everything except threads, functions, frames, stacks and samples. */
 static void copy_rest(struct resolver *r)
 {
 	const struct fz_profile *p = r->from;

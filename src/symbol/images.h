@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* All files that code of a recording comes from, until their names have been looked up.
+/* All files with code in a recording, until their names are resolved.
  *
- * While sampling, an address is recorded as a function called "FILE+0xADDRESS" of a module; that
- * is all that a recording has which was cut off. At its end these functions are replaced by real
- * ones (fz_images_resolve).
+ * While sampling, an address is recorded as a function "FILE+0xADDRESS" of a module, which is what
+ * a truncated recording has. At the end these functions are replaced by real ones
+ * (fz_images_resolve).
  */
 #pragma once
 
@@ -13,12 +13,12 @@
 #include "symbol/names.h"
 
 struct fz_images_entry {
-	char *module;           /* fz_function.module of addresses in it */
-	struct fz_image *image; /* NULL: code made at run time, or a file that could not be read */
-	struct fz_jitmap *map;  /* of code made at run time; NULL: none */
-	struct fz_symbols *symbols; /* of the image, when first asked */
-	/* What identifies the image's file as long as it is open: its device as maps of processes
-	 * have it, its inode, and when it was changed; inode 0: it is not known. */
+	char *module;               /* fz_function.module of addresses in it */
+	struct fz_image *image;     /* NULL: generated code, or a file that could not be read */
+	struct fz_jitmap *map;      /* of generated code; NULL: none */
+	struct fz_symbols *symbols; /* of the image, created on demand */
+	/* Identity of the image's open file: device as in maps of processes, inode, and time of
+	 * change; inode 0: unknown. */
 	uint64_t device, inode;
 	int64_t changed;
 };
@@ -26,30 +26,28 @@ struct fz_images_entry {
 struct fz_images {
 	struct fz_images_entry *list;
 	uint32_t n, cap;
-	/* Somebody is watching: name functions at once, inlined calls left out. */
+	/* Live view: resolve functions immediately, without inlined calls. */
 	bool eager;
-	/* Where names are kept beyond the recording; borrowed. Addresses are known by their
-	 * function alone then, without what was inlined there, and symbols of one file at a time
-	 * are in memory. NULL: nowhere. */
+	/* Cache of names across recordings; borrowed. With it, addresses resolve to functions
+	 * without inlined calls, and symbols of just one file at a time are in memory. NULL:
+	 * none. */
 	struct fz_names *names;
 };
 
 void fz_images_release(struct fz_images *images);
-/* The entry of that name, new if need be. */
+/* Finds or creates the entry of a name. */
 uint32_t fz_images_add(struct fz_images *images, const char *module);
-/* Take over an image; one that is known by its path and build id is kept and the new one freed. */
+/* Takes ownership of an image; frees it if one with its path and build id exists. */
 uint32_t fz_images_add_image(struct fz_images *images, struct fz_image *image);
 
-/* Frame of an address that has not been looked up: of a file, or where code was made at run time
- * the address itself. */
+/* Frame of an unresolved address in a file, or in generated code. */
 uint32_t fz_images_raw_frame(struct fz_images *images, uint32_t entry, uint64_t address,
 			     struct fz_profile *p);
-/* The frames that an address stands for, innermost first: at most FZ_SYMBOLS_CALLS_MAX, because of
- * inlined calls. Returns their number, at least 1. */
+/* Sets ret to the frames of an address, innermost first; several with inlined calls, at most
+ * FZ_SYMBOLS_CALLS_MAX. Returns their number, at least 1. */
 uint32_t fz_images_name(struct fz_images *images, uint32_t entry, uint64_t address,
 			struct fz_profile *p, uint32_t *ret);
-/* A new profile in which addresses have become functions, lines and inlined calls, without the
- * samples taken before `valid_from` (as fz_sample.time) and all that only they need. The old one
- * is freed. */
+/* Returns a new profile with functions, lines and inlined calls in place of addresses, without
+ * samples before `valid_from` (as fz_sample.time) and their data. Frees the old one. */
 struct fz_profile *fz_images_resolve(struct fz_images *images, struct fz_profile *p,
 				     int64_t valid_from);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The map is read once, whole, and sorted by start; of lines that begin at the same address the
- * last one counts. An address belongs to the nearest start below it whose code reaches so far.
+/* The map is read once and sorted by start; of lines with the same start the last one counts. An
+ * address belongs to the nearest start below it whose code includes it.
  */
 #include "symbol/jitmap.h"
 
@@ -64,7 +64,7 @@ static int by_start(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* "START SIZE NAME"; lines of another form are skipped. */
+/* Parses "START SIZE NAME"; skips other lines. */
 static void add_line(struct fz_jitmap *map, char *line, size_t n)
 {
 	char *p = line, *end;
@@ -151,7 +151,7 @@ static struct fz_str rest_of(struct fz_str s, size_t n)
 	return (struct fz_str){ s.p + n, s.n - n };
 }
 
-/* Cut ":NUMBER" off the end. */
+/* Strips ":NUMBER" from the end. */
 static bool cut_number(struct fz_str *s, uint64_t *ret)
 {
 	const char *colon = memrchr(s->p, ':', s->n);
@@ -163,7 +163,7 @@ static bool cut_number(struct fz_str *s, uint64_t *ret)
 	return true;
 }
 
-/* "py::Thing.method:/a/b.py": of CPython's perf trampoline. */
+/* "py::Thing.method:/a/b.py", from CPython's perf trampoline. */
 static bool split_python(struct fz_str text, struct fz_made_code *ret)
 {
 	if (!fz_str_starts(text, "py::"))

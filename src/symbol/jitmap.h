@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of code made at run time, as the program itself writes them down: "START SIZE NAME" a line,
- * hexadecimal, in /tmp/perf-PID.map.
+/* Names of generated code, written by the program itself to /tmp/perf-PID.map in hexadecimal lines
+ * "START SIZE NAME".
  *
- * Where code was moved or thrown away, later lines are right about addresses that earlier ones
- * name too.
+ * If code was moved or discarded, later lines replace earlier ones at the same addresses.
  */
 #pragma once
 
@@ -14,20 +13,20 @@
 
 struct fz_jitmap;
 
-/* The map that a program of this user wrote: anybody may put a file of that name into /tmp, and
- * says with it what code is called. NULL: there is none, or it is a stranger's. */
+/* Opens the map of a program of this user. NULL if there is none, or if it has a different owner,
+ * because any user can create such a file in /tmp. */
 struct fz_jitmap *fz_jitmap_open(const char *path, uid_t owner);
-/* Takes the file over; it is read when first asked, at the end of the recording. */
+/* Takes ownership of fd, which is read on first use, at the end of the recording. */
 struct fz_jitmap *fz_jitmap_new(int fd);
 void fz_jitmap_free(struct fz_jitmap *map);
-/* Name of the code at an address. Valid as long as the map; NULL has none. */
+/* Finds the name of the code at an address, valid as long as the map. map: may be NULL. */
 bool fz_jitmap_find(struct fz_jitmap *map, uint64_t address, struct fz_str *ret);
 
-/* What V8 writes: "JS:~parse file:///a/b.js:3:7", with marks of how it was compiled; what CPython
- * does: "py::parse:/a/b.py"; and what others do: a name. */
+/* Parsed name: from V8 "JS:~parse file:///a/b.js:3:7", with marks of the compiler tier; from
+ * CPython "py::parse:/a/b.py"; from others just a name. */
 struct fz_made_code {
-	struct fz_str name, file; /* parts of the text; file "" when it is not known */
-	int32_t line;             /* 0 when it is not known */
+	struct fz_str name, file; /* parts of the text; file "" if unknown */
+	int32_t line;             /* 0 if unknown */
 	bool python;
 };
 struct fz_made_code fz_jitmap_split(struct fz_str text);

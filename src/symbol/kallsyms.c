@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The text is read once and sorted by address. It has no sizes: a function reaches to the next
- * one. Of several names for one address the one that people use is kept.
+/* The text is read once and sorted by address. It has no sizes: a function extends to the next one.
+ * Of several names for an address the usual one is kept.
  */
 #include "symbol/kallsyms.h"
 
@@ -18,11 +18,11 @@ struct fz_kallsyms {
 	char *text;
 	struct entry *list;
 	size_t n, cap;
-	uint64_t start_of_text; /* of the symbol _text, which has others beside it; 0: none */
+	uint64_t start_of_text; /* of the symbol _text, which shares its address with others; 0:
+				   none */
 };
 
-/* What the kernel's build puts before a second name for the same code: for use before its addresses
- * are set, and for programs of 32 bits.
+/* Prefixes of aliases in the kernel: for early position-independent code, and for 32-bit programs.
  */
 static const char *const of_second_names[] = { "__pi_", "__ia32_" };
 
@@ -43,8 +43,8 @@ static size_t underscores(struct fz_str name)
 	return n;
 }
 
-/* First names before second ones, global before local ones, those with fewer underscores in front,
- * longer ones.
+/* Orders by address, then names before aliases, global before local ones, fewer leading
+ * underscores, longer ones.
  */
 static int by_start(const void *a, const void *b)
 {
@@ -73,7 +73,7 @@ static void add_line(struct fz_kallsyms *k, struct fz_str line)
 
 	if (type.n != 1 || !strchr("tTwW", *type.p) || !e.name.n)
 		return;
-	/* The word ends at a blank. */
+	/* The word is followed by a space. */
 	e.start = strtoull(address.p, &end, 16);
 	if (end != address.p + address.n || !e.start)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A map from hashes of module and address to answers; texts are kept once. names.h. */
+/* A map from hashes of module and address to results, with shared texts; see names.h. */
 #include "symbol/names.h"
 
 #include "base/arena.h"
@@ -9,14 +9,14 @@ enum { ANSWERS_MAX = 1 << 16 };
 #define BYTES_MAX ((size_t)16 << 20)
 
 struct answer {
-	uint64_t check; /* another hash of what was asked */
+	uint64_t check; /* second hash of the key */
 	struct fz_symbols_call *calls;
 	unsigned n;
 };
 
 struct fz_names {
 	struct fz_arena arena;
-	struct fz_map by_key, texts; /* -> answers; hash of a text -> its index */
+	struct fz_map by_key, texts; /* -> results; hash of a text -> its index */
 	struct answer *answers;
 	size_t n, cap;
 	const char **text_list;

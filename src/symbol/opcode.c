@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of instructions change from one minor version to the next, and only then. */
+/* Numbers of instructions only change between minor versions. */
 #include "symbol/opcode.h"
 
 #include <stddef.h>

@@ -6,10 +6,10 @@
 
 struct fz_opcode {
 	const char *name; /* "LOAD_ATTR_INSTANCE_VALUE" */
-	uint8_t base;     /* the instruction that it is a specialised form of; else itself */
-	uint8_t caches;   /* units of inline cache behind it */
+	uint8_t base;     /* the instruction it specialises, or itself */
+	uint8_t caches;   /* units of inline cache after it */
 };
-enum { FZ_OPCODE_CACHES_UNKNOWN = 255 }; /* it stands in the place of another one */
+enum { FZ_OPCODE_CACHES_UNKNOWN = 255 }; /* it replaces another instruction */
 
-/* An instruction of Python 3.11 or later, NULL when the version or the number is not known. */
+/* Finds an instruction of Python 3.11 or later; NULL if version or number are unknown. */
 const struct fz_opcode *fz_opcode_find(const uint8_t python[3], uint8_t opcode);

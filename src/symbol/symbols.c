@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* libdwfl finds the debug information, libdw reads it; what libdw searches anew for each address
- * is put into sorted arrays here:
+/* libdwfl finds the debug information, libdw reads it. libdw would search linearly for each
+ * address, so sorted arrays are built:
  *
- *   units      [lo, hi) -> compilation unit           once a file
- *   functions  [lo, hi) -> its subprogram              once a unit, when first asked
+ *   units      [lo, hi) -> compilation unit           once per file
+ *   functions  [lo, hi) -> its subprogram             once per unit, on demand
  *   inlined    the subprogram's own tree, walked for each address
  *
- * The line of the innermost call comes from the line table, that of an outer one from where the
- * inner one was inlined. A line counts only in the file in which its function is declared.
+ * The line of the innermost call comes from the line table, that of an outer one from the place of
+ * the inlined call. A line is only used if it is in the file that declares the function.
  */
 #include "symbol/symbols.h"
 
@@ -49,7 +49,7 @@ struct fz_symbols {
 	struct unit *units;
 	size_t unit_n, unit_cap;
 	struct ranges by_unit;
-	struct fz_symtab *table;           /* when first asked */
+	struct fz_symtab *table;           /* created on demand */
 	char *names[FZ_SYMBOLS_CALLS_MAX]; /* of the last lookup */
 	unsigned name_n;
 };
@@ -59,7 +59,7 @@ struct fz_symbols {
 static void add_range(struct ranges *r, uint64_t lo, uint64_t hi, uint32_t value)
 {
 	if (lo >= hi || lo == 0 || r->n >= RANGES_MAX)
-		return; /* code that the linker threw away begins at 0 */
+		return; /* code discarded by the linker starts at 0 */
 	fz_grow(r->list, r->n, r->cap);
 	r->list[r->n++] = (struct range){ lo, hi, value };
 }
@@ -70,7 +70,7 @@ static int by_lo(const void *a, const void *b)
 
 	if (x->lo != y->lo)
 		return x->lo < y->lo ? -1 : 1;
-	return x->hi > y->hi ? -1 : x->hi < y->hi; /* the outer one first */
+	return x->hi > y->hi ? -1 : x->hi < y->hi; /* outer one first */
 }
 
 static void sort_ranges(struct ranges *r)
@@ -79,7 +79,7 @@ static void sort_ranges(struct ranges *r)
 		qsort(r->list, r->n, sizeof(*r->list), by_lo);
 }
 
-/* The nearest range below that holds the address; ranges hardly ever lie in one another. */
+/* The nearest range at or below an address that contains it; ranges are rarely nested. */
 static uint32_t find_range(const struct ranges *r, uint64_t address)
 {
 	enum { BACK = 16 };
@@ -140,7 +140,7 @@ struct fz_symbols *fz_symbols_new(const struct fz_image *image)
 		s->module = dwfl_report_offline(s->dwfl, fz_image_name(image), fz_image_path(image),
 						fd);
 		if (s->module)
-			fd = -1; /* taken over */
+			fd = -1; /* ownership moved */
 		dwfl_report_end(s->dwfl, NULL, NULL);
 	}
 	fz_close_fd(&fd);
@@ -184,7 +184,7 @@ void fz_symbols_free(struct fz_symbols *s)
 
 /* ---- functions of a unit ---- */
 
-/* False: it is only declared here, or everywhere inlined. */
+/* Adds a function; false if it is only declared here, or inlined everywhere. */
 static bool add_function(struct unit *u, Dwarf_Die *die)
 {
 	size_t before = u->functions.n;
@@ -196,7 +196,7 @@ static bool add_function(struct unit *u, Dwarf_Die *die)
 	return u->functions.n > before;
 }
 
-/* Functions can lie in namespaces, classes and (nested ones) in other functions. */
+/* Reads functions, also in namespaces, classes and other functions. */
 static void read_functions(struct unit *u, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die child;
@@ -246,7 +246,7 @@ static Dwarf_Die *find_function(struct fz_symbols *s, uint64_t address, struct u
 	return f == FZ_NONE ? NULL : &u->dies[f];
 }
 
-/* The calls inlined at an address, outermost first, behind the function itself. */
+/* Appends the calls inlined at an address to the function itself, outermost first. */
 static unsigned find_inlined(Dwarf_Die *function, uint64_t address, Dwarf_Die *out, unsigned max)
 {
 	Dwarf_Die child, at = *function;
@@ -273,7 +273,7 @@ static unsigned find_inlined(Dwarf_Die *function, uint64_t address, Dwarf_Die *o
 	return n;
 }
 
-/* ---- what a call is ---- */
+/* ---- calls ---- */
 
 static char *name_of(Dwarf_Die *die)
 {
@@ -318,7 +318,7 @@ static bool same_file(const char *a, const char *b)
 	return a && b && strcmp(a, b) == 0;
 }
 
-/* Innermost first, from dies that are outermost first. */
+/* Sets ret to calls, innermost first; dies are outermost first. */
 static unsigned describe(struct fz_symbols *s, struct unit *u, Dwarf_Die *dies, unsigned n,
 			 uint64_t address, struct fz_symbols_call *ret)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Two sorted arrays, since a local symbol counts only where no global one holds the address;
+/* Two sorted arrays, since a local symbol only counts if no global one contains the address; see
  * symtab.h.
  *
  *   list     [lo, lo + size) -> number of the symbol, by lo
- *   reach    how far any range up to here goes: nothing before one that does not come so far can
+ *   reach    largest end of all ranges up to here; an address beyond it is in none of them
  */
 #include "symbol/symtab.h"
 
@@ -23,7 +23,7 @@ struct table {
 struct fz_symtab {
 	Dwfl_Module *module;
 	struct table global, local;
-	bool has_labels; /* without a size */
+	bool has_labels; /* symbols without a size */
 };
 
 static int by_lo(const void *a, const void *b)
@@ -96,7 +96,7 @@ static int by_number(const void *a, const void *b)
 	return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
 }
 
-/* Symbols that hold the address, in the order of their table. */
+/* Symbols that contain the address, in the order of their table. */
 static size_t holders_of(const struct table *t, uint64_t address, const struct range **ret)
 {
 	size_t lo = 0, hi = t->n, n = 0;
@@ -134,7 +134,7 @@ static int binding(const struct fz_symtab *t, const struct range *r, const char 
 	}
 }
 
-/* The nearest beginning, then who binds more strongly, then the smaller one, as libdwfl has it. */
+/* Chooses the nearest start, then the stronger binding, then the smaller one, like libdwfl. */
 static const char *choose(const struct fz_symtab *t, const struct table *from, uint64_t address)
 {
 	const struct range *holders[HOLDERS_MAX], *best = NULL;

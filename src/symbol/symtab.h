@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of symbol tables by address. libdwfl goes through all symbols for each address, which
- * takes tens of milliseconds where there are a million; here they are sorted once. */
+/* Finds functions of symbol tables by address. libdwfl scans all symbols for each address, which
+ * takes tens of milliseconds for a million; here they are sorted once. */
 #pragma once
 
 #include <elfutils/libdwfl.h>
@@ -11,8 +11,9 @@ struct fz_symtab;
 
 struct fz_symtab *fz_symtab_new(Dwfl_Module *module);
 void fz_symtab_free(struct fz_symtab *t);
-/* The name that dwfl_module_addrinfo chooses among symbols that have a size and hold the address;
- * NULL: there are none, and it may have another. Borrowed from the module. */
+/* Returns the name that dwfl_module_addrinfo chooses among symbols with a size that contain the
+ * address; NULL if there are none, and then libdwfl may find others. Borrowed from the module. */
 const char *fz_symtab_find(const struct fz_symtab *t, uint64_t address);
-/* Whether all have a size: what is not found here dwfl_module_addrinfo does not find either. */
+/* Whether all symbols have a size: then dwfl_module_addrinfo finds nothing that is not found
+ * here. */
 bool fz_symtab_is_whole(const struct fz_symtab *t);
