@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting git; see command.h.
+/* Starts git; see command.h.
  *
- *   our environment -(what names a repository)-> git's, and settings of our own in it:
+ *   our environment - variables that name a repository -> git's, plus our settings:
  *
  *   GIT_CONFIG_COUNT=3  GIT_CONFIG_KEY_0=core.fsmonitor  GIT_CONFIG_VALUE_0=false ...
  *
- * Settings in the environment rule over those of every file, and their names are taken as they
- * are: a filter may be called "a=b", which "-c filter.a=b.clean=" would not reach. That filters
- * cannot be switched off all at once is why git is asked for their names first. Without its filter
- * a file whose time changed counts as changed when what is stored is another form of it.
+ * Settings in the environment override those of all files, and their names are used verbatim: "-c
+ * filter.a=b.clean=" would not work for a filter "a=b". Filters cannot be disabled all at once, so
+ * git is queried for their names first. Without its filter, a file with a new time counts as
+ * changed if its stored form differs.
  */
 #include "git/command.h"
 
@@ -23,7 +23,7 @@
 
 enum { ANSWER_MAX = 1 << 20, SETTINGS_MAX = 4096 };
 
-/* What `git rev-parse --local-env-vars` lists, over all versions; a test compares. */
+/* Output of `git rev-parse --local-env-vars` over all versions; checked by a test. */
 static const char *const local[] = {
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES",
 	"GIT_COMMON_DIR",
@@ -43,8 +43,8 @@ static const char *const local[] = {
 	"GIT_WORK_TREE",
 };
 
-/* In the environment of a git that only answers. No protocol has that name, so no remote is
- * asked for what a partial clone left out. */
+/* Environment of a git that is only queried. No protocol has that name, so a partial clone does not
+ * fetch missing objects. */
 static const struct {
 	const char *name, *value;
 } quiet[] = { { "GIT_OPTIONAL_LOCKS", "0" },
@@ -79,8 +79,8 @@ static void add_setting(struct setup *s, const char *key, const char *value)
 
 /* ---- environment ---- */
 
-/* Settings of the environment are gone with the rest, but for one that is about no repository:
- * whose checkouts are trusted, which containers are told that way. */
+/* Settings in the environment are dropped with the rest, except safe.directory, which containers
+ * set this way. */
 static void keep_trust(struct setup *s)
 {
 	const char *count = getenv("GIT_CONFIG_COUNT");
@@ -125,7 +125,7 @@ static void finish_environment(struct setup *s)
 	fz_environ_set(&s->environ, "GIT_CONFIG_COUNT", count);
 }
 
-/* Settings name no repository, and programs may be meant to have them. */
+/* Keeps settings, which name no repository and may be intended for programs. */
 void fz_git_call_leave_hook(struct fz_environ *e)
 {
 	for (size_t i = 0; i < FZ_ARRAY_LEN(local); i++)
@@ -191,7 +191,8 @@ static void take_text(int fd, struct fz_buf *b)
 
 /* ---- filters ---- */
 
-/* "filter.NAME.clean" and the like: a filter without a command does nothing, and may do so. */
+/* Disables "filter.NAME.clean" etc.: a filter without a command does nothing, and is not
+ * required. */
 static void disable(struct setup *s, const char *key)
 {
 	const char *dot = strrchr(key, '.');
@@ -278,7 +279,7 @@ void fz_git_call_become(const struct fz_git_call *c)
 	_exit(127);
 }
 
-/* The first line that a pipe holds; it is closed. */
+/* Reads the first line of a pipe and closes it. */
 static char *take_line(int fd)
 {
 	fz_auto(fz_buf_release) struct fz_buf b = { .limit = ANSWER_MAX };

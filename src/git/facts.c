@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What git knows about the checkout, asked once and in the background.
+/* Queries git about the checkout once, in the background.
  *
- * git runs at idle priority from the moment the command has started, so that neither its start
- * nor its first seconds wait for it, and a commit made while the command runs is not taken for
- * the one that ran. One "git status" answers everything.
+ * git runs at idle priority from the start of the command, so that it does not delay the command,
+ * and a commit made while the command runs is not mistaken for the one that ran. One "git status"
+ * is enough.
  */
 #include "git/facts.h"
 
@@ -23,7 +23,7 @@
 
 enum { GIT_ANSWER_MAX = 1 << 20, GIT_PATIENCE_MS = 2000 };
 
-/* In a group of its own, so that it can be ended with what it asks first. */
+/* Runs git in its own process group, so that it can be killed with its children. */
 _Noreturn static void be_git(const char *folder, int out)
 {
 	static const char *const words[] = { "status",
@@ -96,11 +96,10 @@ void fz_git_finish(struct fz_git *g, struct fz_profile *p)
 
 	if (!g->pid)
 		return;
-	/* Now that somebody waits for it: at idle priority a busy machine would never let it end.
-	 */
+	/* We wait now, and at idle priority git might never finish on a busy machine. */
 	sched_setscheduler(g->pid, SCHED_OTHER, &(struct sched_param){ 0 });
 	read_answer(g, &b);
-	kill(-g->pid, SIGKILL); /* it has closed its output, or is too slow */
+	kill(-g->pid, SIGKILL); /* its output is closed, or it is too slow */
 	while (waitpid(g->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	close(g->out);

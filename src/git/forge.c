@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a remote's URL to the pages of its commits and files; see forge.h.
+/* Converts a remote's URL to those of commits and files; see forge.h.
  *
  *   https://user:secret@github.com/me/project.git  \
  *   ssh://git@github.com:22/me/project.git          > host github.com, path me/project
@@ -11,9 +11,10 @@
 #include "base/str.h"
 
 static const struct forge {
-	const char *host;   /* or a part before a dot: "gitlab." is any "gitlab.example.org" */
+	const char *host;   /* or a prefix with a dot: "gitlab." matches "gitlab.example.org" */
 	const char *commit; /* between the path and the hash */
-	const char *before, *after; /* around the hash of a file's page; NULL: no "#L12" there */
+	const char *before,
+		*after; /* around the hash in the URL of a file; NULL: "#L12" is not supported */
 } forges[] = {
 	{ "github.com", "/commit/", "/blob/", "/" },
 	{ "gitlab.com", "/-/commit/", "/-/blob/", "/" },
@@ -52,7 +53,7 @@ static struct fz_str between(const char *from, const char *to)
 	return (struct fz_str){ from, (size_t)(to - from) };
 }
 
-/* Host and path of a URL or of what scp takes; false: it is neither. */
+/* Splits a URL or scp-like address into host and path; false for other texts. */
 static bool split(const char *remote, struct fz_str *ret_host, struct fz_str *ret_path)
 {
 	static const char *const schemes[] = { "https://", "http://", "ssh://", "git://" };
@@ -80,7 +81,7 @@ static bool split(const char *remote, struct fz_str *ret_host, struct fz_str *re
 	return true;
 }
 
-/* NULL: it is of no forge that we know, or not what stands in an address. */
+/* Parses a remote; NULL if its forge is unknown, or its characters are not valid in a URL. */
 static const struct forge *read_remote(const char *remote, struct fz_str *host, struct fz_str *path)
 {
 	if (!remote || !split(remote, host, path))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The choice of a bisection by git rev-list --bisect-all, which knows how to cut histories with
- * merges into halves; see halving.h. A line of its answer is "HASH (dist=N)".
+/* Chooses the next commit of a bisection with git rev-list --bisect-all, which supports histories
+ * with merges; see halving.h. It prints lines "HASH (dist=N)".
  */
 #include "git/halving.h"
 
@@ -12,7 +12,7 @@ void fz_halving_release(struct fz_halving *h)
 	*h = (struct fz_halving){ 0 };
 }
 
-/* The first word of each line. */
+/* Takes the first word of each line. */
 static void take_commits(const char *text, struct fz_halving *ret)
 {
 	while (text && *text) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Worktrees by git itself: every call is one git command, and what git prints as an error is for
- * the user.
+/* Manages worktrees with git commands; git prints errors directly to the user.
  *
  *   /home/me/project              the user's tree: never written to
- *   $TMPDIR/kw/project            the other revision, where paths are as long and as deep; with
- *     .git/commondir              the repository that it is of
- *   CACHE/compare/XXXXXX/away     link to $TMPDIR/kw, so that it is found should we be killed; a
- *                                 link in that leads back
- *   CACHE/compare/XXXXXX/base     link to the parent of the worktree; a folder without such a place
+ *   $TMPDIR/kw/project            the other revision, with paths of the same length and depth
+ *     .git/commondir              path of its repository
+ *   CACHE/compare/XXXXXX/away     link to $TMPDIR/kw for cleaning up after we are killed; a link
+ *                                 in that folder leads back
+ *   CACHE/compare/XXXXXX/base     link to the parent of the worktree, or a folder if there is no
+ *                                 such place
  *
- * git inherits our signal mask: who blocks Ctrl-C beforehand has its commands completed.
+ * git inherits our signal mask: callers that block Ctrl-C let git commands finish.
  */
 #include "git/worktree.h"
 
@@ -32,17 +32,17 @@
 enum { TEXT_MAX = 64 << 20, INDEX_MAX = 1 << 30, PLACES_MAX = 1 << 16 };
 
 static const char scratch_name[] = "XXXXXX";
-/* In a folder elsewhere: link to the scratch folder that it belongs to. */
+/* In a folder outside of the cache: link to its scratch folder. */
 static const char mark_name[] = ".fizeau-scratch";
 
-/* A question about revisions. */
+/* Queries git about revisions. */
 static int ask_git(const char *folder, const char *const words[], char **ret, char **ret_why,
 		   struct fz_error *err)
 {
 	return fz_git_call_line(FZ_GIT_ASKS, folder, words, ret, ret_why, err);
 }
 
-/* Something to do in a folder; what git prints is for the user. */
+/* Runs git in a folder; its output goes to the user. */
 static int run_git(const char *folder, const char *const words[], int out, int errors,
 		   int *ret_status, struct fz_error *err)
 {
@@ -51,7 +51,7 @@ static int run_git(const char *folder, const char *const words[], int out, int e
 	return fz_git_call_run(&c, ret_status, err);
 }
 
-/* Why git finds none: there is no checkout, or it belongs to somebody whom git does not trust. */
+/* Reports why git finds no repository: no checkout, or an untrusted owner. */
 static int no_repository(const char *why, struct fz_error *err)
 {
 	static const char fatal[] = "fatal: ";
@@ -65,8 +65,8 @@ int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
 {
 	static const char *const root[] = { "rev-parse", "--show-toplevel", NULL };
 	static const char *const prefix[] = { "rev-parse", "--show-prefix", NULL };
-	/* A repository may name programs to run for fsmonitor; and its index is not ours to
-	 * write. Its filters are needed: the worktrees that follow are made with them, too. */
+	/* Disables fsmonitor programs and updates of the index. Filters stay enabled, because
+	 * worktrees are created with them, too. */
 	static const char *const changed[] = { "--no-optional-locks",
 					       "-c",
 					       "core.fsmonitor=false",
@@ -84,7 +84,7 @@ int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
 		rc = ask_git(NULL, prefix, &r.prefix, &why, err);
 	if (!rc && (!r.root || !r.prefix))
 		rc = no_repository(why ? why : "", err);
-	/* Before the first commit it complains; whoever asks for a revision then says more. */
+	/* git fails before the first commit; resolving a revision gives a better message. */
 	fz_auto(fz_close_fd) int silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (!rc)
 		rc = run_git(NULL, changed, silence, silence, &status, err);
@@ -119,7 +119,7 @@ int fz_repository_commit(const struct fz_repository *r, const char *revision, ch
 	return rc;
 }
 
-/* All that was written to a file without a name; at most so much. */
+/* Reads the contents of an unnamed file, up to a limit. */
 static void take_all(int fd, struct fz_buf *out)
 {
 	lseek(fd, 0, SEEK_SET);
@@ -170,7 +170,7 @@ bool fz_repository_is_shallow(const struct fz_repository *r)
 	return answer && strcmp(answer, "true") == 0;
 }
 
-/* ---- whose checkout ---- */
+/* ---- checkouts ---- */
 
 char *fz_checkout_top(const char *path)
 {
@@ -179,7 +179,8 @@ char *fz_checkout_top(const char *path)
 	return n > 0 ? fz_strndup(path, (size_t)n) : NULL;
 }
 
-/* The first line of a small file, as a path seen from a folder, links and all; NULL: there is none.
+/* Reads a path, relative to a folder, from the first line of a small file and resolves links; NULL
+ * if there is none.
  */
 static char *path_in_file(const char *folder, const char *name, const char *key)
 {
@@ -194,7 +195,7 @@ static char *path_in_file(const char *folder, const char *name, const char *key)
 	return realpath(*path == '/' ? path : from, NULL);
 }
 
-/* What all checkouts of a repository share: its folder. */
+/* The repository folder that all its checkouts share. */
 static char *common_folder(const char *top)
 {
 	fz_auto(fz_free_ptr) char *usual = fz_asprintf("%s/.git", top);
@@ -223,7 +224,7 @@ static bool write_file(const char *folder, const char *name, const char *bytes, 
 	return fd >= 0 && fz_write_full(fd, bytes, n);
 }
 
-/* The folder, locked; -1 when somebody else has it. */
+/* Opens and locks a folder; -1 if it is locked by another process. */
 static int lock_folder(const char *path, int how)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -234,8 +235,8 @@ static int lock_folder(const char *path, int how)
 	return -1;
 }
 
-/* Move what git knows of a worktree into it: a folder .git that names the repository's as the one
- * that it shares. What cannot be moved stays where git put it. */
+/* Moves git's data of a worktree into the worktree: a folder .git that refers to the repository's
+ * as common folder. On failure the data stays in place. */
 static void bring_home(const char *folder)
 {
 	fz_auto(fz_free_ptr) char *admin = path_in_file(folder, ".git", "gitdir: ");
@@ -267,7 +268,7 @@ int fz_worktree_add(const struct fz_repository *r, const char *commit, const cha
 		"worktree", "add", "--quiet", "--detach", folder, commit, NULL
 	};
 	int status = 0;
-	/* Two at the same time would take the same name in the repository. */
+	/* Concurrent calls would choose the same name in the repository. */
 	fz_auto(fz_close_fd) int lock = lock_folder(r->root, LOCK_EX);
 	int rc = run_git(r->root, words, STDERR_FILENO, -1, &status, err);
 
@@ -279,7 +280,7 @@ int fz_worktree_add(const struct fz_repository *r, const char *commit, const cha
 	return rc;
 }
 
-/* Does git itself know the worktree? */
+/* Whether the worktree is registered in git. */
 static bool is_noted(const char *folder)
 {
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/.git", folder);
@@ -290,8 +291,8 @@ static bool is_noted(const char *folder)
 
 int fz_worktree_remove(const struct fz_repository *r, const char *folder, struct fz_error *err)
 {
-	/* Twice: even if it has changes, and even if it is locked. Not 'git worktree prune', which
-	 * would forget the user's own worktrees on disks that are not mounted now. */
+	/* --force twice: even with changes, and even if locked. Not 'git worktree prune', which
+	 * would drop the user's worktrees on unmounted disks. */
 	const char *const words[] = { "worktree", "remove", "--force", "--force", folder, NULL };
 	int status = 0, rc = 0;
 
@@ -304,7 +305,7 @@ int fz_worktree_remove(const struct fz_repository *r, const char *folder, struct
 
 /* ---- scratch folders ---- */
 
-/* git forgets what it knew of a worktree. What it says is of no use to the user of today. */
+/* Unregisters a worktree in git; its messages are not relevant to the user. */
 static void forget_worktree(const char *worktree)
 {
 	fz_auto(fz_free_ptr) char *repository = common_folder(worktree);
@@ -318,8 +319,8 @@ static void forget_worktree(const char *worktree)
 	run_git("/", words, silence, silence, &status, NULL);
 }
 
-/* What of a scratch folder lies somewhere else, if it is still ours: who cleans temporary folders
- * may have removed it, and somebody made one of that name. */
+/* Removes the part of a scratch folder outside of the cache, if it is still ours: it may have been
+ * cleaned up and its name reused. */
 static void remove_away(const char *folder)
 {
 	fz_auto(fz_free_ptr) char *link = fz_asprintf("%s/away", folder);
@@ -332,7 +333,7 @@ static void remove_away(const char *folder)
 		fz_remove_folder(away, NULL);
 }
 
-/* Worktrees lie in the folder "base". */
+/* Worktrees are in the folder "base". */
 void fz_scratch_clear(const char *folder)
 {
 	fz_auto(fz_free_ptr) char *base = fz_asprintf("%s/base", folder);
@@ -372,7 +373,7 @@ int fz_scratch_make(const char *cache, struct fz_scratch *ret, struct fz_error *
 
 	if (rc)
 		return rc;
-	/* Between its making and its locking a folder must not look dead. */
+	/* A new folder must not look abandoned before it is locked. */
 	fz_auto(fz_close_fd) int busy = lock_folder(cache, LOCK_EX);
 	(void)busy; /* held until the end */
 	clean_cache(cache);
@@ -380,12 +381,12 @@ int fz_scratch_make(const char *cache, struct fz_scratch *ret, struct fz_error *
 	if (!mkdtemp(path))
 		return fz_fail_errno(err, "%s", path);
 	ret->lock = lock_folder(path, LOCK_EX | LOCK_NB);
-	/* As the system names what runs there. */
+	/* Resolved, like paths of processes. */
 	ret->path = realpath(path, NULL);
 	return ret->path ? 0 : fz_fail_errno(err, "%s", path);
 }
 
-/* ---- a place of a certain length ---- */
+/* ---- paths of a given length ---- */
 
 static size_t depth_of(const char *path)
 {
@@ -396,8 +397,8 @@ static size_t depth_of(const char *path)
 	return n;
 }
 
-/* What of a path comes behind its first n folders: "/c/d" of "/a/b/c/d" and 2. */
-static const char *behind(const char *path, size_t n)
+/* The part of a path after its first n folders: "/c/d" for "/a/b/c/d" and 2. */
+static const char *path_after(const char *path, size_t n)
 {
 	for (; *path; path++)
 		if (*path == '/' && n-- == 0)
@@ -405,7 +406,7 @@ static const char *behind(const char *path, size_t n)
 	return path;
 }
 
-/* A folder of a new name of n letters; false: there is none. */
+/* Creates a folder with a new name of n letters; false on failure. */
 static bool make_new(char *path, char *name, size_t n)
 {
 	for (unsigned i = 0; i < PLACES_MAX; i++) {
@@ -420,15 +421,16 @@ static bool make_new(char *path, char *name, size_t n)
 	return false;
 }
 
-/* A path below `folder` that is as long as `like` and made of as many parts, whose first one beyond
- * it is new and made (ret_first), and whose others are as in `like`. NULL: there is none. */
+/* Returns a path below `folder` with the length and depth of `like`. Its first part below `folder`
+ * is a new folder, which is created (ret_first); the others are as in `like`. NULL if
+ * impossible. */
 static char *make_alike(const char *folder, const char *like, char **ret_first)
 {
-	/* As the system names what runs there: without links, without a slash at the end. */
+	/* Resolved, like paths of processes, without a trailing slash. */
 	fz_auto(fz_free_ptr) char *real = *folder == '/' ? realpath(folder, NULL) : NULL;
 	const char *top = real && real[1] ? real : "";
 	size_t have = depth_of(top), n = strlen(like);
-	const char *rest = behind(like, have + 1);
+	const char *rest = path_after(like, have + 1);
 	struct statvfs fs;
 
 	if (!real || depth_of(like) <= have || n < strlen(top) + 2 + strlen(rest) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Another revision of a git repository, checked out beside the user's own tree. */
+/* Checks out other revisions of a git repository outside of the user's tree. */
 #pragma once
 
 #include <signal.h>
@@ -7,62 +7,62 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* The checkout around the current folder. Strings are owned by it. */
+/* The checkout around the current folder. Owns its strings. */
 struct fz_repository {
 	char *root;        /* its top folder */
-	char *prefix;      /* from there to the current folder: "" or "sub/folder/" */
+	char *prefix;      /* path from root to the current folder: "" or "sub/folder/" */
 	bool dirty;        /* tracked files differ from HEAD */
-	const char *index; /* borrowed: what fz_repository_git has for an index; NULL: its own */
+	const char *index; /* borrowed: index for fz_repository_git; NULL: the repository's */
 };
 
 int fz_repository_find(struct fz_repository *ret, struct fz_error *err);
 void fz_repository_release(struct fz_repository *r);
-/* The commit that a revision stands for, as a full hash (the caller frees). */
+/* Resolves a revision to a full commit hash (the caller frees). */
 int fz_repository_commit(const struct fz_repository *r, const char *revision, char **ret,
 			 struct fz_error *err);
-/* Run git in the checkout, or in one of its worktrees (folder, else NULL). What it prints goes to
- * `out` and `why` (each may be NULL); ret_status is as waitpid gives it. */
+/* Runs git in the checkout, or in one of its worktrees (folder, else NULL). Its output goes to
+ * `out` and its errors to `why` (each may be NULL); *ret_status is that of waitpid. */
 int fz_repository_git(const struct fz_repository *r, const char *folder, const char *const words[],
 		      struct fz_buf *out, struct fz_buf *why, int *ret_status,
 		      struct fz_error *err);
-/* The first line that git answers (the caller frees); NULL when it fails. */
+/* Returns the first line of git's output (the caller frees); NULL on failure. */
 char *fz_repository_ask(const struct fz_repository *r, const char *const words[]);
-/* The URL of origin (the caller frees); NULL: there is none. */
+/* The URL of origin (the caller frees), or NULL. */
 char *fz_repository_remote(const struct fz_repository *r);
-/* Does this clone lack older commits? */
+/* Whether this clone lacks older commits. */
 bool fz_repository_is_shallow(const struct fz_repository *r);
-/* The top of the checkout that a file or folder lies in; NULL: it lies in none. The caller frees.
- */
+/* The top of the checkout around a file or folder, or NULL. The caller frees. */
 char *fz_checkout_top(const char *path);
-/* Do two checkouts (their tops) share a repository? One is a worktree of the other, or both are. */
+/* Whether two checkouts (by their tops) share a repository, as worktrees. */
 bool fz_checkout_alike(const char *a, const char *b);
-/* Check the commit out in a new folder, which is a checkout as a clone's: its .git is a folder,
- * which some programs look for, and the repository keeps no note of it. Remove it whatever becomes
- * of this call. */
+/* Checks a commit out in a new folder, which looks like a clone: its .git is a folder, as some
+ * programs require, and it is not registered in the repository. Call fz_worktree_remove even if
+ * this fails. */
 int fz_worktree_add(const struct fz_repository *r, const char *commit, const char *folder,
 		    struct fz_error *err);
-/* Also when it was made by half, and with all that was written into it. */
+/* Removes a worktree, even an incomplete one, with all its files. */
 int fz_worktree_remove(const struct fz_repository *r, const char *folder, struct fz_error *err);
 
-/* Worktrees live in scratch folders of a cache: a folder that is locked belongs to a living
- * process, and what a process that was killed left there is removed with the next one. */
+/* Scratch folders for worktrees in a cache: a locked folder belongs to a running process; folders
+ * of killed processes are removed when a new one is created. */
 struct fz_scratch {
 	char *path;
-	char *base; /* where worktrees lie, once that is chosen */
-	int lock;   /* the folder, locked as long as it is open */
+	char *base; /* folder of worktrees, once chosen */
+	int lock;   /* descriptor of the folder, which holds the lock */
 };
 #define FZ_SCRATCH_NONE ((struct fz_scratch){ .lock = -1 })
 
-/* A new empty folder in the cache, which is made if need be; dead ones are removed first. */
+/* Creates an empty folder in the cache, and the cache if needed; removes abandoned ones first. */
 int fz_scratch_make(const char *cache, struct fz_scratch *ret, struct fz_error *err);
-/* Choose where a worktree of the checkout `root` lies, so that paths in it are as long and as deep
- * as in that: what programs do depends on it. False: no such place can be made, and it is another.
+/* Chooses the place of a worktree of the checkout `root` such that paths have the same length and
+ * depth, because the behaviour of programs depends on it. False if that is impossible; then it is
+ * elsewhere.
  */
 bool fz_scratch_place(struct fz_scratch *s, const char *root);
-/* Remove it with all that is in it; worktrees in it must be gone. */
+/* Removes it with its contents; remove worktrees first. */
 int fz_scratch_remove(struct fz_scratch *s, struct fz_error *err);
 
-/* The same for one of a process that is gone, with its worktrees. */
+/* Removes an abandoned one with its worktrees. */
 void fz_scratch_clear(const char *path);
 
 /* rm -r: links are removed, not followed. */

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The last two recordings of the same program.
+/* Finds the last two recordings of the same program.
  *
- * A program is what runs, not where it lies: "-m module", "-c text", a script or an executable. Of
- * these the place is what is the same in every environment:
+ * A program is identified independent of its location: "-m module", "-c text", a script or an
+ * executable. The place of a script or executable is what is the same in every environment:
  *
  *   /x/.venv/bin/tool                     tool                 any environment's
  *   /x/lib/python3/site-packages/a/b.py   a/b.py               any environment's
  *   /x/src/app.py, /x is a checkout       src/app.py           any checkout's
- *   /y/app.py, /y/bench                   as it stands         no checkout
+ *   /y/app.py, /y/bench                   unchanged            no checkout
  *
- * Recordings of the same place are of one program. Where the latest has none, one with the same
- * name elsewhere will do, and the user is told. Arguments do not matter: reports tell them.
+ * Recordings with the same place are of one program. If the latest has no match, one with the same
+ * name elsewhere is used, with a message. Arguments do not matter; reports show them.
  *
- * They also must have been made in the same way: what was counted says nothing about what was
- * timed.
+ * They must also have been recorded the same way, because counts cannot be compared with times.
  */
 #include "store/store.h"
 
@@ -23,7 +22,7 @@
 
 /* ---- the program ---- */
 
-/* What follows `part` in the text, from its last occurrence; else "". */
+/* The text after the last occurrence of `part`, or "". */
 static struct fz_str after(struct fz_str s, const char *part)
 {
 	size_t n = strlen(part);
@@ -66,7 +65,7 @@ struct program {
 	struct fz_str name, place;
 };
 
-/* "-c text" of an interpreter or a shell, from the command; else "". */
+/* "-c text" of an interpreter or a shell in a command, or "". */
 static struct fz_str text_of(struct fz_str command)
 {
 	const char *blank = memchr(command.p, ' ', command.n);
@@ -99,7 +98,7 @@ static struct program program_of(const struct fz_profile *p)
 	return (struct program){ program, place_of(executable, fz_profile_fact(p, "checkout")) };
 }
 
-/* ---- the way ---- */
+/* ---- settings ---- */
 
 /* "perf task-clock, woken in user mode only" is the same clock. */
 static struct fz_str clock_of(const struct fz_profile *p)
@@ -117,7 +116,7 @@ static bool made_alike(const struct fz_profile *a, const struct fz_profile *b)
 	       fz_str_eq(fz_profile_fact(a, "bench"), fz_profile_fact(b, "bench"));
 }
 
-/* ---- two of them ---- */
+/* ---- pairs ---- */
 
 enum likeness { OTHER, OTHER_WAY, NAMESAKE, SAME };
 

@@ -32,9 +32,9 @@ char *fz_store_folder(const char *cwd)
 
 /* ---- new recordings ---- */
 
-/* Root in somebody's folder ("run fizeau with sudo" is our own advice) makes files as their owner
- * would, who could neither read them nor record there again otherwise; and follows no link that the
- * owner could not: where the store is one, its owner is who made it. */
+/* Root acts as the owner of the folder ("run fizeau with sudo" is our own advice), so that the
+ * owner can read the files and record again, and so that links only lead where the owner may go. If
+ * the store is a link, its owner is that of the link. */
 static void act_as_owner(const char *folder)
 {
 	size_t n = strlen(folder) - fz_path_base(fz_str_of(folder)).n;
@@ -45,7 +45,7 @@ static void act_as_owner(const char *folder)
 		fz_identity_take(st.st_uid, st.st_gid);
 }
 
-/* The same for a recording in it. */
+/* Likewise for a recording. */
 static void act_as_owner_of(const char *path)
 {
 	size_t n = strlen(path) - fz_path_base(fz_str_of(path)).n;
@@ -68,7 +68,8 @@ static int make_folder(const char *folder, struct fz_error *err)
 	return rc;
 }
 
-/* A file name's part: what could trouble a shell becomes "_". */
+/* Converts a program to a part of a file name, with "_" for characters that are special in
+ * shells. */
 static void clean_program(const char *program, char out[PROGRAM_MAX + 1])
 {
 	size_t n = 0;
@@ -82,8 +83,8 @@ static void clean_program(const char *program, char out[PROGRAM_MAX + 1])
 		out[0] = '_';
 }
 
-/* Nobody sees the file before it is locked. A file system without locks does without: what is being
- * made then looks done. */
+/* Creates a file that is locked before it is visible. On a file system without locks, unfinished
+ * files look complete. */
 static int create_locked(const char *folder, char **path, char **ret_path, int *ret_fd,
 			 struct fz_error *err)
 {
@@ -174,7 +175,7 @@ int fz_store_save(const struct fz_profile *p, const char *path, struct fz_error 
 int fz_store_remove(const char *path, struct fz_error *err)
 {
 	act_as_owner_of(path);
-	/* Twice the same one in a command line is no error. */
+	/* Naming a recording twice in a command is not an error. */
 	int rc = unlink(path) && errno != ENOENT ? fz_fail_errno(err, "%s", path) : 0;
 	fz_identity_drop();
 	return rc;
@@ -187,7 +188,7 @@ static int newest_first(const void *a, const void *b)
 	return -strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Whether somebody is still making it. */
+/* Whether a recording is still being written. */
 static bool is_open(const char *path)
 {
 	struct flock any = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
@@ -307,7 +308,7 @@ static int nth_latest(const char *digits, char **ret, struct fz_error *err)
 	return 0;
 }
 
-/* The commit that git takes a revision for; NULL: none. The caller frees. */
+/* Resolves a revision to a commit; NULL if invalid. The caller frees. */
 static char *git_commit(const char *revision)
 {
 	fz_auto(fz_free_ptr) char *spec = fz_asprintf("%s^{commit}", revision);
