@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that C code has from malloc, as glibc keeps it, or from Python's allocator:
+/* Finds memory of C code from glibc's malloc or from Python's allocator:
  *
- *   arena {chunk, chunk, ...}   one behind the other: the heap of the process, or one of a thread
- *   chunk {size of the chunk before, own size with three flags}, the block ...
+ *   arena {chunk, chunk, ...}   contiguous: the heap of the process, or one of a thread
+ *   chunk {size of the previous chunk, own size with three flags}, the block ...
  *   pool {header, block, block, ...}   at a multiple of its size, blocks of one size
  *
- * A word of an object's body is such a block if a chunk that is used begins there (all chunks are
- * walked over first), or a chunk in pages of its own, or if it is a used block of a pool whose
- * header is plausible.
+ * A word of an object's body refers to a block if a used chunk starts there (all chunks are listed
+ * first), or an mmapped chunk, or if it is a used block of a pool with a plausible header.
  *
- * Blocks are taken when no object is left to take, because what builtin types have from malloc
- * counts with the object and is marked by then. A block is scanned like a body, but only two in a
- * row: memory that was used before has old addresses in it, and each of them leads on to others.
+ * Blocks are processed after all objects, because memory of builtin types counts as part of the
+ * object and is marked by then. A block is scanned like a body, but at most two in a row, because
+ * reused memory contains stale addresses, which lead to more of them.
  */
 #include "walk.h"
 
 enum {
 	HEADER = 16,
-	USED_BEFORE = 1, /* flags of a size */
+	USED_BEFORE = 1, /* flags in a size */
 	OWN_PAGES = 2,
 	FLAGS = 7,
 	CHUNK_MIN = 32,
@@ -26,9 +25,9 @@ enum {
 	/* in the header of a pool */
 	POOL_FREE = 8,
 	POOL_CLASS = 36,
-	POOL_NEXT = 40, /* offset of the first block that was never used, and of the last one */
+	POOL_NEXT = 40, /* offset of the first never-used block, and of the last one */
 	POOL_HEADER = 48,
-	POOL_STEP = 16, /* between two sizes of blocks */
+	POOL_STEP = 16, /* between sizes of blocks */
 	POOL_CLASSES = 32,
 };
 #define CHUNK_MAX (1ull << 46)
@@ -39,7 +38,7 @@ void fz_heap_block_known(struct fz_heap_walk *w, uint64_t address)
 		fz_heap_memory_mark(&w->memory, address);
 }
 
-/* Mark the chunks that are used, from `at` on. False: they do not end with the arena. */
+/* Marks used chunks from `at` on; false if they do not end with the arena. */
 static bool walk_chunks(struct fz_heap_walk *w, struct fz_heap_arena *a, uint64_t at)
 {
 	uint64_t word, next;
@@ -68,8 +67,8 @@ static struct fz_heap_arena *add_arena(struct fz_heap_walk *w, uint64_t start, u
 	return a;
 }
 
-/* The heap of a thread begins with {arena, heap before, size, ...}. How much more there is before
- * the first chunk is a matter of glibc's version: from there on the chunks end with the heap. */
+/* Adds the heap of a thread, which starts with {arena, previous heap, size, ...}. The offset of the
+ * first chunk depends on glibc's version: it is the one from which the chunks end with the heap. */
 static void add_thread_heap(struct fz_heap_walk *w, uint64_t at)
 {
 	enum { SIZE = 16, BEFORE_MAX = 4096 };
@@ -139,7 +138,7 @@ static bool is_free(struct fz_heap_walk *w, uint64_t pool, uint64_t at)
 	return next;
 }
 
-/* Bytes of a block of Python's allocator; 0: there is none. */
+/* Size of a block of Python's allocator; 0 if there is none. */
 static uint64_t pool_block_size(struct fz_heap_walk *w, uint64_t at)
 {
 	uint64_t pool = at & ~(w->shape->pool_size - 1ull);
@@ -158,7 +157,7 @@ static uint64_t pool_block_size(struct fz_heap_walk *w, uint64_t at)
 	return size;
 }
 
-/* Bytes of a block of malloc; 0: there is none. */
+/* Size of a block of malloc; 0 if there is none. */
 static uint64_t chunk_block_size(struct fz_heap_walk *w, uint64_t at)
 {
 	uint64_t chunk = at - HEADER, before, word;
@@ -168,7 +167,7 @@ static uint64_t chunk_block_size(struct fz_heap_walk *w, uint64_t at)
 	uint64_t size = word & ~(uint64_t)FLAGS;
 	if (is_used(w, chunk))
 		return size - HEADER / 2;
-	/* From glibc 2.43 on the size is without the header. */
+	/* From glibc 2.43 on, the size excludes the header. */
 	uint64_t pages = (size + PAGE - 1) & ~(PAGE - 1ull);
 	return (word & FLAGS) == OWN_PAGES && chunk % PAGE == 0 && size && size < CHUNK_MAX &&
 			       (pages == size || pages == size + HEADER) &&
@@ -177,7 +176,7 @@ static uint64_t chunk_block_size(struct fz_heap_walk *w, uint64_t at)
 		       : 0;
 }
 
-/* Is there an object in the block, behind what may lie before one? */
+/* Whether the block contains an object, after an optional prefix. */
 static bool is_object(struct fz_heap_walk *w, uint64_t at)
 {
 	return fz_heap_memory_is_marked(&w->memory, at + FZ_HEAP_PREFIX) ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One process: find its interpreter, copy its memory, walk over its objects, fill the profile. */
+/* Reads one process: finds its interpreter, copies its memory, walks its objects, fills the
+ * profile. */
 #include "heap.h"
 
 #include "base/clock.h"
@@ -16,7 +17,7 @@ void fz_heap_result_release(struct fz_heap_result *r)
 	*r = (struct fz_heap_result){ 0 };
 }
 
-/* Readers of single objects read the copy, too. */
+/* Reads the copy, for readers of single objects. */
 static ssize_t copy(void *arg, const struct iovec *parts, size_t n, void *out, size_t total)
 {
 	struct fz_heap_memory *m = arg;
@@ -53,7 +54,7 @@ static int by_bytes(const void *a, const void *b, void *arg)
 	return fz_str_cmp(fz_profile_text(p, x->name), fz_profile_text(p, y->name));
 }
 
-/* Types of one name are one. */
+/* Adds types, merging those with the same name. */
 static void add_types(struct fz_heap_walk *w, struct fz_heap_result *r)
 {
 	struct fz_map by_name = { 0 };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The heap of a running CPython process, read from outside: which types hold its memory, and what
- * holds them.
+/* Reads the heap of a running CPython process from outside: types by memory, and their holders.
  *
- * The process is only read: its writable memory is copied at once (memory.h), and objects are found
- * in the copy (walk.h). The result is a profile whose stacks are chains of holders, with a weight
- * in bytes. Each object counts once, below the holder that a breadth-first search from modules and
- * frames reaches first.
+ * Its writable memory is copied at once (memory.h), and objects are found in the copy (walk.h); the
+ * process is not modified. The result is a profile whose stacks are chains of holders, with a
+ * weight in bytes. Each object counts once, below the first holder in a breadth-first search from
+ * modules and frames.
  */
 #pragma once
 
@@ -22,16 +21,16 @@ struct fz_heap_type {
 
 struct fz_heap_result {
 	uint8_t python[3];
-	struct fz_heap_type *types; /* by bytes, the largest first */
+	struct fz_heap_type *types; /* by descending bytes */
 	uint32_t n;
 	uint64_t bytes, objects; /* of all types */
-	uint64_t changed;        /* references that led to no object: changed while being read */
+	uint64_t changed;        /* references without an object, which changed while being read */
 	uint64_t read_bytes;
 	int64_t read_ns;
 };
 
-/* Add the heap of a process to an empty profile. FZ_EAGAIN: it has no interpreter, or changed too
- * much while it was read; FZ_EUNSUPPORTED: a version or build of Python whose objects are unknown.
+/* Adds the heap of a process to an empty profile. FZ_EAGAIN if it has no interpreter, or changed
+ * too much while being read; FZ_EUNSUPPORTED for a version or build of Python with unknown objects.
  */
 int fz_heap_take(pid_t pid, struct fz_profile *into, struct fz_heap_result *ret,
 		 struct fz_error *err);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of layouts; layout.h has the fields. Compiled from the headers of 3.8.18, 3.9.18,
- * 3.10.13, 3.11.7, 3.12.1, 3.13.0, 3.13.15, 3.14.8 and 3.15.0. Where the headers say nothing
- * (what sys.getsizeof adds), the interpreters were asked. */
+/* The table of layouts; fields are in layout.h. Compiled from the headers of 3.8.18, 3.9.18,
+ * 3.10.13, 3.11.7, 3.12.1, 3.13.0, 3.13.15, 3.14.8 and 3.15.0, and from tests with the interpreters
+ * for what the headers lack (additions of sys.getsizeof). */
 #include "layout.h"
 
 #include "record/python/layouts.h"
 
 #define NONE FZ_PY_ABSENT
 
-/* Up to 3.13 all of the first word; then flags in its last quarter. */
+/* Up to 3.13 the whole first word; later its last quarter has flags. */
 #define ALL_BITS UINT64_MAX
 #define NOT_FLAGS ((1ull << 48) - 1)
 

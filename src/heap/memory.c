@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying the writable memory of a process; memory.h has the picture. */
+/* Copies the writable memory of a process; see the picture in memory.h. */
 #include "memory.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void add_pages(struct fz_heap_memory *m, uint64_t start, uint64_t end)
 	m->bytes += end - start;
 }
 
-/* The pages of a mapping that exist. */
+/* Adds the existing pages of a mapping. */
 static bool add_mapping(struct fz_heap_memory *m, int pagemap, const struct fz_mapping *mapping)
 {
 	uint64_t entries[PAGES_AT_ONCE];
@@ -81,7 +81,7 @@ static int find_pages(struct fz_process *process, struct fz_heap_memory *m, stru
 	return rc;
 }
 
-/* A segment of which only the first bytes are still there ends with them. */
+/* Copies a segment; truncates it if later bytes no longer exist. */
 static int copy_segment(struct fz_process *process, struct fz_heap_segment *s, struct fz_error *err)
 {
 	for (uint64_t at = s->start; at < s->end;) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A copy of what a process keeps in its memory.
+/* Copies the memory of a process.
  *
- *   /proc/PID/maps     mappings that are writable     -> segments
- *   /proc/PID/pagemap  which of their pages exist     -> only these are read
+ *   /proc/PID/maps     writable mappings              -> segments
+ *   /proc/PID/pagemap  existing pages                 -> only these are read
  *
- * Pages that were never touched are not read: reading would make them exist. A segment is a run of
- * pages; segments are in order of address and do not overlap. Every access is bounded by them.
+ * Untouched pages are not read, because reading would create them. A segment is a run of pages;
+ * segments are in order of address and do not overlap. Every access is bounded by them.
  */
 #pragma once
 
@@ -20,10 +20,10 @@ struct fz_heap_segment {
 struct fz_heap_memory {
 	struct fz_heap_segment *list;
 	uint32_t n, cap;
-	uint32_t last;                 /* segment that held the last address */
+	uint32_t last;                 /* segment of the last address */
 	uint64_t bytes;                /* of all segments */
-	uint64_t heap_start, heap_end; /* what the kernel calls the heap of the process */
-	uint8_t *copy;                 /* all segments, one behind the other */
+	uint64_t heap_start, heap_end; /* the process's [heap] mapping */
+	uint8_t *copy;                 /* all segments, contiguous */
 	size_t copy_size;
 	uint64_t *seen;
 };
@@ -32,9 +32,9 @@ int fz_heap_memory_read(struct fz_process *process, struct fz_heap_memory *ret,
 			struct fz_error *err);
 void fz_heap_memory_release(struct fz_heap_memory *m);
 
-/* The copy of n bytes at an address; NULL where not all of them were copied. */
+/* Returns the copy of n bytes at an address; NULL if not all were copied. */
 const uint8_t *fz_heap_memory_at(struct fz_heap_memory *m, uint64_t address, uint64_t n);
-/* Was the object at an address marked? */
+/* Whether the object at an address is marked. */
 bool fz_heap_memory_is_marked(struct fz_heap_memory *m, uint64_t address);
-/* Mark the object at an address, which is in the copy. False: it was marked before. */
+/* Marks the object at an address, which must be in the copy; false if it is already marked. */
 bool fz_heap_memory_mark(struct fz_heap_memory *m, uint64_t address);

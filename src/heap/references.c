@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What objects hold: by their layout where the kind of their type is known, else by
- * a scan of their body. Addresses that are borrowed (the referent of a weak reference, the list of
- * an object's weak references) are left out. */
+/* Finds references of objects: by layout if the kind of their type is known, else by a scan of
+ * their body. Borrowed references (the referent of a weak reference, the list of an object's weak
+ * references) are omitted. */
 #include "walk.h"
 
 #include "heap/layout.h"
 
 enum {
-	STATE_SIZE = 56, /* in a definition of a module */
+	STATE_SIZE = 56, /* in a module's definition */
 	STATE_MAX = 1 << 16,
 	WEAKREF_CALLBACK = 24,
 	DEQUE_FIRST = 24,
@@ -32,7 +32,7 @@ void fz_heap_scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t l
 	}
 }
 
-/* Most of what a container held led to no object: it is something else by now. */
+/* Whether most references of a container had no object: then its memory has been reused. */
 static bool is_gone(const struct fz_heap_walk *w, uint64_t changed_before, uint64_t items)
 {
 	enum { CHANGED_MAX = 64 };
@@ -41,7 +41,7 @@ static bool is_gone(const struct fz_heap_walk *w, uint64_t changed_before, uint6
 	return changed > CHANGED_MAX && changed > items / 2;
 }
 
-/* n references side by side. */
+/* Follows n consecutive references. */
 static void refer_all(struct fz_heap_walk *w, uint64_t at, uint64_t n, uint32_t stack)
 {
 	uint64_t word, before = w->changed;
@@ -55,7 +55,8 @@ static void refer_all(struct fz_heap_walk *w, uint64_t at, uint64_t n, uint32_t 
 	}
 }
 
-/* Entries of a dict, or of the attributes of an object: values lie elsewhere if `values` is not 0.
+/* Follows the entries of a dict, or of an object's attributes. `values`: address of separate
+ * values, or 0.
  */
 static void entries(struct fz_heap_walk *w, uint64_t keys, uint64_t values, uint32_t owner,
 		    uint32_t stack)
@@ -89,8 +90,7 @@ static void dict(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32
 			item->owner == FZ_NONE ? stack : item->stack);
 }
 
-/* Values of attributes that have no dict: one block of memory, with a few bytes about it in front
- * of the values. */
+/* Follows attributes without a dict: one block of memory, with a small header before the values. */
 static void attribute_values(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 			     uint64_t values, uint32_t type, uint32_t holder)
 {
@@ -106,8 +106,8 @@ static void attribute_values(struct fz_heap_walk *w, const struct fz_heap_type_i
 	entries(w, t->keys, values, type, holder);
 }
 
-/* The same behind the object: {room, used, is inside, is valid, 4 unused bytes}, values, and a byte
- * for each about their order. What is not valid any more has moved to a dict. */
+/* The same after the object: {capacity, used, embedded, valid, 4 unused bytes}, values, and a byte
+ * per value for their order. Invalid ones have moved to a dict. */
 static void inline_values(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t at,
 			  uint32_t type, uint32_t holder)
 {
@@ -124,7 +124,8 @@ static void inline_values(struct fz_heap_walk *w, const struct fz_heap_type_info
 		entries(w, t->keys, at + HEADER, type, holder);
 }
 
-/* Values whose names the class knows. Returns the address of the address of a dict, or 0. */
+/* Follows values whose names are in the class. Returns the address of the pointer to a dict, or
+ * 0. */
 static uint64_t managed(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object,
 			uint32_t type, uint32_t holder)
 {
@@ -149,7 +150,7 @@ static uint64_t managed(struct fz_heap_walk *w, const struct fz_heap_type_info *
 	}
 }
 
-/* Attributes of an object: a dict of its own, or values. */
+/* Follows the attributes of an object: its dict, or values. */
 static void attributes(struct fz_heap_walk *w, uint64_t object, uint32_t type, uint64_t size,
 		       uint32_t holder)
 {
@@ -184,7 +185,7 @@ static void set(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 			w->changed++;
 			return;
 		}
-		/* Where a key was removed there is a dummy, with a hash that no key has. */
+		/* A removed key leaves a dummy with a hash that no key has. */
 		if (key && hash != UINT64_MAX)
 			fz_heap_refer(w, key, stack);
 	}
@@ -212,7 +213,7 @@ static void deque(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 	w->changed += n > 0;
 }
 
-/* Values of a frame, some of which have a tag. */
+/* Follows the values of a frame, some of which are tagged. */
 static void scan_frame(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint32_t stack)
 {
 	uint64_t word;
@@ -222,8 +223,8 @@ static void scan_frame(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint3
 			fz_heap_queue(w, fz_heap_untag(w, word), stack, FZ_NONE);
 }
 
-/* Number of values in a frame, from the word that says where they end: they are counted, or it is
- * an address. Without one (the frame runs) it is that of the variables. */
+/* Number of values in a frame, from the word with their end, a count or an address. Without it (the
+ * frame is executing) only variables count. */
 static uint64_t values_of(struct fz_heap_walk *w, uint64_t first, uint64_t top_at, bool counted,
 			  uint64_t locals, uint64_t all)
 {
@@ -236,7 +237,7 @@ static uint64_t values_of(struct fz_heap_walk *w, uint64_t first, uint64_t top_a
 	return (int32_t)top < 0 ? locals : FZ_MIN(top & UINT32_MAX, all);
 }
 
-/* A frame in a generator or a frame object. What lies above the top of its stack is old. */
+/* Follows a frame in a generator or a frame object, up to the top of its stack. */
 static void frame(struct fz_heap_walk *w, uint64_t at, uint32_t stack)
 {
 	enum { ADDRESS_FROM = 14 };
@@ -253,7 +254,7 @@ static void frame(struct fz_heap_walk *w, uint64_t at, uint32_t stack)
 		   stack);
 }
 
-/* The same where every frame is an object, up to 3.10. */
+/* The same up to 3.10, where every frame is an object. */
 static void heap_frame(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 {
 	enum { COUNTED_FROM = 10 };
@@ -270,7 +271,7 @@ static void heap_frame(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 	scan_frame(w, first, first + 8 * FZ_MAX(n, locals), stack);
 }
 
-/* One that is over has only the code of its frame. */
+/* Follows a generator; a finished one only has the code of its frame. */
 static void generator(struct fz_heap_walk *w, uint64_t object, uint64_t weak_list, uint32_t stack)
 {
 	const uint8_t *state = fz_heap_memory_at(&w->memory, object + w->layout->coro.state, 1);
@@ -283,7 +284,7 @@ static void generator(struct fz_heap_walk *w, uint64_t object, uint64_t weak_lis
 		fz_heap_queue(w, fz_heap_untag(w, code), stack, FZ_NONE);
 }
 
-/* Bytes of what C code keeps for a module. */
+/* Size of a module's state in C. */
 static bool state_size(struct fz_heap_walk *w, uint64_t object, uint64_t *ret)
 {
 	uint64_t definition;
@@ -387,7 +388,7 @@ static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
 	}
 }
 
-/* Caches of a code object of 3.8 - 3.10, which sys.getsizeof counts. */
+/* Marks caches of a code object of 3.8 - 3.10, which sys.getsizeof counts. */
 static void code_caches(struct fz_heap_walk *w, uint64_t object)
 {
 	uint64_t at;
@@ -400,7 +401,7 @@ static void code_caches(struct fz_heap_walk *w, uint64_t object)
 void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t type,
 			uint64_t size, uint32_t holder)
 {
-	/* A copy: types found on the way move the table. */
+	/* A copy, because new types may move the table. */
 	const struct fz_heap_type_info t = w->types[type];
 	uint64_t object = item->object, from = object + 16, to = object + t.basic, flags, keys;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the search begins: modules with their variables, functions that run with theirs, and the
- * heads of the collector's lists. What they hold is queued below a stack that names them. */
+/* Roots of the search: modules and executing functions with their variables, and the heads of the
+ * collector's lists. References are queued below a stack that names their root. */
 #include "walk.h"
 
 #include "record/python/object.h"
@@ -10,7 +10,7 @@ enum {
 	THREADS_MAX = 1 << 14,
 	FRAMES_MAX = 1 << 14,
 	VARIABLES_MAX = 1 << 12,
-	LISTS_SPAN = 192, /* bytes that the heads of lists are in */
+	LISTS_SPAN = 192, /* bytes that contain the heads of lists */
 };
 
 /* ---- modules ---- */
@@ -31,7 +31,7 @@ static bool read_module(struct fz_heap_walk *w, uint64_t name, uint64_t object, 
 	return true;
 }
 
-/* Modules first, so that none is held by another that imports it; then their variables. */
+/* Queues modules first, so that none is held by an importing one; then their variables. */
 void fz_heap_add_modules(struct fz_heap_walk *w, uint64_t dict)
 {
 	struct module *list = NULL;
@@ -58,9 +58,9 @@ void fz_heap_add_modules(struct fz_heap_walk *w, uint64_t dict)
 	free(list);
 }
 
-/* ---- functions that run ---- */
+/* ---- executing functions ---- */
 
-/* Names of the variables of a code object: one tuple after the other. */
+/* Names of the variables of a code object, in consecutive tuples. */
 struct names {
 	uint64_t items[3], n[3];
 };
@@ -90,7 +90,7 @@ static bool name_at(struct fz_heap_walk *w, const struct names *names, uint64_t 
 	return false;
 }
 
-/* A function that runs, as the owner of its variables. */
+/* Adds an executing function as the owner of its variables. */
 static uint32_t add_code(struct fz_heap_walk *w, uint64_t code)
 {
 	const struct fz_py_layout *l = w->layout;
@@ -141,7 +141,7 @@ static void add_frame(struct fz_heap_walk *w, uint64_t at)
 			fz_heap_queue(w, fz_heap_untag(w, word), stack, FZ_NONE);
 }
 
-/* The innermost frame of a thread. */
+/* Sets *ret to the innermost frame of a thread. */
 static bool innermost(struct fz_heap_walk *w, uint64_t thread, uint64_t *ret)
 {
 	const struct fz_py_layout *l = w->layout;
@@ -171,7 +171,7 @@ void fz_heap_add_threads(struct fz_heap_walk *w, uint64_t interpreter)
 
 /* ---- the collector's lists ---- */
 
-/* The heads of lists need not be at a multiple of eight. */
+/* The heads of lists need not be 8-aligned. */
 bool fz_heap_links(struct fz_heap_walk *w, uint64_t at, uint64_t ret[2])
 {
 	const uint8_t *p = at % 4 ? NULL : fz_heap_memory_at(&w->memory, at, 16);
@@ -184,7 +184,8 @@ bool fz_heap_links(struct fz_heap_walk *w, uint64_t at, uint64_t ret[2])
 	return true;
 }
 
-/* A ring leads back to its head, at least from one side: it may change while it is copied. */
+/* Whether a ring leads back to its head in at least one direction, as it may change while being
+ * copied. */
 static bool is_head(struct fz_heap_walk *w, uint64_t at)
 {
 	uint64_t head[2], next[2], previous[2];
@@ -194,8 +195,8 @@ static bool is_head(struct fz_heap_walk *w, uint64_t at)
 		(fz_heap_links(w, head[1], previous) && previous[0] == at));
 }
 
-/* Where the heads are, and what lies between them, changes from one patch release to the next
- * (3.13, 3.14), so they are found by what they are. */
+/* Offsets and distances of the heads differ between patch releases (3.13, 3.14), so heads are
+ * recognized by their contents. */
 uint32_t fz_heap_lists(struct fz_heap_walk *w, uint64_t interpreter, uint64_t ret[FZ_HEAP_LISTS])
 {
 	const struct fz_py_layout *l = w->layout;

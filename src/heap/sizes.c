@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of objects, as sys.getsizeof says: with what the object alone points to (a list's items, a
- * dict's keys) and with what lies before it (the collector's header, the addresses of its
- * attributes). */
+/* Sizes of objects like sys.getsizeof: including exclusively owned memory (a list's items, a dict's
+ * keys) and what precedes the object (the collector's header, addresses of attributes). */
 #include "walk.h"
 
 #include "heap/layout.h"
@@ -33,7 +32,7 @@ static bool word32(struct fz_heap_walk *w, uint64_t at, uint32_t *ret)
 	return p;
 }
 
-/* Names in a tuple of a code object; none where the version has no such tuple. */
+/* Number of names in a tuple of a code object; 0 if the version has no such tuple. */
 static bool names_in(struct fz_heap_walk *w, uint64_t code, uint32_t at, uint64_t *ret)
 {
 	uint64_t tuple;
@@ -60,7 +59,7 @@ bool fz_heap_code_slots(struct fz_heap_walk *w, uint64_t code, uint64_t *ret_loc
 	return true;
 }
 
-/* Entries that fit into keys: two thirds of the slots of their index. */
+/* Capacity of keys: two thirds of the slots of their index. */
 static uint64_t keys_room(const struct fz_py_entries *e)
 {
 	return e->slots * 2 / 3;
@@ -71,7 +70,7 @@ static uint64_t keys_bytes(uint64_t keys, const struct fz_py_entries *e)
 	return e->at - keys + keys_room(e) * e->words * 8;
 }
 
-/* From 3.11 on shared keys leave less room for new attributes with each instance that is made. */
+/* From 3.11 on, shared keys have less room for new attributes with each new instance. */
 bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret)
 {
 	enum { ROOM_MAX = 255 };
@@ -108,7 +107,7 @@ static uint64_t odict_extra(struct fz_heap_walk *w, uint64_t object)
 	return dict_extra(w, object) + e.slots * 8 + used * ODICT_NODE;
 }
 
-/* All of a str: its header has one of three sizes. */
+/* Size of a str, whose header has one of three sizes. */
 static uint64_t str_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object)
 {
 	const struct fz_py_layout *l = w->layout;
@@ -139,7 +138,7 @@ static uint64_t array_extra(struct fz_heap_walk *w, uint64_t object)
 	uint64_t allocated, description;
 	uint32_t item;
 
-	/* The description, {letter, size of an item, ...}, is a constant, which is not copied. */
+	/* The description, {letter, size of an item, ...}, is constant, and so not in the copy. */
 	if (!fz_heap_word(w, object + ARRAY_ALLOCATED, &allocated) ||
 	    !fz_heap_word(w, object + ARRAY_DESCRIPTION, &description))
 		return SIZE_LIMIT;
@@ -149,7 +148,7 @@ static uint64_t array_extra(struct fz_heap_walk *w, uint64_t object)
 	return allocated * item;
 }
 
-/* An array of no dimensions counts nothing. */
+/* Without dimensions it is 0. */
 static uint64_t ndarray_extra(struct fz_heap_walk *w, uint64_t object)
 {
 	uint64_t fields[6], bytes = 0;
@@ -174,7 +173,7 @@ static uint64_t ndarray_extra(struct fz_heap_walk *w, uint64_t object)
 	return bytes;
 }
 
-/* A frame object up to 3.10 has one slot in its own body. */
+/* A frame object up to 3.10 has one slot in its body. */
 static uint64_t frame_extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 			    uint64_t object)
 {
@@ -192,7 +191,7 @@ static uint64_t frame_extra(struct fz_heap_walk *w, const struct fz_heap_type_in
 	return (all - (is_heap && all)) * 8;
 }
 
-/* What a code object of 3.8 - 3.10 got when it was called often. */
+/* Caches of a frequently called code object of 3.8 - 3.10. */
 static uint64_t code_extra(struct fz_heap_walk *w, uint64_t object)
 {
 	const struct fz_py_layout *l = w->layout;
@@ -210,7 +209,7 @@ static uint64_t code_extra(struct fz_heap_walk *w, uint64_t object)
 	return cells * 8 + (map ? length / 2 + *entries * CODE_CACHE_ENTRY : 0);
 }
 
-/* Items that are part of the object. */
+/* Size of items in the object itself. */
 static uint64_t items_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 			   uint64_t object)
 {
@@ -232,7 +231,7 @@ static uint64_t items_size(struct fz_heap_walk *w, const struct fz_heap_type_inf
 	return t->kind == FZ_HEAP_CODE ? (n * t->item + 7) & ~7ull : n * t->item;
 }
 
-/* What the object alone points to. */
+/* Size of exclusively owned memory. */
 static uint64_t extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object)
 {
 	const struct fz_py_layout *l = w->layout;
@@ -257,7 +256,7 @@ static uint64_t extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 	case FZ_HEAP_ODICT:
 		return odict_extra(w, object);
 	case FZ_HEAP_TYPE:
-		/* In the body of a type, not in that of its instances. */
+		/* In the body of the type, not of its instances. */
 		return 0;
 	case FZ_HEAP_DEQUE:
 		if (!fz_heap_word(w, object + 16, &n) ||
@@ -280,8 +279,8 @@ static uint64_t extra(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 	}
 }
 
-/* A type of C code has a shorter body than a class; it has no header of the collector, which
- * sys.getsizeof adds all the same in some versions. */
+/* Size of a type. One defined in C has a shorter body than a class, and no collector's header,
+ * which sys.getsizeof still adds in some versions. */
 static uint64_t type_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 			  uint64_t object)
 {
@@ -300,14 +299,14 @@ static uint64_t type_size(struct fz_heap_walk *w, const struct fz_heap_type_info
 
 uint64_t fz_heap_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object)
 {
-	/* Python does not count what subclasses of int add. */
+	/* Python does not count fields of subclasses of int. */
 	uint64_t size, basic = t->kind == FZ_HEAP_INT ? t->kind_basic : t->basic;
 
 	if (t->kind == FZ_HEAP_TYPE)
 		return type_size(w, t, object);
 	size = t->kind == FZ_HEAP_STR ? str_size(w, t, object)
 				      : basic + items_size(w, t, object) + extra(w, t, object);
-	/* (What has no references may have pages that were never touched.) */
+	/* (Objects without references may have untouched pages.) */
 	if (t->kind == FZ_HEAP_OTHER && !fz_heap_memory_at(&w->memory, object, size))
 		return 0;
 	size += (t->flags & FZ_HEAP_COLLECTED ? FZ_HEAP_PREFIX : 0) +

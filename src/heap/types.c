@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types: what tells them from other memory, their names, and what is known of their instances. */
+/* Recognizes types, and finds their names and the layout of their instances. */
 #include "walk.h"
 
 #include "heap/layout.h"
@@ -11,7 +11,7 @@ enum {
 	ENTRIES_MAX = 4096,
 	SIZE_MAX_OF_TYPE = 1 << 20,
 };
-#define REFERENCES_MAX (1ull << 40) /* addresses on the lists of freed memory are larger */
+#define REFERENCES_MAX (1ull << 40) /* addresses in free lists are larger */
 
 static const struct {
 	const char *name;
@@ -81,7 +81,7 @@ bool fz_heap_entry(struct fz_heap_walk *w, const struct fz_py_entries *e, uint64
 
 /* ---- names ---- */
 
-/* Names of types of C code are constants, which are not copied. */
+/* Reads the name of a type defined in C, a constant that is not in the copy. */
 static bool c_name(struct fz_heap_walk *w, uint64_t at, char out[NAME_MAX + 1])
 {
 	size_t n = 0;
@@ -114,7 +114,7 @@ static bool module_of(struct fz_heap_walk *w, uint64_t dict, struct fz_buf *out)
 	return false;
 }
 
-/* module.Class; nothing before the name of a builtin. */
+/* Appends "module.Class", for builtins just the name. */
 static bool add_name(struct fz_heap_walk *w, uint64_t type, uint64_t flags, struct fz_buf *out)
 {
 	char name[NAME_MAX + 1];
@@ -138,7 +138,7 @@ static bool add_name(struct fz_heap_walk *w, uint64_t type, uint64_t flags, stru
 
 /* ---- types ---- */
 
-/* Up to 3.10 a generator holds a frame object as it holds anything else. */
+/* Up to 3.10 a generator refers to an ordinary frame object. */
 static enum fz_heap_kind kind_in(const struct fz_heap_walk *w, enum fz_heap_kind kind)
 {
 	bool is_plain = kind == FZ_HEAP_GENERATOR && w->layout->frames == FZ_PY_FRAMES_HEAP;
@@ -146,7 +146,7 @@ static enum fz_heap_kind kind_in(const struct fz_heap_walk *w, enum fz_heap_kind
 	return is_plain ? FZ_HEAP_OTHER : kind;
 }
 
-/* The first base that is known by name says what instances look like. */
+/* The first base with a known name determines the layout of instances. */
 static void find_kind(struct fz_heap_walk *w, struct fz_heap_type_info *t)
 {
 	uint64_t type = t->address, flags;
@@ -185,7 +185,7 @@ uint32_t fz_heap_add_owner(struct fz_heap_walk *w, struct fz_str name, struct fz
 	return w->type_n++;
 }
 
-/* Does the chain of types from here end in `type`, whose type is itself? */
+/* Whether the chain of types from here ends in `type`, whose type is itself. */
 static bool is_type(struct fz_heap_walk *w, uint64_t type)
 {
 	uint64_t meta, flags, meta_flags;
@@ -236,7 +236,7 @@ uint32_t fz_heap_type_of(struct fz_heap_walk *w, uint64_t object)
 	if (!header[0] || header[0] >= REFERENCES_MAX || !header[1] || header[1] % 8 ||
 	    header[1] >> 47 || !fz_heap_memory_at(&w->memory, header[1], w->shape->type_size))
 		return FZ_NONE;
-	/* Indices are stored one higher: 0 is "no type". */
+	/* Indices are stored plus 1; 0 means not a type. */
 	uint32_t known = fz_map_get(&w->by_address, header[1]);
 	if (known == FZ_NONE) {
 		known = new_type(w, header[1]) + 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The search through all objects; walk.h has the picture. */
+/* Searches all objects; see the picture in walk.h. */
 #include "walk.h"
 
 #include "heap/layout.h"
 #include "record/python/object.h"
 
 enum {
-	DEPTH_MAX = 48, /* frames of a stack; longer chains of holders end there */
+	DEPTH_MAX = 48, /* frames of a stack; longer chains of holders are truncated */
 	INTERPRETERS_MAX = 256,
 };
 
@@ -32,7 +32,8 @@ static bool is_attribute(const struct fz_profile *p, uint32_t frame)
 	return p->functions[p->frames[frame].function].kind == FZ_KIND_UNKNOWN;
 }
 
-/* Lists of lists, and objects linked by an attribute, stay on the stack of the first. */
+/* Extends a stack; repeated frames (nested lists, linked objects) stay on the stack of the
+ * first. */
 uint32_t fz_heap_stack(struct fz_heap_walk *w, uint32_t parent, uint32_t frame)
 {
 	struct fz_profile *p = w->profile;
@@ -139,7 +140,7 @@ static void take_all(struct fz_heap_walk *w)
 	while (fz_heap_take_block(w));
 }
 
-/* ---- what nothing else leads to ---- */
+/* ---- unreached objects ---- */
 
 static uint32_t root(struct fz_heap_walk *w, const char *name)
 {
@@ -148,9 +149,9 @@ static uint32_t root(struct fz_heap_walk *w, const char *name)
 						       FZ_NO_LINE, FZ_KIND_MARKER));
 }
 
-/* Objects of one of the collector's lists that nothing else led to, forwards or backwards. Where a
- * link changed, the object may be in another list by now; what follows it there is taken as well.
- * False: it did not lead back to its head. */
+/* Adds unreached objects in one of the collector's lists, forwards or backwards. If a link changed,
+ * an object may be in another list, whose further objects are added, too. False if it does not lead
+ * back to its head. */
 static bool add_list(struct fz_heap_walk *w, uint64_t head, bool backwards, uint32_t stack)
 {
 	uint64_t at, link[2], previous = head, left = w->memory.bytes / FZ_HEAP_PREFIX;
@@ -204,7 +205,7 @@ int fz_heap_walk(struct fz_heap_walk *w, struct fz_error *err)
 	w->block_type =
 		fz_heap_add_owner(w, FZ_STR("[memory of C code]"), FZ_STR(""), 0, FZ_KIND_MARKER);
 	fz_heap_find_arenas(w);
-	/* The list begins with the newest; the main interpreter is its last. */
+	/* The list starts with the newest; the main interpreter is last. */
 	for (uint32_t i = n; i-- > 0;)
 		if (fz_heap_word(w, interpreters[i] + l->interp.modules, &modules) && modules)
 			fz_heap_add_modules(w, modules);

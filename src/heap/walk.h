@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects in a copy of a process's memory.
+/* Finds objects in a copy of a process's memory.
  *
- *   roots: modules, frames of threads, then what only C code holds (the lists of the collector)
+ *   roots: modules, frames of threads, then objects held only by C code (the collector's lists)
  *     -> queue of {object, stack of its holder} -> type, size, references -> queue ...
  *
  * An address is an object if it has a plausible reference count and its type is a type. Bodies of
- * types that are not known by name are scanned for addresses of objects. The copy is hostile:
- * every address, count and size is checked against it, and every object is taken once.
+ * unknown types are scanned for addresses of objects. The copy is untrusted: every address, count
+ * and size is checked against it, and every object is visited once.
  */
 #pragma once
 
@@ -15,11 +15,11 @@
 #include "memory.h"
 #include "record/python/dict.h"
 
-/* How the references of an object are found. */
+/* How to find the references of an object. */
 enum fz_heap_kind {
 	FZ_HEAP_OTHER, /* scanned */
-	FZ_HEAP_FIXED, /* the same, but what follows its fields is numbers */
-	FZ_HEAP_PLAIN, /* has none */
+	FZ_HEAP_FIXED, /* scanned, but numbers follow its fields */
+	FZ_HEAP_PLAIN, /* none */
 	FZ_HEAP_INT,
 	FZ_HEAP_STR,
 	FZ_HEAP_BYTEARRAY,
@@ -40,10 +40,10 @@ enum fz_heap_kind {
 };
 
 struct fz_heap_type_info {
-	uint64_t address; /* 0: of no type, but of a module or a frame whose variables have names */
+	uint64_t address; /* 0: not a type but a module or a frame with named variables */
 	uint64_t flags, basic, item, weak_list, keys;
 	int64_t dict;
-	uint64_t kind_basic; /* size of what the kind knows: subclasses add to it */
+	uint64_t kind_basic; /* size of the kind itself; subclasses are larger */
 	enum fz_heap_kind kind;
 	uint32_t name;  /* string */
 	uint32_t frame; /* of the profile */
@@ -53,26 +53,26 @@ struct fz_heap_type_info {
 struct fz_heap_item {
 	uint64_t object;
 	uint32_t stack;
-	uint32_t owner; /* type whose attributes a dict has; FZ_NONE: it is a plain dict */
+	uint32_t owner; /* type whose attributes are in a dict; FZ_NONE for a plain dict */
 };
 
-/* Memory that C code has from malloc. */
+/* Memory of C code from malloc. */
 struct fz_heap_block {
 	uint64_t address, size;
-	uint32_t stack; /* of what points to it */
+	uint32_t stack; /* of its holder */
 	unsigned blocks;
 };
 
 /* A heap of malloc. */
 struct fz_heap_arena {
 	uint64_t start, end;
-	uint64_t *used; /* one bit for each 16 bytes: a chunk that is used begins there */
+	uint64_t *used; /* one bit per 16 bytes: a used chunk starts there */
 };
 
 struct fz_heap_walk {
 	struct fz_heap_memory memory;
 	struct fz_process *process;
-	struct fz_process view; /* of the copy, for readers of strings */
+	struct fz_process view; /* reads the copy, for readers of strings */
 	const struct fz_py_layout *layout;
 	const struct fz_heap_layout *shape;
 	uint64_t runtime;
@@ -86,7 +86,7 @@ struct fz_heap_walk {
 	size_t head, tail, queue_cap;
 	struct fz_heap_arena *arenas;
 	uint32_t arena_n, arena_cap;
-	struct fz_heap_block *blocks; /* to be taken when the queue is empty */
+	struct fz_heap_block *blocks; /* processed when the queue is empty */
 	size_t block_head, block_n, block_cap;
 	uint64_t *bytes, *objects; /* by stack */
 	uint32_t stack_cap;
@@ -97,88 +97,88 @@ struct fz_heap_walk {
 
 /* ---- heap.c ---- */
 
-/* Let readers of single objects read the copy. */
+/* Sets w->view, which reads the copy. */
 void fz_heap_view(struct fz_heap_walk *w);
 
 /* ---- types.c ---- */
 
 bool fz_heap_word(struct fz_heap_walk *w, uint64_t at, uint64_t *ret);
-/* What a frame refers to, without its tag. */
+/* Strips the tag of a reference in a frame. */
 static inline uint64_t fz_heap_untag(const struct fz_heap_walk *w, uint64_t word)
 {
 	return word & ~(uint64_t)w->shape->tag_bits;
 }
-/* The entries of a dict, from the address of its keys. False: they were not copied, or changed. */
+/* Reads the entries of a dict at the address of its keys; false if not copied, or changed. */
 bool fz_heap_entries(struct fz_heap_walk *w, uint64_t keys, struct fz_py_entries *ret);
-/* Key and value of entry i, 0 where there is none. */
+/* Reads key and value of entry i; 0 if empty. */
 bool fz_heap_entry(struct fz_heap_walk *w, const struct fz_py_entries *e, uint64_t i,
 		   uint64_t *ret_key, uint64_t *ret_value);
-/* Index of the type of an object; FZ_NONE if no object is at this address. */
+/* Index of the type of an object; FZ_NONE if there is no object at this address. */
 uint32_t fz_heap_type_of(struct fz_heap_walk *w, uint64_t object);
-/* A type_info that only has a name. */
+/* Adds a type_info with just a name. */
 uint32_t fz_heap_add_owner(struct fz_heap_walk *w, struct fz_str name, struct fz_str file,
 			   int32_t line, enum fz_kind kind);
-/* Find `type` from any object. */
+/* Finds `type`, starting at any object. */
 bool fz_heap_find_type_type(struct fz_heap_walk *w, uint64_t object);
 
 /* ---- sizes.c ---- */
 
-/* Bytes of an object, as sys.getsizeof says; 0: it cannot be one. */
+/* Size of an object like sys.getsizeof; 0 if it cannot be an object. */
 uint64_t fz_heap_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object);
-/* Slots for variables of a code object. */
+/* Numbers of slots for variables of a code object. */
 bool fz_heap_code_slots(struct fz_heap_walk *w, uint64_t code, uint64_t *ret_locals,
 			uint64_t *ret_all);
-/* Number of attributes that the keys of a class have room for. */
+/* Capacity for attributes of the keys of a class. */
 bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret);
 
 /* ---- references.c ---- */
 
-/* Queue what an object holds, below the object's own stack. */
+/* Queues the references of an object, below the object's own stack. */
 void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t type,
 			uint64_t size, uint32_t holder);
 
-enum { FZ_HEAP_BLOCKS = 2 }; /* blocks between an object and the last one that it holds */
+enum { FZ_HEAP_BLOCKS = 2 }; /* largest chain of blocks from an object */
 
-/* Queue what any word of this memory refers to, but for the one at `leave_out`: objects, and blocks
- * unless `blocks` is 0. */
+/* Queues objects, and blocks unless `blocks` is 0, that any word of this memory refers to, except
+ * the one at `leave_out`. */
 void fz_heap_scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t leave_out,
 		  uint32_t stack, unsigned blocks);
 
 /* ---- blocks.c ---- */
 
-/* Find the blocks of malloc. */
+/* Finds the arenas of malloc. */
 void fz_heap_find_arenas(struct fz_heap_walk *w);
-/* Queue the block at an address, if there is one, and `blocks` behind it. */
+/* Queues the block at an address, if there is one, with a chain of up to `blocks`. */
 void fz_heap_block(struct fz_heap_walk *w, uint64_t address, uint32_t stack, unsigned blocks);
-/* What is at an address counts with an object. */
+/* Marks the block at an address as part of an object. */
 void fz_heap_block_known(struct fz_heap_walk *w, uint64_t address);
-/* Take the next block. False: there is none. */
+/* Processes the next block; false if there is none. */
 bool fz_heap_take_block(struct fz_heap_walk *w);
 
 /* ---- roots.c ---- */
 
-/* Queue what sys.modules holds, and the variables of modules. */
+/* Queues the modules in sys.modules, and their variables. */
 void fz_heap_add_modules(struct fz_heap_walk *w, uint64_t dict);
-/* Queue the variables of functions that run. */
+/* Queues the variables of executing functions. */
 void fz_heap_add_threads(struct fz_heap_walk *w, uint64_t interpreter);
 
-enum { FZ_HEAP_LISTS = 4 }; /* three generations, and what is never collected */
+enum { FZ_HEAP_LISTS = 4 }; /* three generations, and the permanent one */
 
-/* Heads of the collector's lists; returns how many were found. */
+/* Finds the heads of the collector's lists; returns their number. */
 uint32_t fz_heap_lists(struct fz_heap_walk *w, uint64_t interpreter, uint64_t ret[FZ_HEAP_LISTS]);
-/* Next and previous, without the two bits of each that are the collector's own. */
+/* Reads the next and previous links, without the collector's two flag bits. */
 bool fz_heap_links(struct fz_heap_walk *w, uint64_t at, uint64_t ret[2]);
 
 /* ---- walk.c ---- */
 
-/* Queue an object unless it was queued before. False: no object is at this address. */
+/* Queues an object unless already queued; false if there is no object at this address. */
 bool fz_heap_queue(struct fz_heap_walk *w, uint64_t object, uint32_t stack, uint32_t owner);
-/* The same, where a reference must be an object. 0 is nothing. */
+/* The same for a reference that must be an object, or 0. */
 void fz_heap_refer(struct fz_heap_walk *w, uint64_t object, uint32_t stack);
-/* Stack of an attribute of that owner below `stack`. */
+/* Returns the stack of an owner's attribute below `stack`. */
 uint32_t fz_heap_attribute(struct fz_heap_walk *w, uint32_t owner, uint64_t name, uint32_t stack);
 void fz_heap_count(struct fz_heap_walk *w, uint32_t type, uint32_t stack, uint64_t bytes);
 uint32_t fz_heap_stack(struct fz_heap_walk *w, uint32_t parent, uint32_t frame);
-/* Find and count everything. */
+/* Finds and counts all objects. */
 int fz_heap_walk(struct fz_heap_walk *w, struct fz_error *err);
 void fz_heap_walk_release(struct fz_heap_walk *w);
