@@ -6,7 +6,7 @@
 
 enum { RUN = 3, OWN_NAMES_MAX = 8, OWN_WORD = 1, CLASS_WORD = 2 };
 
-/* The words that stand for the definition itself and for the classes around it. */
+/* Words of the definition's own name and of its classes' names. */
 struct own_names {
 	uint32_t word[OWN_NAMES_MAX];
 	uint32_t n;

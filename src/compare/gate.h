@@ -19,6 +19,6 @@ extern const char *const fz_gate_names[]; /* "none", "regression", ...; NULL-ter
 
 /* Whether the gate closes; `why` is then a sentence without a full stop. The threshold is relative
  * to the base cost of the run or of the function (0.05 is 5 %); a new function that changed exceeds
- * any. If the run cannot be judged, the gate stays open and `why` says so. */
+ * any. If the run cannot be judged, the gate stays open and `why` has the reason. */
 bool fz_gate_closes(enum fz_gate gate, double threshold, const struct fz_diff *d,
 		    const struct fz_judgement *j, struct fz_buf *why);

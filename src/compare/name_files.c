@@ -10,7 +10,7 @@
  *        <frozen importlib._bootstrap>              -> lib/python3/importlib/_bootstrap.py
  *
  *   2. Project files lose a root, chosen by the Python files if there are any. A single profile
- * loses the longest folder all of them share. Of a pair, every two files with equal base names vote
+ * loses the longest folder all of them share. In a pair, any two files with equal base names vote
  * for the two roots that would make them equal, and the roots with most votes win: the longest
  * common folder alone would fail when one side happened to sample only files of one package.
  *

@@ -8,7 +8,7 @@
  *
  *     1000000 | interval    nanoseconds: in microseconds these would be whole seconds
  *     1000 | interval       microseconds: a sampler that wakes every few milliseconds
- *     1000000000 in all     not samples, but the unit is unknown
+ *     1000000000 total      not samples, but the unit is unknown
  */
 #include "collapsed_unit.h"
 

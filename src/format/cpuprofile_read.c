@@ -54,7 +54,7 @@ uint32_t fz_cpuprofile_frame(struct fz_profile *p, const json_t *call, int64_t l
 	};
 	int64_t first = fz_jsonread_int(json_object_get(call, "lineNumber"), -1);
 
-	/* Numbers from 0; -1 is no line. */
+	/* Lines count from 0; -1: unknown. */
 	if (first >= 0 && first < INT32_MAX)
 		f.first_line = (int32_t)first + 1;
 	f.kind = f.kind == FZ_KIND_MARKER ? f.kind : fz_import_kind(f.file, f.module, f.kind);

@@ -4,8 +4,8 @@
  *   {dhatFileVersion: 2, mode: "heap", ftbl: ["[root]", "0x1: f (a.c:4)", ...],
  *    pps: [{tb, tbk, gb, gbk, eb, ebk, rb, wb, fs: [2, 3]}, ...]}
  *
- * A program point is a stack, fs, innermost first, with sums over the blocks allocated there: bytes
- * and blocks in all, at the global maximum and at the end, and bytes read and written. Valgrind's
+ * A program point is a stack, fs, innermost first, with sums over the blocks allocated there: total
+ * bytes and blocks, at the global maximum and at the end, and bytes read and written. Valgrind's
  * own malloc is the innermost frame of every stack and is omitted, as in massif; its cost goes to
  * its callers.
  */

@@ -286,9 +286,10 @@ static void read_attribute(void *arg, uint64_t index)
 		r->thread.pid = number;
 }
 
-/* Lists are packed into bytes and a link is a number. Each version has its link in the field of a
- * list of the other. A sample with field 2 alone has values, because attributes alone have no cost;
- * with times beside it either is possible, unless there are no attributes. Index 0 is nothing. */
+/* Detects the version of a sample. Lists are packed bytes and a link is a number; the link's field
+ * in each version is a list in the other. Field 2 alone must be values, because attributes alone
+ * have no cost; together with times it may be either, unless there are no attributes. Index 0 means
+ * none. */
 static bool shows_version(const struct reader *r, struct fz_str sample, const struct version **ret)
 {
 	const struct version *old = &versions[VERSION_1_8], *new = &versions[VERSION_1_10];

@@ -63,7 +63,7 @@ static inline struct perf_event_header fz_perfdata_header(const struct fz_perfda
 	return h;
 }
 
-/* What follows the header. */
+/* The contents after the header. */
 static inline struct fz_cursor fz_perfdata_body(const struct fz_perfdata_record *r)
 {
 	return fz_cursor_of(r->p + sizeof(struct perf_event_header),

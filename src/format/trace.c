@@ -73,7 +73,7 @@ struct reader {
 	uint32_t node_count, node_cap;
 	struct moment *moments;
 	uint32_t moment_count, moment_cap;
-	json_t *samples, *stack_frames; /* beside the events */
+	json_t *samples, *stack_frames; /* in addition to events */
 };
 
 static struct fz_str text_of(const json_t *v, char *room, size_t size)

@@ -6,7 +6,7 @@
  *     r_0 = x_0                                             v_0 = start
  *     r_t = x_t - phi x_{t-1} + theta/v_{t-1} r_{t-1}       v_t = 1 + theta^2 - theta^2/v_{t-1}
  *
- * A step that begins at t has the error h_t = 1 there, and then h_{u+1} = (1 - phi) + gain_u h_u.
+ * A step that starts at t has the error h_t = 1 there, and then h_{u+1} = (1 - phi) + gain_u h_u.
  * Sums over its future are therefore linear or quadratic in h, and one pass backwards computes
  * their coefficients for all t.
  */
@@ -18,8 +18,7 @@
 
 struct fz_arma fz_arma_of(double phi, double white)
 {
-	/* Of x_t - phi x_{t-1}: variance, and covariance of neighbours, which theta must explain.
-	 */
+	/* Variance of x_t - phi x_{t-1}, and correlation of neighbours, which theta must explain. */
 	double variance = 1 - phi * phi + 2 * phi * phi * white;
 	double ratio = phi * white / variance;
 	double theta = ratio > 0 ? (1 - sqrt(1 - 4 * ratio * ratio)) / (2 * ratio) : 0;

@@ -254,8 +254,7 @@ static double moderated(double prior, double freedom, const struct scatter *v)
 	return (freedom * prior * prior + v->squares) / (freedom + v->freedom);
 }
 
-/* True if runs vary by more than the prior says and noise is unbounded: then the prior does not
- * apply. */
+/* Whether noise is unbounded and runs vary more than the prior: then the prior does not apply. */
 static bool is_unusual(const struct fz_ratio_setup *s, const struct scatter *v)
 {
 	return s->noise.unbounded && v->squares > v->freedom * s->noise.own * s->noise.own;
