@@ -39,7 +39,7 @@ static bool is_called(const char *entry, const char *name)
 	return strncmp(entry, name, n) == 0 && entry[n] == '=';
 }
 
-static bool begins_so(const char *entry, const char *prefix)
+static bool has_prefix(const char *entry, const char *prefix)
 {
 	return strncmp(entry, prefix, strlen(prefix)) == 0;
 }
@@ -96,7 +96,7 @@ void fz_environ_unset(struct fz_environ *e, const char *name)
 
 void fz_environ_unset_prefix(struct fz_environ *e, const char *prefix)
 {
-	drop(e, begins_so, prefix);
+	drop(e, has_prefix, prefix);
 }
 
 void fz_environ_prepend(struct fz_environ *e, const char *name, const char *word, char separator)

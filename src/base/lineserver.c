@@ -44,7 +44,7 @@ struct fz_lineserver {
 
 /* ---- the path ---- */
 
-static bool nobody_listens(const struct sockaddr_un *address)
+static bool has_no_listener(const struct sockaddr_un *address)
 {
 	fz_auto(fz_close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -81,7 +81,7 @@ static int check_place(const struct sockaddr_un *address, struct fz_error *err)
 	if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
 		return fz_fail(err, FZ_EINPUT,
 			       "%s: exists and is not a socket of yours; use another path", path);
-	if (!nobody_listens(address))
+	if (!has_no_listener(address))
 		return fz_fail(err, FZ_EINPUT, "%s: in use by another program; use another path",
 			       path);
 	unlink(path);

@@ -25,7 +25,7 @@
 
 enum { LINKS_MAX = 40, NAMES_MAX = 100 };
 
-static bool put_there_by_stranger(const char *folder, const struct stat *st)
+static bool is_foreign(const char *folder, const struct stat *st)
 {
 	struct stat above;
 
@@ -62,7 +62,7 @@ int fz_outfile_resolve(const char *path, char **ret, bool *ret_direct, struct fz
 		struct fz_str above = fz_path_folder(fz_str_of(at));
 		fz_auto(fz_free_ptr) char *folder = fz_strndup(above.p, above.n);
 		bool exists = lstat(at, &st) == 0, link = exists && S_ISLNK(st.st_mode);
-		if (exists && put_there_by_stranger(folder, &st))
+		if (exists && is_foreign(folder, &st))
 			return fz_fail(err, FZ_EPERM,
 				       "%s: belongs to another user (%u) in a folder that is "
 				       "writable by all; use another file",
@@ -107,7 +107,7 @@ static char *create_beside(const char *path, mode_t mode, int *ret_fd)
 }
 
 /* Copies mode and owner, so that nobody else can read the new file. */
-static void become_like(int fd, const struct stat *old)
+static void copy_permissions(int fd, const struct stat *old)
 {
 	mode_t mode = old->st_mode & 0777;
 
@@ -129,7 +129,7 @@ static int open_beside(struct fz_outfile *f, const char *name, int *ret_fd, stru
 	if (!f->temporary)
 		return fz_fail_errno(err, "%s: cannot be written", name);
 	if (exists)
-		become_like(*ret_fd, &st);
+		copy_permissions(*ret_fd, &st);
 	f->replaces = exists && st.st_size > 0;
 	return 0;
 }

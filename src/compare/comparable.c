@@ -152,7 +152,7 @@ static void release_settings(struct setting *settings)
 			free(settings[i].value[s]);
 }
 
-static void say_differences(const struct setting *settings, struct fz_buf *out)
+static void append_differences(const struct setting *settings, struct fz_buf *out)
 {
 	size_t start = out->n;
 
@@ -167,7 +167,7 @@ static int refuse(const struct setting *settings, struct fz_error *err)
 {
 	struct fz_buf what = { 0 };
 
-	say_differences(settings, &what);
+	append_differences(settings, &what);
 	int r = fz_fail(err, FZ_EINPUT,
 			"the recordings differ in %s; record both in the same way, or use --force "
 			"to compare them anyway",
@@ -200,7 +200,7 @@ bool fz_diff_recorded_otherwise(const struct fz_recording *base, const struct fz
 	struct setting settings[SETTINGS] = { 0 };
 	bool differ = compare_recordings(base, head, settings);
 
-	say_differences(settings, out);
+	append_differences(settings, out);
 	release_settings(settings);
 	return differ;
 }

@@ -38,7 +38,7 @@ static int prepare(struct fz_comparison *c, bool fold, struct fz_error *err)
 	return r;
 }
 
-static struct fz_judge_options judging(const struct fz_comparison_options *o)
+static struct fz_judge_options judge_options_of(const struct fz_comparison_options *o)
 {
 	struct fz_judge_options ret = FZ_JUDGE_DEFAULTS;
 
@@ -54,7 +54,7 @@ int fz_comparison_new(const struct fz_profile *base, const struct fz_profile *he
 {
 	const struct fz_profile *side[FZ_SIDES] = { base, head };
 	struct fz_comparison_options o = options ? *options : (struct fz_comparison_options){ 0 };
-	struct fz_judge_options how = judging(&o);
+	struct fz_judge_options how = judge_options_of(&o);
 	fz_auto(fz_comparison_freep) struct fz_comparison *c = fz_calloc(1, sizeof(*c));
 	int r = 0;
 

@@ -141,7 +141,7 @@ static struct fz_drift_belief drift_of(const struct fz_inference *c, const struc
 	if (f == FZ_FAMILY_TOTAL)
 		return fz_inference_drift(c, cost, c->inside[function], NULL);
 	uint64_t itself = witness_of(c, function);
-	bool small = !itself && c->heard && fz_ratio_witness(&c->ratio, runs, &own);
+	bool small = !itself && c->has_witnesses && fz_ratio_witness(&c->ratio, runs, &own);
 	return fz_inference_drift(c, cost, itself, small ? &own : NULL);
 }
 

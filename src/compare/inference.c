@@ -68,7 +68,7 @@ static bool is_counted(const struct fz_profile *p)
 
 /* Whether the metric was counted by us along with instructions. Metrics of other profilers with the
  * same names are not such counts. */
-static bool is_beside(const struct fz_diff *d)
+static bool is_our_count(const struct fz_diff *d)
 {
 	static const char *const metrics[] = { "calls", "syscalls", "allocations",
 					       "bytes", "peak",     "live" };
@@ -108,7 +108,7 @@ static enum fz_judge_method choose_method(const struct fz_inference *c)
 		return FZ_JUDGE_NONE;
 	if (is_identical(c))
 		return FZ_JUDGE_IDENTICAL;
-	if ((instructions || is_beside(c->d) || heap) && is_counted(base->profile) &&
+	if ((instructions || is_our_count(c->d) || heap) && is_counted(base->profile) &&
 	    is_counted(head->profile))
 		return FZ_JUDGE_COUNTS;
 	if (strcmp(c->d->unit, "ns") != 0 && strcmp(metric, "samples") != 0 &&
@@ -430,27 +430,28 @@ static struct fz_drift_prior scale_prior(const struct fz_diff *d)
 	return (struct fz_drift_prior){ true, FZ_MAX(d->factor_error, least), FREEDOM_OF_ONE };
 }
 
-static void hear_witnesses(struct fz_inference *c, const struct fz_hypotheses *k)
+static void add_witnesses(struct fz_inference *c, const struct fz_hypotheses *k)
 {
 	size_t room = FZ_MAX(k->n, 1), n = 0;
-	fz_auto(fz_free_ptr) struct fz_drift_witness *said = fz_calloc(room, sizeof(*said));
-	fz_auto(fz_free_ptr) size_t *who = fz_calloc(room, sizeof(*who));
+	fz_auto(fz_free_ptr) struct fz_drift_witness *witnesses =
+		fz_calloc(room, sizeof(*witnesses));
+	fz_auto(fz_free_ptr) size_t *functions = fz_calloc(room, sizeof(*functions));
 	struct fz_drift_prior prior = fz_ratio_drift_prior(&c->ratio);
 
 	for (uint32_t i = 0; i < k->n; i++) {
 		const struct fz_ratio_run *runs = k->evidence[FZ_FAMILY_SELF] + (size_t)i * c->runs;
 
-		if (fz_ratio_witness(&c->ratio, runs, &said[n]))
-			who[n++] = i;
+		if (fz_ratio_witness(&c->ratio, runs, &witnesses[n]))
+			functions[n++] = i;
 	}
 	if (is_scale_unknown(c->d))
 		prior = scale_prior(c->d);
 	/* If functions do not agree on a scale, they are no evidence about the drift either. */
-	c->heard = !is_scattered(c->d);
-	fz_drift_init(&c->drift, &prior, said, c->heard ? n : 0);
+	c->has_witnesses = !is_scattered(c->d);
+	fz_drift_init(&c->drift, &prior, witnesses, c->has_witnesses ? n : 0);
 	c->witness = fz_calloc(FZ_DRIFT_LARGEST, sizeof(*c->witness));
 	for (size_t w = 0; w < c->drift.n; w++)
-		c->witness[w] = who[c->drift.index[w]];
+		c->witness[w] = functions[c->drift.index[w]];
 }
 
 struct fz_drift_belief fz_inference_drift(const struct fz_inference *c, double cost,
@@ -511,7 +512,7 @@ void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 		if (!is_fleet(c) && !c->ratio.paired)
 			learn_noise(c, k);
 	}
-	hear_witnesses(c, k);
+	add_witnesses(c, k);
 	find_inside(c);
 	c->dispersion = dispersion(c, k);
 	fz_inference_prepare_whole(c, k);

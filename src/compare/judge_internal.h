@@ -33,7 +33,7 @@ struct fz_inference {
 	struct fz_ratio_setup ratio;
 	double *exposure, *common; /* of each run; used by `ratio` */
 	struct fz_drift drift;
-	bool heard;       /* functions were used to estimate the drift */
+	bool has_witnesses; /* functions were used to estimate the drift */
 	double by_clock;  /* possible effect of the machine on programs that run for a fixed time */
 	size_t *witness;  /* function of each witness */
 	uint64_t *inside; /* of each function: witnesses that may be in its total */

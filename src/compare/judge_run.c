@@ -150,8 +150,8 @@ static void narrow_power(const struct fz_inference *c, double share, struct fz_p
 }
 
 /* Sets the smallest visible change, relative to the run even if it is that of a function. */
-static void see_smallest(const struct fz_inference *c, const struct fz_power *power,
-			 struct fz_judged_run *run)
+static void set_smallest_visible(const struct fz_inference *c, const struct fz_power *power,
+				 struct fz_judged_run *run)
 {
 	uint32_t base_runs = c->walk[FZ_BASE].run_count, head_runs = c->walk[FZ_HEAD].run_count;
 	double goal = c->o->run_delta;
@@ -190,5 +190,5 @@ void fz_inference_judge_run(const struct fz_inference *c, struct fz_judged_run *
 	}
 	if (by_share)
 		narrow_power(c, FZ_JUDGE_TYPICAL_SHARE, &power);
-	see_smallest(c, &power, run);
+	set_smallest_visible(c, &power, run);
 }

@@ -170,7 +170,7 @@ static void vote_with_name(const struct fz_linker *l, struct fz_ballot *b, uint3
 
 /* Matches two files if each is the clear favourite of the other and they share half of their
  * names. */
-static void elect(struct fz_linker *l, struct fz_ballot *b, const uint32_t *names)
+static void match_files(struct fz_linker *l, struct fz_ballot *b, const uint32_t *names)
 {
 	fz_ballot_count(b, l->file_count);
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -216,7 +216,7 @@ static void link_moved(struct fz_linker *l, const uint32_t *list, uint32_t n)
 		s = namesakes_at(l, at, list + n);
 		vote_with_name(l, &b, names, &s);
 	}
-	elect(l, &b, names);
+	match_files(l, &b, names);
 	for (const uint32_t *at = list; at < list + n; at = s.end) {
 		s = namesakes_at(l, at, list + n);
 		link_in_files(l, &s);

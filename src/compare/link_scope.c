@@ -52,8 +52,8 @@ static bool is_of_other_layout(struct fz_bodies *b, uint32_t entry)
 
 /* Whether a vote can pair two scopes: both must be classes, or files. A single member suffices only
  * if there is no other, or if the names are alike. */
-static bool may_be_one(struct fz_bodies *b, const struct fz_vote *v, const uint32_t *members,
-		       double *ret_part)
+static bool can_pair(struct fz_bodies *b, const struct fz_vote *v, const uint32_t *members,
+		     double *ret_part)
 {
 	const struct fz_definition *x = fz_body_definition(b, &b->entries[v->base]);
 	const struct fz_definition *y = fz_body_definition(b, &b->entries[v->head]);
@@ -71,7 +71,7 @@ static bool may_be_one(struct fz_bodies *b, const struct fz_vote *v, const uint3
 		fz_link_alike(x->tail, y->tail));
 }
 
-static bool elect(struct fz_bodies *b, const uint32_t *members)
+static bool pair_scopes(struct fz_bodies *b, const uint32_t *members)
 {
 	struct fz_ballot ballot = { 0 };
 	bool any = false;
@@ -81,7 +81,7 @@ static bool elect(struct fz_bodies *b, const uint32_t *members)
 	fz_ballot_count(&ballot, b->n);
 	for (uint32_t i = 0; i < ballot.n; i++) {
 		const struct fz_vote *v = &ballot.votes[i];
-		if (!v->is_mutual || !may_be_one(b, v, members, &part))
+		if (!v->is_mutual || !can_pair(b, v, members, &part))
 			continue;
 		fz_body_pair(b, v->base, v->head, FZ_LINK_SCOPE, part);
 		any = true;
@@ -203,7 +203,7 @@ void fz_link_scopes(struct fz_bodies *b)
 			members[scope]++;
 	}
 	for (int round = 0; round < ROUNDS; round++) {
-		bool elected = elect(b, members);
+		bool elected = pair_scopes(b, members);
 		if (!pair_members(b) && !elected)
 			break;
 	}

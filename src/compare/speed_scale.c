@@ -126,7 +126,7 @@ static struct price *price_of(struct prices *prices, uint64_t key)
 	return &prices->of[*slot];
 }
 
-static void pay(struct price *price, const struct price *more)
+static void add_price(struct price *price, const struct price *more)
 {
 	price->on_cpu += more->on_cpu;
 	price->waiting += more->waiting;
@@ -153,14 +153,15 @@ static void learn_prices(struct lens *l, struct prices *prices)
 		if (where == WAITING)
 			own[s->stack[row]].waiting += weight;
 		if (where == ON_CPU)
-			pay(&own[s->stack[row]],
-			    &(struct price){ .on_cpu = weight, .even = weight / piece_at(l, row) });
+			add_price(&own[s->stack[row]],
+				  &(struct price){ .on_cpu = weight,
+						   .even = weight / piece_at(l, row) });
 	}
 	for (uint32_t i = 0; i < l->p->stack_count; i++) {
 		if (own[i].on_cpu + own[i].waiting <= 0)
 			continue;
-		pay(price_of(prices, key_of(l->p, i)), &own[i]);
-		pay(&prices->all, &own[i]);
+		add_price(price_of(prices, key_of(l->p, i)), &own[i]);
+		add_price(&prices->all, &own[i]);
 	}
 }
 

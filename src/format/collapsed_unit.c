@@ -48,7 +48,7 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-static void see(struct fz_collapsed_numbers *all, uint64_t number)
+static void note_number(struct fz_collapsed_numbers *all, uint64_t number)
 {
 	for (size_t i = 0; i < all->different; i++)
 		if (all->seen[i] == number)
@@ -62,7 +62,7 @@ void fz_collapsed_count_number(struct fz_collapsed_numbers *all, uint64_t whole,
 	all->fractions |= fraction != 0;
 	if (!whole)
 		return;
-	see(all, whole);
+	note_number(all, whole);
 	all->divisor = greatest_divisor(whole, all->divisor);
 	all->least = all->least ? FZ_MIN(all->least, whole) : whole;
 	if (__builtin_add_overflow(all->sum, whole, &all->sum))

@@ -245,7 +245,7 @@ static void weigh(struct graph *g)
 /* ---- 3: paths ---- */
 
 /* Assigns the self cost of a function, up to that fraction of it, to a stack. */
-static void give(struct graph *g, uint32_t function, uint32_t above, double upto)
+static void assign_cost(struct graph *g, uint32_t function, uint32_t above, double upto)
 {
 	struct function *f = &g->functions[function];
 	uint32_t metrics = g->given->metrics;
@@ -285,7 +285,7 @@ static void expand(struct graph *g, uint32_t root, struct step *path)
 	uint32_t depth = 0;
 
 	path[depth++] = (struct step){ root, FZ_NONE, g->functions[root].first_call, 1 };
-	give(g, root, FZ_NONE, 1);
+	assign_cost(g, root, FZ_NONE, 1);
 	while (depth) {
 		struct step *s = &path[depth - 1];
 		if (s->next == calls_end(g, s->function) || g->steps >= STEPS_MAX ||
@@ -303,13 +303,13 @@ static void expand(struct graph *g, uint32_t root, struct step *path)
 			continue;
 		uint32_t stack = fz_profile_stack(g->p, s->stack, c->frame);
 		g->paths++;
-		give(g, c->callee, stack, FZ_MIN(f->given + fraction, 1));
+		assign_cost(g, c->callee, stack, FZ_MIN(f->given + fraction, 1));
 		path[depth++] = (struct step){ c->callee, stack, f->first_call, fraction };
 	}
 }
 
 /* Assigns the cost of the merged small paths. */
-static void give_rest(struct graph *g)
+static void assign_rest(struct graph *g)
 {
 	uint32_t marker = fz_profile_frame_named(g->p, FZ_STR("[other callers]"), FZ_STR(""),
 						 FZ_NO_LINE, FZ_KIND_MARKER);
@@ -320,7 +320,7 @@ static void give_rest(struct graph *g)
 			continue;
 		if (above == FZ_NONE)
 			above = fz_profile_stack(g->p, FZ_NONE, marker);
-		give(g, f, above, 1);
+		assign_cost(g, f, above, 1);
 	}
 }
 
@@ -341,5 +341,5 @@ void fz_graph_make_stacks(struct fz_profile *p, const struct fz_callgraph *graph
 	for (uint32_t f = 0; f < g.n; f++)
 		if (!(g.functions[f].incoming > 0))
 			expand(&g, f, path);
-	give_rest(&g);
+	assign_rest(&g);
 }

@@ -57,7 +57,7 @@ static struct fz_str text_after(struct fz_str s, const char *what)
 	return (struct fz_str){ at, s.n - (size_t)(at - s.p) };
 }
 
-static struct fz_str until(struct fz_str s, const char *what)
+static struct fz_str text_before(struct fz_str s, const char *what)
 {
 	const char *at = find(s, what);
 
@@ -87,7 +87,7 @@ static uint32_t thread_of(struct reader *r, struct fz_str text)
 	take_number(&rest, INT64_MAX, &t.tid);
 	t.is_main = find(rest, "com.apple.main-thread") || find(rest, "Main Thread");
 	struct fz_str name = text_after(rest, ": ");
-	t.name = fz_profile_string(r->p, fz_str_trimmed(until(name, "  ")));
+	t.name = fz_profile_string(r->p, fz_str_trimmed(text_before(name, "  ")));
 	return fz_profile_thread(r->p, &t);
 }
 
@@ -104,9 +104,9 @@ static uint64_t hexadecimal(struct fz_str s)
 /* "name  (in library) + 910  [0x1000017be]  main.cpp:353" */
 static uint32_t frame_of(struct reader *r, struct fz_str text)
 {
-	struct fz_import_frame f = { .name = fz_str_trimmed(until(text, "  (in ")) };
+	struct fz_import_frame f = { .name = fz_str_trimmed(text_before(text, "  (in ")) };
 	struct fz_str rest = text_after(text, "  (in ");
-	struct fz_str module = until(rest, ")"), place = text_after(rest, "]  ");
+	struct fz_str module = text_before(rest, ")"), place = text_after(rest, "]  ");
 	struct fz_str offset = text_after(text_after(rest, "load address "), "+ 0x");
 	const char *colon = place.n ? memrchr(place.p, ':', place.n) : NULL;
 	uint64_t line;

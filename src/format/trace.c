@@ -413,7 +413,7 @@ static uint32_t stack_of_frame(struct reader *r, const char *id)
 	return stack;
 }
 
-static void read_beside(struct reader *r)
+static void read_samples_and_frames(struct reader *r)
 {
 	size_t i;
 	json_t *v;
@@ -595,7 +595,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	if (r.in.code)
 		return r.in.code;
 	if (!r.moment_count)
-		read_beside(&r);
+		read_samples_and_frames(&r);
 	if (p->over_limit)
 		return fz_profile_check(p, err);
 	add_notes(&r);

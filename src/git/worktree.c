@@ -237,7 +237,7 @@ static int lock_folder(const char *path, int how)
 
 /* Moves git's data of a worktree into the worktree: a folder .git that refers to the repository's
  * as common folder. On failure the data stays in place. */
-static void bring_home(const char *folder)
+static void move_git_data(const char *folder)
 {
 	fz_auto(fz_free_ptr) char *admin = path_in_file(folder, ".git", "gitdir: ");
 	fz_auto(fz_free_ptr) char *common = admin ? path_in_file(admin, "commondir", "") : NULL;
@@ -276,12 +276,12 @@ int fz_worktree_add(const struct fz_repository *r, const char *commit, const cha
 	if (!rc && status)
 		rc = fz_fail(err, FZ_EINPUT, "%s: git could not check out %.12s", folder, commit);
 	if (!rc)
-		bring_home(folder);
+		move_git_data(folder);
 	return rc;
 }
 
 /* Whether the worktree is registered in git. */
-static bool is_noted(const char *folder)
+static bool is_registered(const char *folder)
 {
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/.git", folder);
 	struct stat st;
@@ -298,7 +298,7 @@ int fz_worktree_remove(const struct fz_repository *r, const char *folder, struct
 
 	if (access(folder, F_OK))
 		return 0;
-	if (is_noted(folder))
+	if (is_registered(folder))
 		rc = run_git(r->root, words, STDERR_FILENO, -1, &status, err);
 	return rc ? rc : fz_remove_folder(folder, err);
 }
@@ -424,7 +424,7 @@ static bool make_new(char *path, char *name, size_t n)
 /* Returns a path below `folder` with the length and depth of `like`. Its first part below `folder`
  * is a new folder, which is created (ret_first); the others are as in `like`. NULL if
  * impossible. */
-static char *make_alike(const char *folder, const char *like, char **ret_first)
+static char *make_similar(const char *folder, const char *like, char **ret_first)
 {
 	/* Resolved, like paths of processes, without a trailing slash. */
 	fz_auto(fz_free_ptr) char *real = *folder == '/' ? realpath(folder, NULL) : NULL;
@@ -456,7 +456,7 @@ bool fz_scratch_place(struct fz_scratch *s, const char *root)
 	fz_auto(fz_free_ptr) char *first = NULL;
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(tops) && !s->base; i++)
-		s->base = make_alike(tops[i], like, &first);
+		s->base = make_similar(tops[i], like, &first);
 	fz_auto(fz_free_ptr) char *mark = fz_asprintf("%s/%s", first ? first : "", mark_name);
 	if (s->base && !symlink(s->path, mark) && !symlink(first, away) &&
 	    !symlink(s->base, base) && !fz_make_folder(s->base, NULL))

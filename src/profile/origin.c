@@ -137,13 +137,13 @@ static void mark_own(const struct fz_profile *p, const char *pattern, uint8_t *o
 uint8_t *fz_profile_origins(const struct fz_profile *p)
 {
 	struct fz_str cwd = fz_profile_fact(p, "cwd");
-	struct fz_str said = fz_profile_fact(p, FZ_ORIGIN_FACT);
-	fz_auto(fz_free_ptr) char *pattern = fz_strndup(said.p, said.n);
+	struct fz_str own = fz_profile_fact(p, FZ_ORIGIN_FACT);
+	fz_auto(fz_free_ptr) char *pattern = fz_strndup(own.p, own.n);
 	uint8_t *origins = fz_calloc(p->function_count + 1ul, sizeof(*origins));
 
 	for (uint32_t i = 0; i < p->function_count; i++)
 		origins[i] = origin_of(p, &p->functions[i], cwd);
-	if (said.n)
+	if (own.n)
 		mark_own(p, pattern, origins);
 	return origins;
 }

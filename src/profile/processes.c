@@ -32,14 +32,14 @@ void fz_profile_set_owner(struct fz_profile *p, uint64_t pid, struct fz_str user
 	fz_profile_set_fact(p, fact_key(owner_prefix, pid, key, sizeof(key)), fz_str_of(value));
 }
 
-static bool goes_on(struct fz_str s, const char *with)
+static bool has_prefix(struct fz_str s, const char *with)
 {
 	return fz_str_starts(s, with) && s.n > strlen(with);
 }
 
 bool fz_is_process_fact(struct fz_str key)
 {
-	return goes_on(key, prefix) || goes_on(key, owner_prefix);
+	return has_prefix(key, prefix) || has_prefix(key, owner_prefix);
 }
 
 static struct fz_str word_at(struct fz_str s, size_t at)

@@ -99,7 +99,7 @@ static size_t collect(const struct fz_agreement_setup *setup, const double *base
 	return used;
 }
 
-static void lay_grid(const struct vote *votes, size_t n, double usual, struct grid *g)
+static void init_grid(const struct vote *votes, size_t n, double usual, struct grid *g)
 {
 	double low = usual > 0 ? log(usual) : votes[0].ratio, high = low;
 
@@ -226,7 +226,7 @@ struct fz_agreement fz_agreement_of(const struct fz_agreement_setup *setup, cons
 
 	if (!used)
 		return a;
-	lay_grid(votes, used, setup->usual, g);
+	init_grid(votes, used, setup->usual, g);
 	fill(setup, votes, used, g);
 	a.agreed = peak_moments(g, &mean, &a.error) >= certain;
 	if (a.agreed)

@@ -401,7 +401,7 @@ static double sample_cost(const struct sums *k)
 }
 
 /* Returns the sums with the costlier side reduced by the cost that other load may have caused. */
-static struct sums lessen(const struct sums *k)
+static struct sums without_doubt(const struct sums *k)
 {
 	struct sums less = *k;
 	int dearer = k->cost[HEAD] > k->cost[BASE] ? HEAD : BASE;
@@ -413,7 +413,7 @@ static struct sums lessen(const struct sums *k)
 static void test_score(const struct fz_ratio_setup *s, const struct sums *k, const struct spread *v,
 		       const struct fz_drift_belief *drift, struct fz_change *c)
 {
-	const struct sums less = lessen(k);
+	const struct sums less = without_doubt(k);
 	double samples = k->samples[BASE] + k->samples[HEAD];
 	double dispersion = (k->variance[BASE] + k->variance[HEAD]) / samples;
 	double each = sample_cost(k);

@@ -109,7 +109,7 @@ static struct fz_str clock_of(const struct fz_profile *p)
 	return comma ? (struct fz_str){ clock.p, (size_t)(comma - clock.p) } : clock;
 }
 
-static bool made_alike(const struct fz_profile *a, const struct fz_profile *b)
+static bool have_same_settings(const struct fz_profile *a, const struct fz_profile *b)
 {
 	return fz_str_eq(clock_of(a), clock_of(b)) && a->recording.mode == b->recording.mode &&
 	       a->recording.features == b->recording.features &&
@@ -126,7 +126,7 @@ static enum likeness compare(const struct fz_profile *a, const struct fz_profile
 
 	if (!fz_str_eq(x.name, y.name))
 		return OTHER;
-	if (!made_alike(a, b))
+	if (!have_same_settings(a, b))
 		return OTHER_WAY;
 	return fz_str_eq(x.place, y.place) ? SAME : NAMESAKE;
 }
