@@ -115,8 +115,8 @@ void fz_diff_warn_about_clock(struct fz_diff *d)
 
 	if (shift != 0)
 		fz_diff_warn(d,
-			     "both took the same time on a machine that was %.0f %% %s for the "
-			     "head, as programs do that end by the clock; what that explains is no "
-			     "change",
+			     "both took the same time although the machine was %.0f %% %s for the "
+			     "head, like programs that run for a fixed time; a difference of that "
+			     "size does not count as a change",
 			     100 * fabs(expm1(shift)), shift < 0 ? "slower" : "faster");
 }

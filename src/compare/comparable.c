@@ -123,7 +123,7 @@ static size_t kind_length(int i, const char *value)
 
 static const char *const setting_titles[SETTINGS] = {
 	[SETTING_CLOCK] = "clock",     [SETTING_PROCESSOR] = "selected processor",
-	[SETTING_MODE] = "mode",       [SETTING_FEATURES] = "what was recorded",
+	[SETTING_MODE] = "mode",       [SETTING_FEATURES] = "recorded data",
 	[SETTING_PROGRAM] = "program", [SETTING_PYTHON] = "Python version",
 };
 
@@ -265,7 +265,8 @@ static void warn_about_setting(struct fz_diff *d, int i, const struct setting *s
 			     "changed may be Python, not the program",
 			     base, head);
 	else
-		fz_diff_warn(d, "they differ in %s: base %s; head %s", s->title, base, head);
+		fz_diff_warn(d, "the recordings differ in %s: base %s; head %s", s->title, base,
+			     head);
 }
 
 /* Fails if settings differ, or with `force` adds warnings. */

@@ -86,7 +86,7 @@ static void qualify_names(struct matcher *m, struct fz_code *code)
 	fz_names_qualify(code, m->names, &d->arena, renamed);
 	if (renamed[FZ_BASE] || renamed[FZ_HEAD])
 		d->rules[d->rule_count++] = (struct fz_diff_rule){
-			.text = "names that one side records without their classes",
+			.text = "names without classes on one side",
 			.functions = { renamed[FZ_BASE], renamed[FZ_HEAD] },
 		};
 }

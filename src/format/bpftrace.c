@@ -291,7 +291,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	int code = fz_collapsed_read_lines(&lines, p, err);
 
 	if (!code && r.skipped)
-		fz_profile_note(p, "read the sums of map @%.*s; left out %llu other records",
+		fz_profile_note(p, "read the sums of map @%.*s; skipped %llu other records",
 				(int)FZ_MIN(r.map.n, 100), r.map.n ? r.map.p : "",
 				(unsigned long long)r.skipped);
 	return code;
@@ -316,7 +316,7 @@ const struct fz_format fz_format_bpftrace = {
 	.name = "bpftrace",
 	.title = "maps of stacks that bpftrace prints",
 	.suffixes = ".txt",
-	.notes = "of several maps the first is read",
+	.notes = "only the first map is read",
 	.sniff = sniff,
 	.read = read,
 };

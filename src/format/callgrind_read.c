@@ -585,7 +585,7 @@ static void check_sums(struct reader *r)
 		return;
 	}
 	if (r->torn)
-		fz_profile_set_fact(r->p, "damage", FZ_STR("cut short in its last line"));
+		fz_profile_set_fact(r->p, "damage", FZ_STR("truncated in its last line"));
 }
 
 /* Sets totals of functions: the sum over incoming calls, like callgrind_annotate, or without these,

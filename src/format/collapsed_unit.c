@@ -98,7 +98,7 @@ static const struct meaning *guess(const struct fz_collapsed_numbers *all, const
 		return meaning_named("us");
 	}
 	if (all->sum >= MANY_SAMPLES) {
-		*ret_why = "counts of something else, because the numbers are so large";
+		*ret_why = "counts of an unknown unit, because the numbers are large";
 		return meaning_named("count");
 	}
 	return meaning_named("samples");

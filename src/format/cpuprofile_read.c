@@ -322,7 +322,7 @@ int fz_cpuprofile_read(struct fz_input *in, struct fz_profile *p, struct fz_erro
 	else if (json_is_object(head))
 		list_head(&r, head);
 	if (!r.n)
-		return fz_fail(err, FZ_EINPUT, "%s: holds no nodes", r.name);
+		return fz_fail(err, FZ_EINPUT, "%s: has no nodes", r.name);
 	make_stacks(&r);
 	if (json_object_get(head, "selfSize"))
 		read_heap(&r);

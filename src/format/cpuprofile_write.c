@@ -351,10 +351,10 @@ int fz_cpuprofile_write(const struct fz_profile *p, struct fz_output *out, struc
 	w.us /= 1e3;
 	w.one_by_one = fz_profile_sample_total(p) <= SAMPLES_MAX;
 	if (!w.one_by_one && fz_fit_counts_samples(p))
-		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "a .cpuprofile holds one entry for each sample, and more than "
-			       "4,194,304 are too many for those who read it; choose another "
-			       "format");
+		return fz_fail(
+			err, FZ_EUNSUPPORTED,
+			"a .cpuprofile stores each sample, and viewers cannot load more than "
+			"4,194,304; choose another format");
 	fz_auto(fz_free_ptr) uint32_t *node_of_row = place_rows(&w);
 	fz_json_init(&w.j, out, 2);
 	fz_json_open(&w.j, '{');

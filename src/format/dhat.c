@@ -131,8 +131,7 @@ static int read_points(struct reader *r, struct fz_error *err)
 	json_t *v;
 
 	if (!json_array_size(points))
-		return fz_fail(err, FZ_EINPUT, "%s: no stacks: nothing happened that DHAT counts",
-			       r->name);
+		return fz_fail(err, FZ_EINPUT, "%s: no stacks: DHAT counted nothing", r->name);
 	if (!fz_profile_takes(r->p, n * sizeof(*r->frames)))
 		return fz_profile_check(r->p, err);
 	r->frames = fz_calloc(n + 1, sizeof(*r->frames));

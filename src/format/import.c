@@ -275,7 +275,7 @@ int fz_import_lines(struct fz_input *in, struct fz_profile *p, size_t longest,
 
 void fz_import_note_cut(struct fz_profile *p)
 {
-	fz_profile_note(p, "the file is truncated: the rest is missing");
+	fz_profile_note(p, "the file is truncated");
 }
 
 int32_t fz_import_line(int64_t v)

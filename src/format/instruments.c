@@ -228,7 +228,7 @@ const struct fz_format fz_format_instruments = {
 	.name = "instruments",
 	.title = "call tree copied from Instruments",
 	.suffixes = ".txt",
-	.notes = "costs are as rounded as they were shown",
+	.notes = "costs are rounded as displayed",
 	.sniff = sniff,
 	.read = read,
 };

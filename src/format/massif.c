@@ -225,10 +225,11 @@ static bool parse_node(struct reader *r, struct fz_str s, struct node *ret)
 static int check_root(const struct reader *r, struct fz_str line, struct fz_error *err)
 {
 	if (memmem(line.p, line.n, " : ", 3) && !memmem(line.p, line.n, "functions)", 10))
-		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: holds several trees, as --xtree-memory writes them: write it "
-			       "as callgrind's, with --xtree-memory-file=NAME.kcg",
-			       fz_input_name(r->in));
+		return fz_fail(
+			err, FZ_EUNSUPPORTED,
+			"%s: has several trees, from --xtree-memory; write callgrind's format "
+			"with --xtree-memory-file=NAME.kcg",
+			fz_input_name(r->in));
 	if (memmem(line.p, line.n, "(page allocation syscalls)", 26))
 		fz_profile_add_metric(r->p, FZ_STR("pages"), FZ_STR("bytes"), 0, true);
 	else

@@ -520,8 +520,8 @@ int fz_perfdata_read(struct fz_input *in, struct fz_profile *p, struct fz_perfda
 	struct fz_str s = fz_buf_view(&ret->bytes);
 	if (fz_str_starts(s, "2ELIFREP"))
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: recorded on a machine with another byte order; use the output "
-			       "of 'perf script'",
+			       "%s: recorded on a machine with a different byte order; use the "
+			       "output of 'perf script'",
 			       ret->name);
 	if (s.n < PIPE_HEADER)
 		return fail_damaged(ret, "truncated header", err);

@@ -165,7 +165,7 @@ static int find_scale(struct writer *w, struct fz_error *err)
 	for (size_t row = 0; row < p->samples.n && !r; row++)
 		if (fz_sample_weight(p, p->default_metric, row) < 0)
 			return fz_fail(err, FZ_EUNSUPPORTED,
-				       "a Perfetto trace cannot hold negative times");
+				       "a Perfetto trace cannot store negative times");
 	return r;
 }
 

@@ -534,7 +534,7 @@ const struct fz_format fz_format_perf_script = {
 	.name = "perf-script",
 	.title = "text of perf script (Linux perf)",
 	.suffixes = ".perf",
-	.notes = "every event is a metric, in periods where they were printed",
+	.notes = "every event is a metric, in periods if printed",
 	.sniff = sniff,
 	.read = read,
 };

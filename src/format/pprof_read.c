@@ -599,8 +599,8 @@ static struct fz_framepattern *pattern(struct reader *r, uint64_t string, const 
 
 	if (s.n && !p)
 		fz_profile_note(r->p,
-				"%s of the profile is not a pattern that can be read: no "
-				"frames are dropped",
+				"%s of the profile is not a supported pattern, so no frames are "
+				"dropped",
 				field);
 	return p;
 }

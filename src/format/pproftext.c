@@ -404,7 +404,7 @@ const struct fz_format fz_format_pprof_text = {
 	.name = "pprof-text",
 	.title = "heap, goroutine and lock text of Go (?debug=1), gperftools and jemalloc",
 	.suffixes = ".txt .heap",
-	.notes = "allocations that were sampled are scaled as pprof does",
+	.notes = "sampled allocations are scaled as in pprof",
 	.sniff = sniff,
 	.read = read,
 };

@@ -224,7 +224,7 @@ const struct fz_format fz_format_pyinstrument = {
 	.name = "pyinstrument",
 	.title = "pyinstrument's session or JSON report",
 	.suffixes = ".pyisession .json",
-	.notes = "a session has all samples, a report times alone",
+	.notes = "a session has all samples, a report only times",
 	.sniff = sniff,
 	.read = read,
 };

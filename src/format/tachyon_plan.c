@@ -152,8 +152,8 @@ int fz_tachyon_plan_init(struct fz_tachyon_plan *plan, const struct fz_profile *
 		total += l.entries[i].weight;
 	if (total > (double)SAMPLES_MAX) {
 		r = fz_fail(err, FZ_EUNSUPPORTED,
-			    "a Tachyon file holds one entry for each sample, and this profile's "
-			    "%s would need more than 268,435,456; choose another format",
+			    "a Tachyon file stores each sample, and this profile's %s would need "
+			    "more than 268,435,456; choose another format",
 			    p->metrics[p->default_metric].name);
 	} else {
 		plan->of_row = fz_calloc(FZ_MAX(p->samples.n, 1), sizeof(*plan->of_row));

@@ -118,7 +118,8 @@ static int copy_all(struct fz_process *process, struct fz_heap_memory *m, struct
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (m->copy == MAP_FAILED) {
 		m->copy = NULL;
-		return fz_fail(err, FZ_ELIMIT, "no memory for a copy of the %llu MiB of process %d",
+		return fz_fail(err, FZ_ELIMIT,
+			       "not enough memory to copy the %llu MiB of process %d",
 			       (unsigned long long)(m->bytes >> 20), (int)process->pid);
 	}
 	madvise(m->copy, m->copy_size, MADV_HUGEPAGE);

@@ -136,8 +136,8 @@ static int no_pair(size_t head, size_t other_way, struct fz_error *err)
 	if (other_way)
 		return fz_fail(err, FZ_EINPUT,
 			       "no two recordings of the same program with the same settings: @%zu "
-			       "and @%zu differ in clock, mode or what was recorded; record again "
-			       "with the same options",
+			       "and @%zu differ in clock, mode or recorded data; record again with "
+			       "the same options",
 			       head + 1, other_way + 1);
 	return fz_fail(err, FZ_EINPUT,
 		       "no two recordings of the same program in the store; use 'fizeau run' to "

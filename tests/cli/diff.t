@@ -336,7 +336,7 @@ detected by content, also when compressed by gzip or zstd.
   name         read  written   description
   bcc          yes   -         stacks that bcc's profile and offcputime print (.txt)
   bpftrace     yes   -         maps of stacks that bpftrace prints (.txt)
-                               of several maps the first is read
+                               only the first map is read
   callgrind    yes   profiles  callgrind.out (Valgrind, KCachegrind) (.callgrind)
                                a call graph: read as a reconstructed tree; written without stacks and threads
   collapsed    yes   yes       folded stacks in Tachyon's format: thread, file:function:line (.collapsed .col)
@@ -351,7 +351,7 @@ detected by content, also when compressed by gzip or zstd.
   gecko        yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
                                read in all versions; markers and counters are dropped
   instruments  yes   -         call tree copied from Instruments (.txt)
-                               costs are as rounded as they were shown
+                               costs are rounded as displayed
   jfr          yes   -         Java Flight Recorder recording, also from async-profiler (.jfr)
                                samples, allocations and waits are metrics; all other events are dropped
   kineto       yes   -         PyTorch profiler trace (Kineto) (.pt.trace.json .json)
@@ -365,21 +365,21 @@ detected by content, also when compressed by gzip or zstd.
   perf-data    yes   -         recording of perf record (Linux perf) (.data)
                                every event is a metric; symbols from this machine; no DWARF stacks
   perf-script  yes   -         text of perf script (Linux perf) (.perf)
-                               every event is a metric, in periods where they were printed
+                               every event is a metric, in periods if printed
   perfetto     yes   profiles  Perfetto trace (.pftrace .perfetto-trace)
                                read: samples, or else slices of threads; written: a metric of time, as slices
   pprof        yes   profiles  pprof protocol buffer (.pb.gz .pprof .pb)
                                every sample type is a metric; labels other than threads are dropped
   pprof-text   yes   -         heap, goroutine and lock text of Go (?debug=1), gperftools and jemalloc (.txt .heap)
-                               allocations that were sampled are scaled as pprof does
+                               sampled allocations are scaled as in pprof
   pstats       yes   profiles  pstats file (cProfile, Python's sampling profiler) (.pstats .prof)
                                a call graph: read as a reconstructed tree
   pyinstrument yes   -         pyinstrument's session or JSON report (.pyisession .json)
-                               a session has all samples, a report times alone
+                               a session has all samples, a report only times
   pyroscope    yes   -         trees and tries pushed by Pyroscope agents (.tree .trie)
                                bare numbers: --input-unit states their unit
   speedscope   yes   profiles  speedscope JSON (.speedscope.json .speedscope)
-                               written: one profile a thread, the default metric; other metrics are dropped
+                               written: one profile per thread, the default metric; other metrics are dropped
   stackprof    yes   -         stackprof JSON (Ruby) (.json)
                                recorded with raw: true; threads are not recorded
   binary       yes   profiles  Tachyon binary (CPython's profiling.sampling) (.bin)

@@ -31,7 +31,7 @@ Sampling: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 
 # Large counts make the columns wider.
 $ printf 'a;b 1234567890\na 5\n' > large.txt && fizeau replay large.txt | sed -n 3,5p; rm large.txt
-fizeau: warning: large.txt: reading the numbers as counts of something else, because the numbers are so large; use --input-unit to specify their unit
+fizeau: warning: large.txt: reading the numbers as counts of an unknown unit, because the numbers are large; use --input-unit to specify their unit
                   self                   total  function
 1,234,567,890  100.0 %  1,234,567,890  100.0 %  b
             5    0.0 %  1,234,567,895  100.0 %  a
@@ -540,7 +540,7 @@ fizeau: warning: us.folded: reading the numbers as microseconds, because all are
    812 ms   90.1 %     812 ms   90.1 %  f812
 
 $ printf 'm;parse 812345678\nm;load 300123123\nm;save 320222222\n' > many.folded && fizeau replay many.folded | head -n 4
-fizeau: warning: many.folded: reading the numbers as counts of something else, because the numbers are so large; use --input-unit to specify their unit
+fizeau: warning: many.folded: reading the numbers as counts of an unknown unit, because the numbers are large; use --input-unit to specify their unit
 1,432,691,023 units
 
                   self                   total  function

@@ -409,7 +409,7 @@ def other_baseline():
             done = fizeau(*line.split(), cwd=place.path)
             assert done.returncode == 0, done
             assert ("other.bin: the recordings will differ in" in done.stderr) == bool(options), done
-            assert ("Warning: they differ in" in done.stdout) == bool(options), done
+            assert ("Warning: the recordings differ in" in done.stdout) == bool(options), done
         done = fizeau("run", "--diff-flamegraph", "other.bin", "--force", "--mode", "cpu", "script.py", cwd=place.path)
         assert done.returncode == 0 and "will differ" not in done.stderr, done
         # What costs nothing to ask again is refused.

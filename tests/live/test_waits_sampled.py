@@ -462,7 +462,7 @@ def compared():
         done = fizeau("diff", exact, sampled)
         assert done.returncode == 2 and "sampled waits" in done.stderr and "--force" in done.stderr, done
         done = fizeau("diff", "--force", "--verbose", exact, sampled)
-        assert "they differ in what was recorded: base gc, waits; head gc, sampled waits" in \
+        assert "the recordings differ in recorded data: base gc, waits; head gc, sampled waits" in \
             " ".join(done.stdout.split()), done
         assert fizeau("diff", sampled, sampled).returncode == 0
 

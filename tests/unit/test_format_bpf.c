@@ -79,7 +79,7 @@ static void test_bpftrace_maps(void **state)
 		      "f 20\ni 1\n");
 
 	(void)state;
-	assert_true(notes(p, "read the sums of map @b; left out 2 other records"));
+	assert_true(notes(p, "read the sums of map @b; skipped 2 other records"));
 	expect_error("@[\n    f+1\n]: (1, 2)\n", "no line has a stack and a number");
 	expect_error("@[\n    f+1\n    g+1\n", "no line has a stack and a number");
 }

@@ -315,7 +315,7 @@ static void test_json_errors(void **state)
 	expect_error("{\"shared\": {\"frames\": []}, \"profiles\": [{\"type\": \"graph\"}]}",
 		     "type 'graph', which is unknown");
 	expect_error("{\"shared\": {}, \"profiles\": [1, }", "is not valid JSON");
-	expect_error("{\"nodes\": [], \"timeDeltas\": []}", "holds no nodes");
+	expect_error("{\"nodes\": [], \"timeDeltas\": []}", "has no nodes");
 	expect_error("{\"meta\": {\"interval\": 1}, \"threads\": []}", "no thread with samples");
 }
 
