@@ -17,7 +17,7 @@ static double every;
 static const char *host, *config, *order;
 static struct fz_cli_spool spool;
 
-/* "90", "90s", "5m". */
+/* Parse "90", "90s" or "5m". */
 static int set_every(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	size_t n = strlen(text);

@@ -12,7 +12,7 @@
 
 static struct fz_cli_record options;
 static bool main_thread, idle;
-static const char *pid_word; /* --pid; NULL: it is the argument */
+static const char *pid_word; /* --pid; NULL: the argument is used */
 
 static const struct fz_opt option_table[] = {
 	FZ_RECORD_OPTION_ENTRIES(options),
@@ -48,8 +48,8 @@ static const struct fz_opt top_option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-/* Does the user leave it to us which threads are sampled? Other programs' command lines, a
- * comparison with what was recorded otherwise, and tasks say it. */
+/* True if we may choose which threads to sample. False with options that other programs read, with
+ * a baseline, which was recorded in a certain way, and with tasks. */
 static bool may_choose_threads(void)
 {
 	const struct fz_cli_output *o = &options.output;
@@ -59,7 +59,7 @@ static bool may_choose_threads(void)
 	       (fz_cli_output_is_default(o) || fz_cli_output_is_recording(o));
 }
 
-/* A shell or the like is recorded by its native stacks, which is seldom meant. */
+/* A shell or the like is recorded by its native stacks, which is rarely intended. */
 static void note_below(const char *command, pid_t pid)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
@@ -69,7 +69,7 @@ static void note_below(const char *command, pid_t pid)
 		fz_cli_note("%d is not Python; %s", (int)pid, text.p);
 }
 
-/* The work of a server is not done in its main thread. */
+/* Sample all threads of a server, whose main thread only waits. */
 static void choose_threads(const char *command, pid_t pid)
 {
 	struct fz_python_glance glance;
@@ -93,7 +93,7 @@ static void choose_threads(const char *command, pid_t pid)
 			    : " and hidden in the table (--idle shows them)");
 }
 
-/* SIGUSR1 does not end it. */
+/* SIGUSR1 saves the recording; other signals end it. */
 static bool on_signal(void *arg, const struct signalfd_siginfo *info)
 {
 	if (info->ssi_signo != SIGUSR1)
@@ -199,7 +199,7 @@ static int attach(const struct fz_command *command, int argc, char **argv)
 	return attach_to(command, &state);
 }
 
-/* The live view without a recording, unless one is asked for, of all threads. */
+/* The live view of all threads; keeps a recording only if one is requested. */
 static int top(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = top_option_table };

@@ -27,7 +27,7 @@ enum gate { GATE_NONE, GATE_REGRESSION };
 static const char *const gate_names[] = { "none", "regression", NULL };
 
 static struct {
-	struct fz_cli_record record; /* of which the output and the engine are used */
+	struct fz_cli_record record; /* only its output and engine are used */
 	struct fz_bench_options bench;
 	int what, gate;
 	bool show_output;
@@ -99,7 +99,8 @@ static bool has(const struct fz_profile *p, const char *metric)
 	return fz_profile_find_metric(p, fz_str_of(metric)) != FZ_NONE;
 }
 
-/* Below 0: it was not counted. What was executed instructions, but may hold no memory. */
+/* The count of a metric; below 0 if the benchmark was not counted: one that was executed
+ * instructions, but memory may be 0. */
 static double count_of(const struct fz_profile *p, const struct fz_benchmark *b, const char *name)
 {
 	return total_of(p, b, fz_bench_metrics[0]) > 0 ? total_of(p, b, name) : -1;
@@ -124,7 +125,7 @@ static void format_change(const struct fz_bench_base *base, const struct fz_benc
 		fz_format_percent_change(head / before - 1, out);
 }
 
-/* "1.23 ms  [1.20 ms, 1.31 ms]"; of rounds too few for an interval, how many and how far apart. */
+/* "1.23 ms  [1.20 ms, 1.31 ms]"; with too few rounds for an interval, their number and range. */
 static void format_wall(const struct fz_benchmark *b, struct fz_buf *out)
 {
 	char time[FZ_NUMBER_SIZE], low_text[FZ_NUMBER_SIZE], high_text[FZ_NUMBER_SIZE];
@@ -220,7 +221,7 @@ static void say_base(const struct fz_bench_base *base)
 
 /* ---- the gate ---- */
 
-/* A verdict for each benchmark by each metric, and why the command ends with its status. */
+/* Print the verdicts of all benchmarks and metrics, and the reason for the exit status. */
 static int judge(const struct fz_bench_base *base, const struct fz_profile *p, bool has_table,
 		 int *ret_status, struct fz_error *err)
 {
@@ -307,7 +308,7 @@ static int write_recording(struct fz_profile *p, const char *folder, const char 
 	return rc;
 }
 
-/* ret_status: what the command ends with; FZ_EXIT_TROUBLE: some benchmark could not be measured. */
+/* ret_status: the exit status; FZ_EXIT_TROUBLE if some benchmark could not be measured. */
 static int report(struct fz_profile *p, const char *program, int *ret_status, struct fz_error *err)
 {
 	int rc = 0;
@@ -324,7 +325,7 @@ static int report(struct fz_profile *p, const char *program, int *ret_status, st
 	if (!fz_benchmarks_measured(&list))
 		return none_found(&list, err);
 	fz_bench_base_find(folder, p, &base);
-	/* With the recording on standard output there is no room for a table. */
+	/* No table if the recording goes to standard output. */
 	bool has_table =
 		!options.record.output.file || strcmp(options.record.output.file, "-") != 0;
 	if (has_table)

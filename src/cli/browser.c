@@ -42,7 +42,8 @@ static char *expand(struct fz_str word, const char *address, bool *used)
 
 enum { WORDS_MAX = 32 };
 
-/* Words of a command, the address among them, NULL at the end. */
+/* Split a command into words, including the address, with NULL at the end. Returns true if it ends
+ * with "&". */
 static bool split_command(struct fz_str command, const char *address, char *words[WORDS_MAX + 1])
 {
 	const char *p = command.p, *end = command.p + command.n;
@@ -64,7 +65,7 @@ static bool split_command(struct fz_str command, const char *address, char *word
 	return background;
 }
 
-/* Whether the command could be run and did not fail. */
+/* True if the command was started and did not fail. */
 static bool run_command(struct fz_str command, const char *address)
 {
 	char *words[WORDS_MAX + 1];

@@ -4,6 +4,6 @@
 
 #include "base/error.h"
 
-/* With $BROWSER as other programs read it (commands separated by ":", "%s" stands for the address,
- * a final "&" leaves it running), else xdg-open. */
+/* Uses $BROWSER with the usual syntax (commands separated by ":", "%s" for the address, a final "&"
+ * to run in the background), else xdg-open. */
 int fz_cli_browser_open(const char *path, struct fz_error *err);

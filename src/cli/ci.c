@@ -110,7 +110,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	struct fz_error err;
 	int status;
 
-	/* A program of that name comes after "--". */
+	/* To run a program of that name, use "--". */
 	if (argc > 1 && strcmp(argv[1], "merge") == 0)
 		return fz_cli_ci_merge(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "accept") == 0)
@@ -123,7 +123,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 					 .plain = state.saw_dashes && state.after_dashes == 0 };
 	int rc = fz_launch_command(&words, &child, &err);
 	options.run.save = counts.save;
-	/* One token for both; without an address at --save it is --server's. */
+	/* --token-file is for both; --save uses it only if it is a URL. */
 	if (counts.save && fz_baseline_place_of(counts.save) == FZ_BASELINE_SERVER)
 		counts.fleet.token_file = options.fleet.token_file;
 	counts.spool = options.spool;

@@ -8,13 +8,12 @@
 
 struct fz_cli_ci_options {
 	struct fz_ci_run_options run;
-	const char *output; /* folder of reports; NULL: none */
-	const char *link;   /* where its page will be found; NULL */
-	int color;          /* enum fz_color_when */
-	/* where runs of many are kept; no server: nowhere */
-	struct fz_cli_fleet fleet;
+	const char *output;        /* folder of reports; NULL: none */
+	const char *link;          /* URL of its page; NULL: none */
+	int color;                 /* enum fz_color_when */
+	struct fz_cli_fleet fleet; /* the server that stores runs, if any */
 	struct fz_cli_spool spool;
-	const char *repository, *pull; /* NULL: as git and the service say */
+	const char *repository, *pull; /* NULL: from git and the CI service */
 };
 
 #define FZ_CLI_CI_SERVER_ENTRIES(o)                                                                \
@@ -36,20 +35,20 @@ struct fz_cli_ci_options {
 #define FZ_CLI_CI_SPOOL_ENTRIES(o) \
 	FZ_CLI_SPOOL_ENTRIES((o).spool, "fizeau/spool in the cache folder")
 
-/* Print what was judged, and write the folder of reports. */
+/* Print the verdicts, and write the folder of reports. */
 int fz_cli_ci_report(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz_error *err);
-/* The page with the tree of a metric, and the name of its file, which the caller frees. */
+/* Write the page with the tree of a metric. The second function returns its file name, which the
+ * caller frees. */
 int fz_cli_ci_page(struct fz_ci_run *c, const char *metric, struct fz_output *out,
 		   struct fz_error *err);
 char *fz_cli_ci_page_name(const struct fz_ci_result *r, const char *metric);
 
-/* What asks too much of a server is found before anything is measured. Nothing without a server. */
+/* Check options for the server before anything is measured. Does nothing without a server. */
 int fz_cli_ci_server_check(const struct fz_cli_ci_options *o, struct fz_error *err);
-/* Changes that were acknowledged on the server go to the configuration, if it can be asked. */
+/* Add changes that were accepted on the server to the configuration, if it is reachable. */
 void fz_cli_ci_server_ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o);
-/* Verdicts, values and pages go to the server, by way of a spool, in which they wait for the next
- * run while it is away; what goes wrong is a warning, for a verdict does not depend on who keeps
- * it. */
+/* Send verdicts, values and pages to the server. While it is unreachable, they wait in a spool for
+ * the next run. Failures are only warnings, because the verdict does not depend on them. */
 void fz_cli_ci_server_send(struct fz_ci_run *c, const struct fz_cli_ci_options *o);
 
 /* fizeau ci accept; argv[0] is "accept". */

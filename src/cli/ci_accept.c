@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau ci accept: acknowledge a change that a run found on a server, with a reason. Like
- * [accept] in fizeau.ini, but for one benchmark of one commit or pull request. */
+/* fizeau ci accept: accept a change of a run on a server, with a reason. Like [accept] in
+ * fizeau.ini, but for one benchmark of one commit or pull request. */
 #include "cli/ci.h"
 
 #include <stdio.h>

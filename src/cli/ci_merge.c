@@ -48,7 +48,7 @@ int fz_cli_ci_merge(int argc, char **argv)
 		rc = fz_ci_merge(&c, (const char *const *)state.arguments,
 				 (size_t)state.argument_count, &err);
 	if (!rc)
-		fz_ci_merge_find(&c, NULL); /* a folder without the commit has no links */
+		fz_ci_merge_find(&c, NULL); /* without the commit there are no links */
 	if (!rc)
 		fz_cli_ci_server_ask(&c, &options);
 	if (!rc && c.rules.config)

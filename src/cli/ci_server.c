@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau ci --server: results of a run go to a server that keeps those of many, and what was
- * acknowledged there is known here.
+/* fizeau ci --server: sends the results of a run to a server, and reads the changes that were
+ * accepted there.
  *
  *   before   GET /api/accepted  -> [accept]s of the configuration
  *   after    POST /api/benchmarks (report.json) -> number of the run
  *            POST /api/benchmarks/page, for each page
  *
- * A run's id is made of what is sent, so whatever is sent twice is there once. What is sent lies in
- * a spool first, and what the server does not take now waits there for the next run. A spool is of
- * one server, repository and token: nobody's results go where another's belong. */
+ * The id of a run is a hash of what is sent, so a run that is sent twice is stored once. Everything
+ * goes through a spool, where it waits for the next run if the server is unreachable. A spool
+ * belongs to one server, repository and token, so results cannot go to another project. */
 #include "cli/ci.h"
 
 #ifdef FZ_FLEET
@@ -56,7 +56,7 @@ static int open_link(struct fz_ci_run *c, const struct fz_cli_ci_options *o, str
 					  .token = ret->token,
 					  .seconds = SECONDS_MAX,
 					  .attempts = FZ_CLIENT_ATTEMPTS };
-	/* Reports that were put together know no checkout. */
+	/* Merged reports have no checkout yet. */
 	if (!rc && !r->root)
 		rc = fz_ci_merge_find(c, err);
 	const struct fz_ci_source_options as = {
@@ -77,7 +77,7 @@ static void add_parameter(struct fz_buf *out, const char *name, const char *valu
 	fz_buf_uri_part(out, fz_str_of(value));
 }
 
-/* ---- what was acknowledged ---- */
+/* ---- accepted changes ---- */
 
 static int ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz_error *err)
 {
@@ -116,7 +116,7 @@ void fz_cli_ci_server_ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o
 			    err.message);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static void add_commit(struct fz_buf *out, const char *side, const struct fz_ci_source_commit *c)
 {
@@ -154,13 +154,13 @@ static char *query_of(const struct fz_ci_source *s, bool edited, struct fz_str r
 	return fz_buf_take(&out);
 }
 
-/* What is on its way, to the spool and from it. */
+/* Pushes to the spool and from there to the server. */
 struct outbox {
 	const struct link *link;
-	struct fz_agent_spool *spool; /* NULL: there is none, and all goes at once */
+	struct fz_agent_spool *spool; /* NULL: none; send directly */
 	char *run_query;              /* owned */
-	int64_t run;                  /* its number there; 0: not yet */
-	uint64_t before;              /* pushes of earlier runs that went */
+	int64_t run;                  /* its number on the server; 0: not sent yet */
+	uint64_t before;              /* number of pushes of earlier runs that were sent */
 };
 
 static void take_run(struct outbox *o, const struct fz_buf *answer)
@@ -183,7 +183,7 @@ static void on_gone(void *arg, const struct fz_agent_spooled *p, const struct fz
 		o->before++;
 }
 
-/* Without it what is sent is not kept, but it is sent. */
+/* Open the spool; returns its folder. If that fails, pushes are sent but not kept. */
 static char *open_spool(struct outbox *box, const struct fz_cli_ci_options *o,
 			const struct fz_notify *notify)
 {
@@ -255,7 +255,7 @@ static void tell_sent(const struct outbox *o, const char *server)
 		fz_cli_note("results: %s?run=%lld", page, (long long)o->run);
 }
 
-/* What is in the spool, if there is one. */
+/* Send what is in the spool, if there is one. */
 static void empty(struct outbox *o, const char *folder, const struct fz_notify *notify)
 {
 	const struct fz_agent_send how = { .client = &o->link->client,

@@ -44,14 +44,14 @@ static struct fz_str keep(struct fz_arena *arena, struct fz_buf *text)
 	return kept;
 }
 
-/* Of each metric there is a page, with its tree. */
+/* Each metric has a page with its tree. */
 char *fz_cli_ci_page_name(const struct fz_ci_result *r, const char *metric)
 {
 	return strcmp(metric, r->metrics.list[0]) == 0 ? fz_strdup("report.html")
 						       : fz_asprintf("report-%s.html", metric);
 }
 
-/* metric: the page's. */
+/* metric: that of the page. */
 static struct fz_html_benchmark describe(const struct fz_ci_result *r, const struct fz_ci_bench *b,
 					 const char *metric, struct fz_arena *arena)
 {
@@ -83,7 +83,7 @@ static struct fz_html_benchmark describe(const struct fz_ci_result *r, const str
 	return h;
 }
 
-/* The caller frees the list; all texts lie in the arena. */
+/* The caller frees the list; all texts are in the arena. */
 static struct fz_html_gate describe_gate(const struct fz_ci_result *r, const char *metric,
 					 struct fz_arena *arena)
 {
@@ -177,7 +177,7 @@ static int write_folder(struct fz_ci_run *c, const char *folder, struct fz_error
 	return rc ? rc : write_recordings(c, folder, err);
 }
 
-/* Where GitHub runs us it shows a summary of the job, and annotations that stand on a line. */
+/* In GitHub Actions, write the summary of the job, and print annotations. */
 static void tell_github(const struct fz_ci_run *c)
 {
 	const char *summary = getenv("GITHUB_STEP_SUMMARY"), *runs = getenv("GITHUB_ACTIONS");

@@ -14,7 +14,7 @@ enum fz_exit {
 	FZ_EXIT_NOT_STARTED = 125, /* run: our own failure before the program started */
 };
 
-/* What a command's plain arguments are, for completion by a shell. */
+/* Kind of a command's plain arguments, for shell completion. */
 enum fz_argument {
 	FZ_ARGUMENT_NOTHING,
 	FZ_ARGUMENT_RECORDING,
@@ -28,7 +28,7 @@ struct fz_command {
 	const char *name;
 	const char *summary;  /* one line for `fizeau help` */
 	const char *usage;    /* "[options] BASE HEAD" */
-	const char *examples; /* lines of "$ command" with a comment each; shown first in --help */
+	const char *examples; /* lines "$ command   # comment"; shown first in --help */
 	const struct fz_opt *options;
 	enum fz_argument argument;
 	/* Parses its own options and returns the exit status. */
@@ -43,22 +43,22 @@ extern const struct fz_command fz_command_run, fz_command_attach, fz_command_top
 
 extern const struct fz_command *const fz_commands[]; /* NULL-terminated */
 
-/* Parse options; prints help or the error itself. Returns true when the command should go on,
- * else *ret_exit is the status to end with. */
+/* Parse options; prints help or the error. Returns true if the command should continue, else
+ * *ret_exit is the exit status. */
 bool fz_cli_parse(const struct fz_command *command, struct fz_opt_state *state, int argc,
 		  char **argv, int *ret_exit);
-/* "fizeau: MESSAGE" on stderr; returns FZ_EXIT_TROUBLE. */
+/* Print "fizeau: MESSAGE" to stderr; returns FZ_EXIT_TROUBLE. */
 int fz_cli_error(const struct fz_error *err);
 FZ_PRINTF(1, 2)
 int fz_cli_errorf(const char *fmt, ...);
-/* "fizeau: warning: MESSAGE" on stderr. */
+/* Print "fizeau: warning: MESSAGE" to stderr. */
 FZ_PRINTF(1, 2)
 void fz_cli_warn(const char *fmt, ...);
-/* "fizeau: MESSAGE" on stderr, whatever a path in it contains. */
+/* Print "fizeau: MESSAGE" to stderr, escaped: it may contain paths. */
 FZ_PRINTF(1, 2)
 void fz_cli_note(const char *fmt, ...);
-/* The same for what a session has to say; progress only on a terminal. */
+/* Prints notes, warnings and, on a terminal, progress. */
 extern const struct fz_notify fz_cli_notify;
-/* Text to standard output, at once. When it cannot be written main says so, and ends with
- * FZ_EXIT_TROUBLE unless the status is another one. */
+/* Print text to standard output and flush. If that fails, main prints an error and exits with
+ * FZ_EXIT_TROUBLE unless the status is already an error. */
 void fz_cli_print(struct fz_str text);

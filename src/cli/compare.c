@@ -64,7 +64,7 @@ static const struct fz_opt option_table[] = {
 };
 /* clang-format on */
 
-static void say_what_was_done(const struct fz_paired_run *c)
+static void print_sides(const struct fz_paired_run *c)
 {
 	uint32_t base = c->side[FZ_BASE].profile->run_count;
 	uint32_t head = c->side[FZ_HEAD].profile->run_count;
@@ -95,8 +95,8 @@ static int report(struct fz_paired_run *c, struct fz_error *err)
 				       "interrupted before each side had a complete run");
 		o->labels[s] = c->side[s].label;
 	}
-	say_what_was_done(c);
-	/* Before anything can go wrong; the verdict is said first. */
+	print_sides(c);
+	/* Save before the report can fail, but print the paths after the verdict. */
 	int rc = fz_paired_run_keep(c, err);
 	if (!rc)
 		rc = fz_cli_output_write_diff(o, c->side[FZ_BASE].profile, c->side[FZ_HEAD].profile,
@@ -117,7 +117,7 @@ static int compare(struct fz_paired_run *c, struct fz_error *err)
 	if (rc)
 		return rc;
 	options.compare.record = options.record.how;
-	/* Two commands are meant to differ. */
+	/* The command lines are expected to differ. */
 	if (options.compare.commands[FZ_BASE])
 		options.record.output.force = options.record.output.two_commands = true;
 	rc = fz_paired_run_make(c, &options.compare, &fz_cli_notify, err);
@@ -164,7 +164,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 	options.record = FZ_CLI_RECORD_DEFAULTS;
 	options.record.clock = FZ_CLOCK_CPU;
-	/* Complete runs of the same work in turn on one machine, also by two different commands. */
+	/* Runs are complete, in turn on one machine, and do the same work, even with two commands.
+	 */
 	options.record.output.scale = FZ_SCALE_TIME;
 	options.compare.warmup = 1;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau completion: scripts that let a shell complete commands, options and their values.
  *
- * Made from the tables of commands and options, as --help is; nothing is listed twice. Recordings
- * (@1, @2, ...) are asked from 'fizeau list' when they are wanted.
+ * Generated from the tables of commands and options, like --help. Recordings (@1, @2, ...) are
+ * queried with 'fizeau list' on completion.
  */
 #include "cli/cli.h"
 
@@ -27,7 +27,7 @@ static bool is_option(const struct fz_opt *o)
 	return o->kind != FZ_OPT_GROUP && !o->hidden;
 }
 
-/* What a value may be, separated by spaces; false: nothing is known of it. */
+/* Append the valid values, separated by spaces; false if they are unknown. */
 static bool values_of(const struct fz_opt *o, struct fz_buf *out)
 {
 	if (o->kind == FZ_OPT_CHOICE)
@@ -48,7 +48,7 @@ static bool is_file(const struct fz_opt *o)
 	return false;
 }
 
-/* Text inside '...' of a shell. */
+/* Append text escaped for '...' of a shell. */
 static void add_quoted(struct fz_buf *out, const char *text)
 {
 	for (; *text; text++)
@@ -58,7 +58,7 @@ static void add_quoted(struct fz_buf *out, const char *text)
 			fz_buf_char(out, *text);
 }
 
-/* The first part of a help text: as much as fits beside an option. */
+/* The first part of a help text that fits beside an option; the caller frees. */
 static char *brief(const char *help)
 {
 	enum { LEAST = 12, MOST = 70 };
@@ -215,7 +215,7 @@ static void write_bash(struct fz_buf *out)
 
 /* ---- zsh ---- */
 
-/* Inside [...] of an _arguments specification, which is inside '...'. */
+/* Append help escaped for [...] of an _arguments specification, inside '...'. */
 static void add_zsh_help(struct fz_buf *out, const char *help)
 {
 	fz_auto(fz_free_ptr) char *text = brief(help);

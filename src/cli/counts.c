@@ -20,10 +20,10 @@ void fz_cli_counts_release(struct fz_cli_counts *c)
 #include "agent/sender.h"
 #include "fleet/client.h"
 
-/* A gate does not wait long for who says nothing. */
+/* A gate does not wait long for a server that does not respond. */
 enum { STALL_SECONDS = 20 };
 
-/* Who was away when we began is asked once more, not waited for. */
+/* A server that was unreachable before is tried once more, without retries. */
 static struct fz_client client_of(const struct fz_cli_counts *c)
 {
 	return (struct fz_client){ .server = c->server.url,
@@ -56,7 +56,7 @@ static int read_one(void *arg, const char *commit, const char *key, struct fz_bu
 	return ask(arg, query, ret, err);
 }
 
-/* ---- keeping, and what waits ---- */
+/* ---- storing, and the spool ---- */
 
 static void say(void *arg, enum fz_notice kind, const char *text)
 {
@@ -73,8 +73,8 @@ static int open_spool(struct fz_cli_counts *c, const struct fz_notify *notify,
 	return fz_agent_spool_open(c->waits, limit, true, notify, ret, err);
 }
 
-/* A server that could not take it now may take it later. One that does not want it, of this token
- * say, will not. What waited does not replace what came there meanwhile. */
+/* Keep counts in the spool if the server failed temporarily, but not if it rejected them. Sent
+ * later, they do not replace counts that were stored meanwhile. */
 static void leave(struct fz_cli_counts *c, const char *query, struct fz_str bytes,
 		  struct fz_error *err)
 {
@@ -102,7 +102,7 @@ static int save(void *arg, const char *commit, const char *key, struct fz_str by
 	long status;
 	int rc = fz_client_try(&client, query, &bytes, &answer, &status, err);
 
-	/* Who went away meanwhile is not waited for a second time. */
+	/* Do not wait again for a server that has become unreachable. */
 	if (rc == FZ_ESYSTEM)
 		c->server.trouble = *err;
 	if (rc && (status == 0 || status == 429 || status >= 500))
@@ -116,7 +116,7 @@ static void count_gone(void *arg, const struct fz_agent_spooled *p, const struct
 	*(int64_t *)arg += answer != NULL;
 }
 
-/* What earlier commands left, if there is any. */
+/* Send what earlier commands left in the spool. */
 static void deliver(struct fz_cli_counts *c)
 {
 	const struct fz_notify notify = { .call = say, .arg = c };
@@ -142,7 +142,7 @@ static void deliver(struct fz_cli_counts *c)
 		fz_notify_note(&notify,
 			       "sent queued counts of earlier runs to the server (recordings: %s)",
 			       fz_format_count(gone, n));
-	/* Who does not answer is told of when its counts are asked for. */
+	/* An unreachable server is reported when its counts are read. */
 	if (opened && rc == FZ_ESYSTEM)
 		c->server.trouble = err;
 	else if (rc)

@@ -7,10 +7,10 @@
 
 struct fz_cli_counts {
 	const char *who;  /* the command */
-	const char *save; /* as it was given; NULL: not at all */
+	const char *save; /* --save; NULL: not given */
 	struct fz_cli_fleet fleet;
-	struct fz_cli_spool spool; /* where counts wait for a server that is away */
-	char *token, *waits;       /* of that folder, which is that server's and token's */
+	struct fz_cli_spool spool; /* where counts wait while the server is unreachable */
+	char *token, *waits;       /* waits: the spool's folder for this server and token */
 	struct fz_baseline_server server;
 };
 
@@ -20,7 +20,7 @@ struct fz_cli_counts {
 		.help = "read the token for the --save server from FILE (default: $FIZEAU_TOKEN)", \
 		.value = &(c).fleet.token_file                                                     \
 	}
-/* For those that keep counts nowhere but in a place. */
+/* For commands that store counts only in a place. */
 #define FZ_CLI_COUNTS_ENTRIES(c)                                                             \
 	{ .kind = FZ_OPT_STRING,                                                             \
 	  .long_name = "save",                                                               \
@@ -30,11 +30,11 @@ struct fz_cli_counts {
 		  "branch (fizeau-data), or a server (http://HOST:PORT)" },                  \
 		FZ_CLI_COUNTS_TOKEN_ENTRY(c)
 
-/* Where --save is an address, *ret is how that server is asked, for as long as c lives; else NULL.
- * What earlier commands left in the spool goes to it first, if it answers. */
+/* If --save is a URL, set *ret to access that server, valid as long as c; else to NULL. Sends what
+ * earlier commands left in the spool first, if the server is reachable. */
 int fz_cli_counts_open(struct fz_cli_counts *c, struct fz_baseline_server **ret,
 		       struct fz_error *err);
-/* The same, and the place: without --save the cache. What is no place is an error. */
+/* The same, and set the place; without --save the cache. Fails if --save is not a place. */
 int fz_cli_counts_place(struct fz_cli_counts *c, int *ret_place, struct fz_baseline_server **ret,
 			struct fz_error *err);
 void fz_cli_counts_release(struct fz_cli_counts *c);

@@ -47,7 +47,7 @@ static struct fz_cli_output output;
 static struct fz_cli_range base_range, head_range;
 static struct fz_cli_fleet fleet;
 
-/* Two releases of what a server or its store has. */
+/* Compare two releases of a server or its store. */
 static int compare_releases(char **names, int n, struct fz_cli_output *o, struct fz_error *err)
 {
 	struct fz_profile *profile[FZ_SIDES];
@@ -90,7 +90,7 @@ static const struct fz_opt option_table[] = {
 	  .help = "use only this time range of the head",
 	  .value = &head_range,
 	  .call = fz_cli_range_set },
-	FZ_CLI_OUTPUT_PART_ENTRIES(output), /* of both */
+	FZ_CLI_OUTPUT_PART_ENTRIES(output), /* apply to both sides */
 	FZ_CLI_OUTPUT_PROCESS_ENTRY(output),
 	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
 	FZ_CLI_OUTPUT_UNIT_ENTRY(output),
@@ -131,7 +131,7 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-/* Of one recording two ranges are the sides. */
+/* Make two ranges of one recording the sides. */
 static int split(const struct fz_opt_state *state, struct fz_cli_side *ret_base,
 		 struct fz_cli_side *ret_head, struct fz_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau doctor: explain why recording fails and how to fix it.
  *
- * Without a process: what this machine allows. With one: each step of reading it, up to the first
- * that fails.
+ * Without a process: check what this machine permits. With one: try each step of reading it, up to
+ * the first that fails.
  */
 #include "cli/cli.h"
 #include "cli/workers.h"
@@ -27,7 +27,7 @@ static const struct fz_opt option_table[] = { { .kind = FZ_OPT_END } };
 
 enum { CAP_SYS_PTRACE_BIT = 19, CAP_PERFMON_BIT = 38, SAMPLES = 100, WHAT_COLUMNS = 24 };
 
-/* What is too long for its column, the path of an interpreter say, has a line of its own. */
+/* Print a row. If `what` is too long for its column, such as a path, it gets its own line. */
 static void say(const char *what, const char *found)
 {
 	char safe_what[256], safe_found[1024];
@@ -209,7 +209,7 @@ static int take_samples(struct fz_python *python, struct fz_error *err)
 	return 0;
 }
 
-/* Native stacks need nothing of a process but that it can be stopped. */
+/* Native stacks only require that the process can be stopped. */
 static int check_stop(pid_t pid, struct fz_error *err)
 {
 	struct fz_stopper *stopper;

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BELOW_MAX = 256 }; /* processes below one */
+enum { BELOW_MAX = 256 }; /* descendants of a process */
 enum { TRIES_MAX = 50, TORN_TRIES_MAX = 10, TRY_PAUSE_NS = 500000, START_PATIENCE_NS = 1000000000 };
 
 static struct {
@@ -92,7 +92,7 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-/* One process, looked at. */
+/* The stacks of one process. */
 struct look {
 	pid_t pid;
 	struct fz_process process;
@@ -101,8 +101,8 @@ struct look {
 	struct fz_stopper *stopper;
 	struct fz_traceback *threads;
 	uint32_t n;
-	bool unreadable; /* some thread was */
-	bool torn;       /* some variable was */
+	bool unreadable; /* some thread could not be read */
+	bool torn;       /* some variable changed while it was read */
 	uint32_t hidden; /* threads that wait */
 	struct fz_python_glance glance;
 };
@@ -121,7 +121,7 @@ static void pause_ns(long ns)
 	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
 }
 
-/* A program that is just starting becomes readable within milliseconds. */
+/* Open the interpreter. A program that is just starting becomes readable within milliseconds. */
 static int open_python(struct look *l, struct fz_error *err)
 {
 	struct fz_python_options o = { .all_threads = options.all_threads ||
@@ -144,7 +144,7 @@ static int open_python(struct look *l, struct fz_error *err)
 
 static unsigned cpu_state(char state)
 {
-	/* Still held by our own --blocking, or gone. */
+	/* Stopped by our own --blocking, or gone. */
 	if (state == 't' || state == 0)
 		return 0;
 	return state == 'R' ? FZ_TRACEBACK_ON_CPU : FZ_TRACEBACK_OFF_CPU;
@@ -163,7 +163,7 @@ static int by_thread(const void *a, const void *b, void *arg)
 	return (x_tid > y_tid) - (x_tid < y_tid);
 }
 
-/* Of threads that are not asked for those that wait are only counted. */
+/* True if a thread is printed. Without --all-threads waiting threads are only counted. */
 static bool is_wanted(struct look *l, const struct fz_python_stack *s, char state)
 {
 	bool idle = fz_python_is_idle(s->status, state), code = s->stack != FZ_NONE;
@@ -206,7 +206,7 @@ static void keep(struct look *l, const struct fz_python_sample *s)
 	qsort_r(l->threads, l->n, sizeof(*l->threads), by_thread, l->profile->threads);
 }
 
-/* Until no thread moved while it was read. */
+/* Read stacks until no thread changed while it was read. */
 static int take(struct look *l, struct fz_error *err)
 {
 	struct fz_python_sample s;
@@ -248,7 +248,7 @@ static int look_at(struct look *l, pid_t pid, struct fz_error *err)
 	return 0;
 }
 
-/* ---- showing ---- */
+/* ---- printing ---- */
 
 static void warn_inexact(const struct look *l)
 {
@@ -321,7 +321,7 @@ static int refuse(pid_t pid, struct fz_error *err)
 	return fz_cli_error(err);
 }
 
-/* One process, into `json` when that is not NULL. */
+/* Print one process, as JSON if `json` is not NULL. */
 static int dump_one(pid_t pid, struct fz_json *json, bool first)
 {
 	struct look l = { .process = { .pidfd = -1, .stat_fd = -1, .mem_fd = -1 } };
@@ -343,7 +343,7 @@ static int dump_one(pid_t pid, struct fz_json *json, bool first)
 	return status;
 }
 
-/* The process that a word names, and with --subprocesses the Python ones below it. */
+/* Print the process that a word names, and with --subprocesses its Python descendants. */
 static int dump_word(const char *word, struct fz_json *json, int *shown)
 {
 	pid_t pids[1 + BELOW_MAX];

@@ -41,7 +41,7 @@ static bool is_named(const struct fz_profile *p, const struct fz_thread *t,
 	char tid[24];
 
 	snprintf(tid, sizeof(tid), "%llu", (unsigned long long)t->tid);
-	/* Reports call it main, whatever its name. */
+	/* Reports name it main, whatever its name is. */
 	for (; *names; names++)
 		if (strcmp(*names, tid) == 0 || (t->is_main && strcmp(*names, "main") == 0) ||
 		    (name.n && fz_str_eq(name, fz_str_of(*names))))
@@ -58,7 +58,8 @@ static bool *named_threads(const struct fz_profile *p, const char *const *names)
 	return flags;
 }
 
-/* What an option matched, freed by the caller; it was checked. NULL: it was not given. */
+/* Flags of the functions that an option matches; the caller frees. NULL if it was not given. The
+ * regular expression was checked before. */
 static bool *matching(const struct fz_profile *p, const char *option, const char *text)
 {
 	regex_t regex;
@@ -95,7 +96,7 @@ static uint64_t keep(const struct fz_cli_filter *wanted, struct fz_profile *p)
 	return roots ? fz_profile_root_at(p, roots) : kept;
 }
 
-/* "MainThread (4711), worker (4712)" */
+/* Append "MainThread (4711), worker (4712)". */
 static void list_threads(const struct fz_profile *p, struct fz_buf *out)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++) {

@@ -9,12 +9,12 @@ struct fz_cli_filter {
 	const char *const *threads; /* NULL-terminated names or ids; empty: all */
 	const char *functions;      /* extended regular expression; NULL: all */
 	const char *root;           /* likewise: where stacks begin */
-	bool no_idle;               /* only of threads that did not wait */
+	bool no_idle;               /* drop samples of waiting threads */
 };
 
-/* Is the text of an option an extended regular expression? */
+/* Fails if the text of an option is not an extended regular expression. */
 int fz_cli_check_regex(const char *option, const char *text, struct fz_error *err);
-/* Keep the samples of that part of each profile; a fact of it says what was kept. FZ_EUSAGE: not
- * one of them has any. NULL among the profiles is passed over. */
+/* Keep only matching samples of each profile, and store the filter in a fact. FZ_EUSAGE if none of
+ * the profiles has any. NULL profiles are skipped. */
 int fz_cli_filter_keep(const struct fz_cli_filter *wanted, struct fz_profile *const *profiles,
 		       size_t n, struct fz_error *err);

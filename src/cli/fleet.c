@@ -24,7 +24,7 @@ int fz_cli_fleet_add_label(const char *text, const struct fz_opt *opt, struct fz
 	return 0;
 }
 
-/* "90m", "24h", "7d": so long ago. */
+/* Parse a time before now: "90m", "24h", "7d". */
 int fz_cli_fleet_set_since(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	struct fz_cli_fleet *f = opt->value;
@@ -36,7 +36,7 @@ int fz_cli_fleet_set_since(const char *text, const struct fz_opt *opt, struct fz
 		       opt->long_name, text);
 }
 
-/* Binary multiples. */
+/* Units are binary multiples. */
 int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	static const char units[] = "KMGT";
@@ -170,7 +170,7 @@ static char *query_of(const struct fz_cli_fleet *f, const char *const names[2], 
 	return fz_buf_take(&out);
 }
 
-/* "123", the base of so many bytes, the head. */
+/* Parse an answer: a line with the size of the base, the base, the head. */
 static int take_pair(struct fz_str answer, const char *server, struct fz_profile *ret[2],
 		     struct fz_error *err)
 {

@@ -32,17 +32,17 @@ int fz_cli_fleet_set_since(const char *text, const struct fz_opt *opt, struct fz
 		.value = &(f).token_file                                              \
 	}
 
-/* Where pushes wait while the server is away. */
+/* Where pushes wait while the server is unreachable. */
 struct fz_cli_spool {
-	const char *folder; /* NULL: the usual one */
+	const char *folder; /* NULL: the default */
 	uint64_t limit;     /* bytes; 0: FZ_CLI_SPOOL_LIMIT */
 };
 #define FZ_CLI_SPOOL_LIMIT ((uint64_t)256 << 20)
-/* The folder of what waits for a server, which is of one token and of what `whose` says: nobody's
- * goes where another's belongs. The caller frees. */
+/* The folder of pushes to a server with this token, for the owner `whose`, so that pushes of
+ * different owners are separate. The caller frees. */
 int fz_cli_spool_folder(const struct fz_cli_spool *s, const char *server, const char *whose,
 			const char *token, char **ret, struct fz_error *err);
-/* "256M", into a uint64_t. */
+/* Parse "256M" into a uint64_t. */
 int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz_error *err);
 
 #define FZ_CLI_SPOOL_ENTRIES(s, usual)                                                          \
@@ -61,20 +61,21 @@ int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz
 /* A call of a struct fz_notify whose arg is the command's name. */
 void fz_cli_fleet_say(void *command, enum fz_notice kind, const char *text);
 
-/* Whether one of them was given. */
+/* True if one of these options was given. */
 static inline bool fz_cli_fleet_asked(const struct fz_cli_fleet *f)
 {
 	return f->server || f->store || f->token_file || f->label_n || f->since_s || f->until_s;
 }
 
-/* Two releases "SERVICE@VERSION", from the server or the store. */
+/* Load two releases "SERVICE@VERSION" from the server or the store. */
 int fz_cli_fleet_load(const struct fz_cli_fleet *f, const char *const names[2], const char *metric,
 		      struct fz_profile *ret[2], struct fz_error *err);
 /* The token, or NULL; the caller frees. */
 int fz_cli_fleet_token(const struct fz_cli_fleet *f, char **ret, struct fz_error *err);
-/* What this program was built without. */
+/* The error that this program was built without server support. */
 int fz_cli_fleet_missing(struct fz_error *err);
-/* A command's work on its arguments, and how it ends; NULL where this program was built without. */
+/* Run a command's work on its arguments; returns the exit status. work is NULL if this program was
+ * built without server support. */
 typedef int fz_cli_fleet_work(char **names, int n, struct fz_error *err);
 int fz_cli_fleet_do(const struct fz_command *command, fz_cli_fleet_work *work,
 		    const struct fz_opt_state *state);

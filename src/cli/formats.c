@@ -13,7 +13,7 @@ static void add_row(struct fz_buf *b, const char *name, bool reads, const char *
 		      *suffixes ? " (" : "", suffixes, *suffixes ? ")" : "");
 }
 
-/* Whether a report is how that format is written: as its codec, or on its own under its name. */
+/* True if a report writes that format, with its codec or under its own name. */
 static bool is_written_by(const struct fz_format *f, const struct fz_report *r)
 {
 	return strcmp(r->codec ? r->codec : r->name, f->name) == 0;

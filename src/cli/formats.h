@@ -2,5 +2,5 @@
 /* Print the table of formats: 'fizeau replay --list-formats' and 'fizeau help formats'. */
 #pragma once
 
-/* To standard output. Returns an exit status. */
+/* Print to standard output. Returns an exit status. */
 int fz_cli_formats_print(void);

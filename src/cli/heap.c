@@ -37,7 +37,7 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-/* What a stack of one or two frames holds, with all below it. */
+/* Memory held by a stack of one or two frames, including all below it. */
 struct holder {
 	uint32_t stack;
 	uint64_t bytes, objects;
@@ -110,7 +110,7 @@ static void add_types(const struct fz_profile *p, const struct fz_heap_result *r
 			      fz_format_plural(r->n - shown, "type", number));
 }
 
-/* Attributes and variables have their module's or function's name in front. */
+/* Append a holder; attributes and variables are prefixed with their module or function. */
 static void add_holder(const struct fz_profile *p, uint32_t stack, const struct fz_style *style,
 		       struct fz_buf *out)
 {
