@@ -5,7 +5,7 @@
  *   -    2026-11-22 09:38   4.10 s  wall   running   3c82fae+  pid 4711: app.py --slow
  *   @1   2026-11-22 09:37   579 ms  wall   exit 3    3c82fae   app.py --fast
  *
- * What is still being made stands above, without a number.
+ * Unfinished recordings come first, without a number.
  */
 #include "cli/cli.h"
 
@@ -40,15 +40,14 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-/* What a line says. */
 struct row {
 	const char *path;
-	size_t number; /* 0: it is still being made */
+	size_t number; /* 0: unfinished */
 	struct fz_store_name name;
-	struct fz_profile *p; /* facts; NULL: there are none yet */
+	struct fz_profile *p; /* facts; NULL: none yet */
 };
 
-/* A recorder that was killed left no duration; the file was last written about then. */
+/* A killed recorder stored no duration; the file was last written at about its end. */
 static int64_t last_written(const char *path)
 {
 	struct stat st;
@@ -68,7 +67,7 @@ static int64_t start_of(const struct row *r)
 	return r->p && r->p->run_count ? r->p->runs[0].start_unix_ns : r->name.start_unix_ns;
 }
 
-/* Of one run. */
+/* Duration of one run in ns. */
 static double lasted(const struct row *r)
 {
 	if (!r->number)
@@ -78,7 +77,7 @@ static double lasted(const struct row *r)
 	return r->p ? (double)r->p->recording.duration_ns / FZ_MAX(r->p->run_count, 1) : 0;
 }
 
-/* "running" has no ending yet; nothing is known of one that cannot be read. */
+/* How it ended: "running" if unfinished, "" if the file cannot be read. */
 static const char *ending_of(const struct row *r, char out[FZ_RECORDING_WORD])
 {
 	if (!r->number)

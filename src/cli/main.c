@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau: dispatch to the commands; help, errors and usage, which all commands share. */
+/* fizeau: dispatch to the commands; help, errors and usage of all commands. */
 #include "cli/cli.h"
 
 #include "base/io.h"
@@ -38,7 +38,7 @@ static const struct fz_command *find_command(const char *name)
 	return NULL;
 }
 
-/* Why standard output could not be written; told when everything else is done. */
+/* Why standard output could not be written; reported at the end. */
 static int stdout_errno;
 
 static void flush_stdout(void)
@@ -100,7 +100,7 @@ void fz_cli_note(const char *fmt, ...)
 	fprintf(stderr, "fizeau: %s\n", safe);
 }
 
-/* Progress is one line that is rewritten; whatever else is said stands in its place. */
+/* Progress is one line that is rewritten; other messages replace it. */
 static void on_notice(void *arg, enum fz_notice kind, const char *text)
 {
 	static const char clear[] = "\r\033[K";
@@ -185,7 +185,7 @@ static int help(int argc, char **argv)
 
 static int unknown_command(const char *name)
 {
-	/* What others call it; near to no name. */
+	/* Names in other programs, which are not similar to ours. */
 	static const char *const others[][2] = { { "profile", "run" },    { "stat", "run --count" },
 						 { "report", "replay" },  { "view", "replay" },
 						 { "convert", "replay" }, { "snapshot", "dump" } };
@@ -211,8 +211,8 @@ static void on_broken_pipe(int number)
 	(void)number;
 }
 
-/* Writing to a closed pipe is an error of the write. A handler, unlike SIG_IGN, is not inherited
- * by programs that we start. */
+/* Let writes to a closed pipe fail instead. A handler, unlike SIG_IGN, is not inherited by programs
+ * that we start. */
 static void ignore_broken_pipes(void)
 {
 	struct sigaction old;
@@ -222,7 +222,7 @@ static void ignore_broken_pipes(void)
 }
 
 #ifdef __clang__
-#define IS_GCC "" /* its version says who it is */
+#define IS_GCC "" /* __VERSION__ of clang has its name */
 #else
 #define IS_GCC "GCC "
 #endif
@@ -232,8 +232,8 @@ static void ignore_broken_pipes(void)
 #define SERVERS "without server support"
 #endif
 
-/* The first line is for programs, the others are for people: what this build has, and what this
- * kernel lets it do ('fizeau doctor' says more). */
+/* The first line is for programs, the others are for people: features of this build, and what this
+ * kernel permits ('fizeau doctor' prints more). */
 static int print_version(void)
 {
 	struct utsname system;
@@ -253,7 +253,7 @@ static int print_version(void)
 
 /* ---- without a command ---- */
 
-/* Where there are recordings, what can be done with them:
+/* If there are recordings, suggest what to do with them:
  *
  *   2 recordings here; the latest is of app.py. Next:
  *     fizeau show                       what the latest holds
@@ -267,7 +267,7 @@ static void add_step(const char *command, const char *does, struct fz_buf *out)
 	fz_buf_printf(out, "  %-28s %s\n", command, does);
 }
 
-/* "app.py --slow", or the name that the recorder gave the file. */
+/* Append "app.py --slow", or the name that the recorder gave the file. */
 static void add_program(const char *path, struct fz_buf *out)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
@@ -292,7 +292,7 @@ static bool has_pair(void)
 	return fz_store_last_two(&base, &head, &namesakes, &err) == 0;
 }
 
-/* Append the text. False: there are no recordings. */
+/* Append the suggestions. False if there are no recordings. */
 static bool add_next_steps(struct fz_buf *out)
 {
 	fz_auto(fz_store_list_release) struct fz_store_list list = { 0 };
@@ -321,7 +321,7 @@ static bool add_next_steps(struct fz_buf *out)
 	return true;
 }
 
-/* On stderr, with a status that scripts notice. */
+/* Print to stderr, with an error status for scripts. */
 static int no_command(void)
 {
 	fz_auto(fz_buf_release) struct fz_buf next = { 0 };
@@ -350,8 +350,7 @@ static int dispatch(int argc, char **argv)
 	return command->run(command, argc - 1, argv + 1);
 }
 
-/* A reader that went away has decided so; output lost for another reason is a failure, unless
- * the status is already that of something else. */
+/* A closed pipe is not an error; other lost output is, unless the status is already an error. */
 static int end_output(int status)
 {
 	flush_stdout();

@@ -39,7 +39,8 @@ static int uri_of(const char *text, char pid_uri[FZ_CONTROL_URI_SIZE], const cha
 	return 0;
 }
 
-/* Names in the kernel's space are anybody's to take: only who records as we would is told. */
+/* Any user can bind an abstract socket name, so only trust a recorder of the same user or of root.
+ */
 static bool is_trusted(int fd)
 {
 	uid_t who;

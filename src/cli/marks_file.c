@@ -12,11 +12,11 @@
 #include <time.h>
 
 enum { FILE_MOST = 64 << 20, YEAR_LEAST = 1970, YEAR_MOST = 2200 };
-/* 2001 to 2286: other numbers at the begin of a line are hardly times. */
+/* 2001 to 2286: other numbers at the start of a line are probably not times. */
 #define EPOCH_LEAST 1000000000u
 #define EPOCH_MOST 9999999999u
 
-/* Digits, as many as there are up to n; false: none. */
+/* Take up to n digits; false if there are none. */
 static bool take_number(struct fz_str *s, size_t n, uint64_t *ret)
 {
 	size_t i = 0;
@@ -42,7 +42,7 @@ static bool starts_with_digit(struct fz_str s)
 	return s.n && s.p[0] >= '0' && s.p[0] <= '9';
 }
 
-/* ".25" and ",250"; 0 where there is none. */
+/* Take ".25" or ",250"; returns ns, 0 if there is no fraction. */
 static int64_t take_fraction(struct fz_str *s)
 {
 	struct fz_str rest = *s;
@@ -58,7 +58,7 @@ static int64_t take_fraction(struct fz_str *s)
 	return ns;
 }
 
-/* "Z", "+02:00", "+0200", " +0200"; without one it is local. */
+/* Take "Z", "+02:00", "+0200" or " +0200"; false if there is no zone, so the time is local. */
 static bool take_zone(struct fz_str *s, int *ret_minutes)
 {
 	struct fz_str rest = *s;
@@ -125,7 +125,7 @@ static bool take_iso(struct fz_str *s, int64_t *ret)
 	return true;
 }
 
-/* A longer number is one of milliseconds, or none of time. */
+/* Take seconds since 1970. A longer number is milliseconds, or not a time. */
 static bool take_epoch(struct fz_str *s, int64_t *ret)
 {
 	uint64_t seconds;
@@ -137,7 +137,7 @@ static bool take_epoch(struct fz_str *s, int64_t *ret)
 	return true;
 }
 
-/* The time at the beginning of a line, which is cut off, with the bracket that it may be in. */
+/* Take the time at the start of a line, with the brackets around it. */
 static bool take_time(struct fz_str *line, int64_t *ret)
 {
 	struct fz_str s = *line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks from a file of lines that begin with a time, as logs do:
+/* Marks from a file of lines that begin with a time, such as a log:
  *
- *   2026-11-23T14:03:05.250Z deploy        ISO 8601; without a zone it is this machine's
+ *   2026-11-23T14:03:05.250Z deploy        ISO 8601; without a zone it is local time
  *   2026-11-23 14:03:05,250 deploy
  *   1795442585.25 deploy                   seconds since 1970
  */
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* Those of the time that the recording has; other lines are passed over. Fails when no line begins
- * with a time, and when it is not known when the recording (`name`) began. */
+/* Add the lines within the time of the recording; others are skipped. Fails if no line begins with
+ * a time, or if the start time of the recording (`name`) is unknown. */
 int fz_cli_marks_add(const char *file, const char *name, struct fz_profile *p,
 		     struct fz_error *err);

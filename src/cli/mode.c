@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Modes by name; a mode of a recording that was made in another.
+/* Modes by name; selecting a mode from a recording that was made in another.
  *
- *   recorded   asked for
- *   wall       any: samples with the status bit stay
- *   cpu        gil, exception: the same, of CPU time
- *   gil        exception: what was both
+ *   recorded   requested
+ *   wall       any: keeps samples with the status bit
+ *   cpu        gil, exception: the same, weighted with CPU time
+ *   gil        exception: keeps samples with both bits
  */
 #include "cli/mode.h"
 
@@ -35,7 +35,7 @@ static uint8_t status_of(enum fz_mode mode)
 	}
 }
 
-/* Does any sample have this bit? */
+/* True if any sample has this bit. */
 static bool any_has(const struct fz_profile *p, uint8_t bit)
 {
 	for (size_t row = 0; row < p->samples.n; row++)

@@ -8,9 +8,9 @@
 enum { FZ_CLI_MODE_NONE = -1 };
 extern const char *const fz_cli_mode_names[]; /* NULL-terminated */
 
-/* From an index in fz_cli_mode_names. */
+/* The mode of an index in fz_cli_mode_names. */
 enum fz_mode fz_cli_mode(int index);
-/* Keep the samples of a mode, by their status. FZ_EUSAGE: the recording does not tell, or has
- * none; `name` is what to call it. */
+/* Keep the samples of a mode, by their status. FZ_EUSAGE if the recording does not have the status,
+ * or no such samples; name: the recording, for messages. */
 int fz_cli_mode_keep(struct fz_profile *p, enum fz_mode mode, const char *name,
 		     struct fz_error *err);

@@ -25,9 +25,9 @@ enum { PROCESSES_LISTED = 8 };
 const char *const fz_cli_compression_names[] = { "auto", "zstd", "none", NULL };
 const char *const fz_cli_color_names[] = { "auto", "always", "never", NULL };
 
-/* ---- what is taken from a recording ---- */
+/* ---- selecting from a recording ---- */
 
-/* Make it the default one; NULL: as it is. */
+/* Make a metric the default one; NULL: no change. */
 static int choose_metric(struct fz_profile *p, const char *name, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf names = { 0 };
@@ -63,7 +63,7 @@ static int no_such_process(const struct fz_processes *ps, const char *word, cons
 		       b.n ? b.p : "none");
 }
 
-/* word: a number, or a part of the command; `name` is what to call the recording. */
+/* Keep one process. word: its pid, or a part of its command; name: the recording, for messages. */
 static int keep_process(struct fz_profile *p, const char *word, const char *name,
 			struct fz_error *err)
 {
@@ -86,7 +86,7 @@ static int keep_process(struct fz_profile *p, const char *word, const char *name
 
 /* ---- source from disk (report/disk_source.h) ---- */
 
-/* Whether --source-root has anything to do; `records`: what is shown is recorded now. */
+/* Fails if --source-root would have no effect. records: a new recording is shown. */
 static int check_source_root(const struct fz_cli_output *o, bool records, struct fz_error *err)
 {
 	if (o->source_root_n && records && !o->baseline)
@@ -100,7 +100,7 @@ static int check_source_root(const struct fz_cli_output *o, bool records, struct
 		       o->no_source ? ", and drop --no-source" : "");
 }
 
-/* To the one profile, or both, of a page that is to be written; to nothing of another report. */
+/* Add source to one or both profiles of a page; does nothing for other reports. */
 static void add_source(const struct fz_cli_output *o, struct fz_profile *const *p, int n)
 {
 	fz_auto(fz_buf_release) struct fz_buf why = { 0 };
@@ -126,8 +126,7 @@ static void add_source(const struct fz_cli_output *o, struct fz_profile *const *
 
 /* ---- the report ---- */
 
-/* How reports are to look; fd is where text goes, -1 for a file. A file gets no colour unless told
- * to. */
+/* The options of reports. fd: where text goes; -1: a file, which has no colours by default. */
 static struct fz_report_options report_options(const struct fz_cli_output *o, int fd)
 {
 	struct fz_report_options r = {
@@ -136,7 +135,7 @@ static struct fz_report_options report_options(const struct fz_cli_output *o, in
 		.pstats = { .per_line = o->per_line, .no_summary = o->no_summary },
 		.to_file = o->file != NULL,
 		.uncompressed = o->compression == FZ_CLI_COMPRESSION_NONE,
-		/* As difffolded.pl: columns as recorded unless scaling was asked for. */
+		/* Like difffolded.pl: columns as recorded unless scaling was requested. */
 		.scaled = o->scale != FZ_SCALE_AUTO || o->work[FZ_BASE] > 0,
 	};
 
@@ -221,8 +220,8 @@ static bool is_empty_folder(const char *path)
 	return !entry;
 }
 
-/* A folder that holds pages of ours is written anew, not into; so is an empty one by replay, as
- * CPython's does. */
+/* True if an existing folder is replaced rather than written into: one with our pages, or in replay
+ * an empty one, as CPython's does. */
 static bool is_page_folder(const struct fz_cli_output *o)
 {
 	const struct fz_report *r = o->format ? fz_report_by_name(o->format) : NULL;
@@ -232,7 +231,7 @@ static bool is_page_folder(const struct fz_cli_output *o)
 	       (access(index, F_OK) == 0 || (o->replays && is_empty_folder(o->file)));
 }
 
-/* -o FOLDER is where a file of a default name goes. */
+/* With -o FOLDER a file with the default name goes there. */
 static void resolve_path(struct fz_cli_output *o)
 {
 	if (!o->file || strcmp(o->file, "-") == 0)
@@ -243,7 +242,7 @@ static void resolve_path(struct fz_cli_output *o)
 		o->path = fz_strdup(o->file);
 }
 
-/* The name of a file that the user gave none, or NULL: standard output. */
+/* The default file name; NULL: standard output. */
 static const char *default_file(const struct fz_cli_output *o, bool diff)
 {
 	const struct fz_report *r = o->chosen;
@@ -253,7 +252,7 @@ static const char *default_file(const struct fz_cli_output *o, bool diff)
 	return diff ? r->diff_file : r->profile_file;
 }
 
-/* A file whose name says nothing is CPython's default: one for Python's pstats. */
+/* The report by a file's suffix; for an unknown suffix CPython's default, pstats. */
 static const struct fz_report *report_of_file(const struct fz_cli_output *o, bool diff)
 {
 	const struct fz_report *by_suffix = o->path ? fz_report_by_suffix(o->path) : NULL;
@@ -277,7 +276,7 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 		o->chosen = report_of_file(o, diff);
 	else
 		o->chosen = fz_report_by_name("html");
-	/* 'run --browser' prints its table, as CPython's does. */
+	/* 'run --browser' prints a table, like CPython's profiler. */
 	if (o->browser && (diff || o->replays) && !o->format && !o->path && (!o->file || to_file))
 		o->chosen = fz_report_by_name("html");
 	if (o->chosen && !fz_report_writes(o->chosen, diff))
@@ -300,8 +299,8 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 	return 0;
 }
 
-/* Opening an output checks it; nothing is left behind. Where a default name will be chosen the
- * folder is tried with a name of the same kind. */
+/* Check an output by opening it; leaves nothing behind. For a default name, the folder is tried
+ * with a similar name. */
 static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_error *err)
 {
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
@@ -328,7 +327,7 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 		return fz_fail(err, FZ_EUSAGE,
 			       "%s: not a folder; %s writes a folder, or one page to FILE.html",
 			       path, o->chosen->name);
-	/* To open a pipe and close it again would be all that its reader gets to see. */
+	/* Opening and closing a pipe would give its reader an end of file. */
 	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
 		return access(path, W_OK) ? fz_fail_errno(err, "%s: cannot be written", path) : 0;
 	return fz_output_open(path, &out, err);
@@ -341,12 +340,12 @@ static int load_baseline(struct fz_cli_output *o, const struct fz_recording *pla
 	int r = fz_cli_load_baseline(o->baseline, o->number_unit, o->force ? NULL : planned,
 				     &o->base, err);
 
-	/* What is recorded now would be lost if it were refused in the end. */
+	/* Refusing the comparison at the end would lose the new recording. */
 	o->force |= planned != NULL;
 	return r;
 }
 
-/* Options of a comparison need one, and exact matching leaves some of them nothing to do. */
+/* Fails if options of a comparison are given without one, or have no effect with exact matching. */
 static int check_comparison(const struct fz_cli_output *o, bool diff, struct fz_error *err)
 {
 	const char *name = o->match            ? "match"
@@ -368,8 +367,8 @@ static int check_comparison(const struct fz_cli_output *o, bool diff, struct fz_
 	return 0;
 }
 
-/* Options of tables: with another format they would do nothing. CPython's replay takes them with
- * any of its formats. */
+/* Fails if options of tables are given for another format. CPython's replay accepts them with all
+ * formats. */
 static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
 {
 	const char *format = o->chosen ? o->chosen->name : "text";
@@ -406,7 +405,7 @@ static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
 	return 0;
 }
 
-/* A table of functions reads the same from both ends. */
+/* Inverting has no effect on a table of functions. */
 static int check_invert(const struct fz_cli_output *o, struct fz_error *err)
 {
 	if (!o->invert || (o->chosen && o->chosen->inverts))
@@ -479,7 +478,7 @@ bool fz_cli_output_is_recording(const struct fz_cli_output *o)
 
 /* ---- write ---- */
 
-/* The recorded process where it is known; on Linux the main thread's id is the process's. */
+/* The recorded process, if known; on Linux the main thread has the id of its process. */
 static uint64_t process_of(const struct fz_profile *p)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++)
@@ -491,7 +490,7 @@ static uint64_t process_of(const struct fz_profile *p)
 	return (uint64_t)getpid();
 }
 
-/* Where to write: the user's file, a default name, or "-", standard output. */
+/* Where to write: the user's file, a default name, or "-" for standard output. The caller frees. */
 static char *target_of(const struct fz_cli_output *o, const char *file, const struct fz_profile *p)
 {
 	if (o->path)
@@ -510,7 +509,7 @@ void fz_cli_output_tell(const char *path)
 		fz_cli_note("wrote %s", path);
 }
 
-/* The page is written, whether it can be shown or not. */
+/* Failing to open the page is only a warning, since it has been written. */
 static void open_page(const char *path)
 {
 	struct fz_error err;
@@ -531,7 +530,7 @@ static int finish(const struct fz_cli_output *o, struct fz_output *out, const ch
 	return r;
 }
 
-/* After a folder of pages was written: say so, and open its index. */
+/* After writing a folder of pages, report it, and open its index. */
 static void finish_folder(const struct fz_cli_output *o, const char *path)
 {
 	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s/index.html", path);
@@ -577,7 +576,7 @@ static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, st
 	return r ? r : finish(o, fz_steal(out), path, err);
 }
 
-/* A command that has not chosen a format writes text. */
+/* A copy with this format if none was chosen. */
 static struct fz_cli_output with_format(const struct fz_cli_output *o, const char *name)
 {
 	struct fz_cli_output copy = *o;
@@ -587,7 +586,7 @@ static struct fz_cli_output with_format(const struct fz_cli_output *o, const cha
 	return copy;
 }
 
-/* Said on standard error, after the report: the report itself is the same with and without. */
+/* Apply the gate and print its result to standard error, so that reports do not depend on it. */
 static void apply_gate(struct fz_cli_output *o, const struct fz_diff *d,
 		       const struct fz_judgement *j)
 {
@@ -601,7 +600,7 @@ static void apply_gate(struct fz_cli_output *o, const struct fz_diff *d,
 	fz_buf_release(&why);
 }
 
-/* On standard error, when the report goes to a file. */
+/* Print the verdict to standard error, if the report goes to a file. */
 static void print_verdict(const struct fz_diff *d, const struct fz_judgement *j)
 {
 	struct fz_style style = fz_style_of(STDERR_FILENO, FZ_COLOR_NEVER);
@@ -613,7 +612,7 @@ static void print_verdict(const struct fz_diff *d, const struct fz_judgement *j)
 	fz_cli_note("%s", text.p);
 }
 
-/* Why a comparison was refused, if that is why. */
+/* Print the differences for which a comparison was refused, if there are any. */
 static void show_differences(const struct fz_profile *base, const struct fz_profile *head)
 {
 	struct fz_buf b = { 0 };
@@ -648,7 +647,7 @@ static int prepare_both(const struct fz_cli_output *o, struct fz_profile *base,
 	return 0;
 }
 
-/* The picture beside a report that cannot hold one. */
+/* Write the picture beside a report that cannot contain one. */
 static int write_picture(const char *path, const struct fz_report_options *options,
 			 const struct fz_comparison *c, struct fz_error *err)
 {
@@ -763,7 +762,7 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 		fz_profile_drop_unreadable(p);
 	if (!r && o->invert && with.chosen->codec)
 		r = fz_profile_invert(p, err);
-	/* Files keep what was recorded. */
+	/* Recordings keep the totals of all runs. */
 	if (!r && !with.chosen->codec)
 		fz_profile_per_run(p);
 	return r ? r : write_profile(&with, p, err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands write and where: the options that run, attach, replay and diff share.
+/* The output of commands: options that run, attach, replay and diff share.
  *
  *   parse options -> fz_cli_output_check -> (record, load, compare) -> fz_cli_output_write...
  *
- * Everything that can be wrong about an output is found by the check, before work begins: an
- * unknown format, a folder that cannot be written, a baseline that cannot be read or compared.
+ * The check finds all errors before work begins: an unknown format, a folder that cannot be
+ * written, a baseline that cannot be read or compared.
  */
 #pragma once
 
@@ -27,8 +27,8 @@ enum fz_cli_compression {
 struct fz_cli_output {
 	/* set by the options */
 	const char *file;      /* -o */
-	const char *format;    /* --format, or the name that a switch such as --binary stands for */
-	bool switched;         /* it was asked for in CPython's way, by a switch */
+	const char *format;    /* --format, or the format of a switch such as --binary */
+	bool switched;         /* by a switch, as in CPython's profiler */
 	const char *baseline;  /* --diff-flamegraph */
 	const char *process;   /* --process; NULL: all */
 	const char *metric;    /* --metric; NULL: the profile's main one */
@@ -48,7 +48,7 @@ struct fz_cli_output {
 		uint32_t n;
 	} maps, renames, threads;
 	bool no_idle;
-	struct fz_cli_range range; /* --from, --to; of what fz_cli_output_write writes */
+	struct fz_cli_range range; /* --from, --to; applied by fz_cli_output_write */
 	struct fz_source_root source_roots[FZ_CLI_RULES_MAX];
 	uint32_t source_root_n;
 	const char *filter; /* --filter */
@@ -64,14 +64,14 @@ struct fz_cli_output {
 	int gate;                     /* enum fz_gate */
 	double delta;                 /* struct fz_judge_options */
 	double threshold;             /* of the gate */
-	bool gated;                   /* --threshold was there */
+	bool gated;                   /* --threshold was given */
 	int palette;                  /* enum fz_palette */
-	const char *labels[FZ_SIDES]; /* what the sides are called; set by the command */
-	bool replays;      /* set by the command: it is replay, where CPython's is less strict */
-	bool closed;       /* set by fz_cli_output_write_diff: the gate closed */
-	bool two_commands; /* the sides are meant to be of different commands */
+	const char *labels[FZ_SIDES]; /* names of the sides; set by the command */
+	bool replays;                 /* set by replay: be less strict, like CPython's */
+	bool closed;                  /* set by fz_cli_output_write_diff: the gate failed */
+	bool two_commands;            /* the sides are expected to have different commands */
 	/* set by the check */
-	const struct fz_report *chosen; /* NULL: nothing was asked for */
+	const struct fz_report *chosen; /* NULL: none requested */
 	struct fz_profile *base;        /* of the baseline */
 	char *path;                     /* of the file; NULL: standard output or a default name */
 	char *folder;                   /* of the default name; NULL: the current one */
@@ -102,7 +102,7 @@ void fz_cli_output_list_sorts(struct fz_buf *out);
 extern const char *const fz_cli_compression_names[];
 extern const char *const fz_cli_color_names[];
 
-/* Entries for a command's option table; o is a struct fz_cli_output that lives as long. */
+/* Entries for a command's option table; o is a struct fz_cli_output that outlives it. */
 #define FZ_CLI_OUTPUT_FILE_ENTRIES(o)                                                           \
 	{ .kind = FZ_OPT_GROUP, .help = "Output" },                                             \
 		{ .kind = FZ_OPT_STRING,                                                        \
@@ -118,7 +118,7 @@ extern const char *const fz_cli_color_names[];
 		.call = fz_cli_output_set_format, .list_values = fz_cli_output_list_formats     \
 	}
 
-/* For commands that read profiles: what part of them to show, and from which end. */
+/* For commands that read profiles: which part to show, and from which end. */
 #define FZ_CLI_OUTPUT_PART_ENTRIES(o)                                                            \
 	FZ_CLI_RANGE_ENTRIES((o).range),                                                         \
 		{ .kind = FZ_OPT_CALL,                                                           \
@@ -243,7 +243,7 @@ extern const char *const fz_cli_color_names[];
 		.help = "for pages: read source files recorded below OLD from NEW; repeatable", \
 		.value = &(o), .call = fz_cli_output_add_source_root                            \
 	}
-/* For commands that don't record: there the option is the recorder's. */
+/* For commands that do not record; record.h has the option for the others. */
 #define FZ_CLI_OUTPUT_SOURCE_ENTRY(o)                                                  \
 	{                                                                              \
 		.kind = FZ_OPT_FLAG, .long_name = "no-source",                         \
@@ -275,7 +275,7 @@ extern const char *const fz_cli_color_names[];
 		.value = &(o).process                                                              \
 	}
 
-/* For commands that read profiles, which can have several. */
+/* For commands that read profiles, which can have several metrics. */
 #define FZ_CLI_OUTPUT_METRIC_ENTRY(o)                                                             \
 	{                                                                                         \
 		.kind = FZ_OPT_STRING, .common = true, .long_name = "metric", .argument = "NAME", \
@@ -284,7 +284,7 @@ extern const char *const fz_cli_color_names[];
 		.value = &(o).metric                                                              \
 	}
 
-/* Of one profile's table. */
+/* For the table of one profile. */
 #define FZ_CLI_OUTPUT_SORT_ENTRY(o)                                                               \
 	{                                                                                         \
 		.kind = FZ_OPT_CALL, .long_name = "sort", .argument = "KEY",                      \
@@ -304,7 +304,7 @@ extern const char *const fz_cli_color_names[];
 		.help = "omit the summary below tables", .value = &(o).no_summary               \
 	}
 
-/* For commands that read what other tools wrote. */
+/* For commands that read files of other tools. */
 #define FZ_CLI_OUTPUT_UNIT_ENTRY(o)                                                                \
 	FZ_OPT_RENAMED("unit", "input-unit"),                                                      \
 	{                                                                                          \
@@ -409,21 +409,21 @@ extern const char *const fz_cli_color_names[];
 		.value = &(o), .call = fz_cli_output_set_delta                                     \
 	}
 
-/* `diff`: the command always writes a diff. `planned`: how the new recording will be made, to be
- * compared with the baseline's; NULL: not known yet. */
+/* Check the output. diff: the command always writes a diff. planned: the settings of the new
+ * recording, to compare with the baseline's; NULL: unknown. */
 int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_recording *planned,
 			struct fz_error *err);
-/* Nothing was asked for: neither a file nor a format nor a baseline. */
+/* True if neither a file nor a format nor a baseline was given. */
 bool fz_cli_output_is_default(const struct fz_cli_output *o);
-/* The output is a native recording in a file, which a recorder can write by itself. */
+/* True if the output is a native recording in a file, which a recorder can write directly. */
 bool fz_cli_output_is_recording(const struct fz_cli_output *o);
-/* Write what was asked for (text when nothing was) about a profile: with a baseline, its diff.
- * Says on standard error which file was written. */
+/* Write the requested report (by default text) of a profile, or with a baseline of the diff.
+ * Reports written files on standard error. */
 int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err);
 int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 			     struct fz_profile *head, struct fz_error *err);
-/* The table of functions, as fz_cli_output_write prints it, on standard output. */
+/* Print the table of functions to standard output, as fz_cli_output_write does. */
 void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p);
-/* Say that a file was written. Standard output and what is no file are not told. */
+/* Report that a file was written; does nothing for standard output and special files. */
 void fz_cli_output_tell(const char *path);
 void fz_cli_output_release(struct fz_cli_output *o);

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* CPython's profiler has several names for the same order, by what its columns are called. */
+/* CPython's profiler has several names for the same order, after its columns. */
 static const struct {
 	const char *name;
 	enum fz_text_sort sort;
@@ -29,7 +29,7 @@ void fz_cli_output_list_scales(struct fz_buf *out)
 		fz_buf_printf(out, "%s%s", i ? " " : "", fz_scale_word((enum fz_scale_mode)i));
 }
 
-/* The names of --help and the former one, "unit". */
+/* Accepts the names in --help and the former one, "unit". */
 int fz_cli_output_set_scale(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	struct fz_cli_output *o = opt->value;
@@ -75,7 +75,7 @@ int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz
 	return fz_fail(err, FZ_EUSAGE, "--sort: '%s' is not one of self, total, name", text);
 }
 
-/* "5%" or "5" is five percent. */
+/* Parse a percentage: "5%" or "5". */
 static int parse_percent(const char *text, double max, const struct fz_opt *opt, double *ret,
 			 struct fz_error *err)
 {

@@ -15,10 +15,10 @@ static bool to_stdout(const struct fz_cli_output *o)
 
 bool fz_cli_per_process_wanted(const struct fz_cli_output *o, const struct fz_profile *p)
 {
-	/* CPython's format for files whose names say nothing. */
+	/* CPython's format for files without a known suffix. */
 	bool pstats = o->chosen && strcmp(o->chosen->name, "pstats") == 0;
 
-	/* A switch of our own: no file of CPython's has a name for it. */
+	/* One of our own switches, for which CPython has no file names. */
 	bool ours = !o->chosen || !o->chosen->profile_file;
 
 	if (!(o->switched || pstats) || ours || o->baseline || to_stdout(o))
@@ -27,7 +27,7 @@ bool fz_cli_per_process_wanted(const struct fz_cli_output *o, const struct fz_pr
 	return ps.n > 1;
 }
 
-/* The one that the others come from. */
+/* The first process that is not a child of another one. */
 static uint32_t find_first(const struct fz_processes *ps)
 {
 	for (uint32_t i = 0; i < ps->n; i++) {
@@ -40,7 +40,7 @@ static uint32_t find_first(const struct fz_processes *ps)
 	return 0;
 }
 
-/* What CPython calls the file of a child: "out_PID.txt" beside "out.txt". */
+/* CPython's name for the file of a child: "out_PID.txt" beside "out.txt". The caller frees. */
 static char *child_path(const struct fz_cli_output *o, uint64_t pid)
 {
 	unsigned long long number = pid;

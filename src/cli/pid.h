@@ -13,7 +13,7 @@
 		.help = "process id (py-spy's spelling)", .value = &(word), .hidden = true       \
 	}
 
-/* ret_fd: a pidfd of the process, or NULL when none is wanted. */
+/* Parse a pid. ret_fd: gets a pidfd of the process; NULL: not needed. */
 int fz_cli_pid(const char *text, pid_t *ret_pid, int *ret_fd, struct fz_error *err);
-/* The short name of a process; "process" when it has none. */
+/* The short name of a process; "process" if it has none. */
 void fz_cli_process_name(pid_t pid, char *out, size_t size);

@@ -51,13 +51,13 @@ static const struct fz_opt option_table[] = {
 
 #ifdef FZ_FLEET
 
-/* One that is there; texts are the answer's. */
+/* A recording on the server; texts are borrowed from the answer. */
 struct row {
 	const char *id, *service, *version, *host;
 	int64_t began, bytes;
 };
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static void add_parameter(struct fz_buf *out, const char *name, const char *value)
 {
@@ -65,7 +65,7 @@ static void add_parameter(struct fz_buf *out, const char *name, const char *valu
 	fz_buf_uri_part(out, fz_str_of(value));
 }
 
-/* The recordings of an answer; the caller lets go of it. */
+/* Query recordings; the caller releases *ret. */
 static int ask_list(const struct fz_client *client, const char *query, json_t **ret,
 		    struct fz_error *err)
 {
@@ -111,7 +111,7 @@ static int find_side(const struct fz_client *client, const char *what, int most,
 	return ask_list(client, query, ret, err);
 }
 
-/* A service's, or the one with that id; there may be none. */
+/* Find the recordings of a service, or the one with that id; there may be none. */
 static int find_named(const struct fz_client *client, const char *what, int most, json_t **ret,
 		      struct fz_error *err)
 {
@@ -202,7 +202,7 @@ static void add_row(const struct row *r, const struct fz_style *style, struct fz
 	add_cell(release, RELEASE, style, out);
 	add_cell(r->host, HOST, style, out);
 	fz_buf_printf(out, "%*s  ", SIZE, fz_format_value((double)r->bytes, "bytes", size));
-	/* Not cut: it is what one is fetched by. */
+	/* Not cut: the id is needed to fetch the recording. */
 	fz_table_text(fz_str_of(r->id), UINT_MAX, style, out);
 	fz_buf_char(out, '\n');
 }
@@ -241,7 +241,7 @@ static int show_all(const struct fz_client *client, char **names, int n, struct 
 
 /* ---- fetching ---- */
 
-/* A part of a file's name: nothing in it leads elsewhere, or hides the file. */
+/* Append a part of a file name, so that it can neither contain a path nor hide the file. */
 static void add_name(struct fz_buf *out, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -253,7 +253,7 @@ static void add_name(struct fz_buf *out, const char *text)
 			    strchr(plain, text[i]) && (out->n || text[i] != '.') ? text[i] : '_');
 }
 
-/* The first suffix of its format; "" where it has none. */
+/* The first suffix of its format; "" if it has none. */
 static struct fz_str suffix_of(const struct fz_buf *bytes)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
@@ -266,7 +266,8 @@ static struct fz_str suffix_of(const struct fz_buf *bytes)
 	return fz_str_take_word(&suffixes);
 }
 
-/* "api-1.4-20261125-1754-1f0a33c2.fz"; the last part tells recordings of a minute apart. */
+/* "api-1.4-20261125-1754-1f0a33c2.fz"; the last part distinguishes recordings of the same minute.
+ * The caller frees. */
 static char *name_of(const struct row *r, const struct fz_buf *bytes)
 {
 	struct fz_buf out = { 0 };

@@ -72,7 +72,7 @@ static char *commit_here(struct fz_error *err)
 	return line;
 }
 
-/* What the recording says of itself; the caller frees. */
+/* The version from the option or the recording; the caller frees. */
 static char *version_of(const struct fz_profile *p, struct fz_error *err)
 {
 	struct fz_str commit = fz_profile_fact(p, "git.commit");
@@ -150,7 +150,7 @@ static int push_one(const struct fz_client *client, const char *name, const char
 	fz_auto(fz_free_ptr) char *id = fz_fleet_id(&push, body, 0);
 	push.id = id;
 	fz_auto(fz_free_ptr) char *plain = fz_client_push_query(&push);
-	/* Whether a server keeps recordings whole is its own affair. */
+	/* The server decides whether it keeps whole recordings. */
 	fz_auto(fz_free_ptr) char *query = fz_asprintf("%s&keep=yes", plain);
 	r = fz_fleet_check_version(release, err);
 	if (!r)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* py-spy's spelling of what `run` and `attach` do; see pyspy.h.
+/* py-spy's spelling of `run` and `attach`; see pyspy.h.
  *
  *   record -o out.svg -f raw -sn --pid 4711
  *       -> attach -o out.svg --format collapsed --subprocesses --native=stacks 4711
  *
- * Options before the program are translated one by one; those that the table does not know are ours
- * and stay as they are, and so does all from the program on.
+ * Options before the program are translated one by one; options that are not in the table are ours
+ * and are kept, as is everything from the program on.
  */
 #include "cli/pyspy.h"
 
@@ -15,7 +15,7 @@ static const struct spelling {
 	char letter;
 	const char *name;
 	bool takes_value;
-	const char *ours; /* NULL: the process id; "": what it asks for is so anyway */
+	const char *ours; /* NULL: the process id; "": has no effect here */
 } spellings[] = {
 	{ 'p', "pid", true, NULL },
 	{ 'o', "output", true, "--output" },
@@ -33,7 +33,7 @@ static const struct spelling {
 	{ 0, "full-filenames", false, "" },
 };
 
-/* Values that are called otherwise. "": the option is left out. */
+/* Values with other names. "": the option is dropped. */
 static const struct {
 	const char *ours, *theirs, *value;
 } values[] = {
@@ -48,7 +48,7 @@ struct words {
 	size_t n, cap;
 	char *pid;
 	bool system;    /* --system, which is ours: no process id */
-	bool formatted; /* an output is asked for */
+	bool formatted; /* an output was requested */
 };
 
 static void add(struct words *w, char *word)
@@ -82,7 +82,7 @@ static const struct spelling *find(char letter, struct fz_str name)
 	return NULL;
 }
 
-/* Does one of our own options take the next word? */
+/* True if one of our own options takes the next word. */
 static bool takes_next(char letter, struct fz_str name)
 {
 	for (const struct fz_opt *o = fz_command_run.options; o->kind != FZ_OPT_END; o++)
@@ -100,7 +100,7 @@ static int add_long(struct words *w, char **argv, int left)
 	const char *value = text[name.n] ? text + name.n + 1 : left > 1 ? argv[1] : NULL;
 	const struct spelling *s = find(0, name);
 
-	/* Their --native is a flag, ours takes a word behind "=". */
+	/* Their --native is a flag, ours takes a value after "=". */
 	bool theirs = s && (s->takes_value ? value != NULL : !text[name.n]);
 	w->system |= fz_str_eq(name, FZ_STR("system"));
 	if (theirs)
@@ -147,7 +147,7 @@ int fz_cli_record_alias(int argc, char **argv)
 				       : add_short(&w, argv + i, argc - i);
 	const struct fz_command *command = w.pid || w.system ? &fz_command_attach : &fz_command_run;
 	w.list[0] = fz_asprintf("%s", command->name);
-	/* As py-spy does; attach itself does so where nothing says otherwise. */
+	/* Like py-spy; without an output attach does this itself. */
 	if (w.pid && w.formatted)
 		add(&w, fz_asprintf("--all-threads"));
 	size_t own = w.n;
@@ -156,7 +156,7 @@ int fz_cli_record_alias(int argc, char **argv)
 	for (; i < argc; i++)
 		add(&w, argv[i]);
 	add(&w, NULL);
-	/* Parsing puts them in another order. */
+	/* Parsing permutes the list, so keep the strings to free. */
 	fz_auto(fz_free_ptr) char **made = fz_calloc(own, sizeof(*made));
 	memcpy(made, w.list, own * sizeof(*made));
 	int status = command->run(command, (int)w.n - 1, w.list);

@@ -20,10 +20,10 @@ static const struct {
 };
 enum { SECONDS = FZ_ARRAY_LEN(units) - 1, MARKS_NAMED = 12 };
 
-/* About 30 years, so that it is a time in ns. */
+/* About 30 years, which fits in an int64_t of ns. */
 #define LATEST_NS 1e18
 
-/* The unit at the end of the text, which is cut off; `otherwise` where there is none. */
+/* Cut off the unit at the end of the text and return it; `otherwise` if there is none. */
 static size_t cut_unit(struct fz_str *text, size_t otherwise)
 {
 	for (size_t i = 0; i < FZ_ARRAY_LEN(units); i++) {
@@ -37,7 +37,7 @@ static size_t cut_unit(struct fz_str *text, size_t otherwise)
 	return otherwise;
 }
 
-/* A number without a unit has `otherwise`. */
+/* otherwise: the unit of a number without one. */
 static bool parse_instant(struct fz_str text, size_t otherwise, struct fz_cli_instant *ret)
 {
 	double number;
@@ -66,7 +66,7 @@ int fz_cli_range_set_instant(const char *text, const struct fz_opt *opt, struct 
 		       opt->long_name, text);
 }
 
-/* "10-20s" is in seconds on both sides. */
+/* In "10-20s" the unit applies to both ends. */
 static bool parse_ends(struct fz_str from, struct fz_str to, struct fz_cli_range *ret)
 {
 	struct fz_str number = to;
@@ -76,7 +76,7 @@ static bool parse_ends(struct fz_str from, struct fz_str to, struct fz_cli_range
 	       (!to.n || parse_instant(to, SECONDS, &ret->to));
 }
 
-/* The text of a mark may have dashes of its own: any of them may be the range's. */
+/* The text of a mark may contain dashes, so try each dash as the separator. */
 static bool parse_range(struct fz_str text, struct fz_cli_range *ret)
 {
 	for (size_t i = 0; text.n > 1 && i < text.n; i++) {
@@ -183,7 +183,7 @@ int fz_cli_range_keep(const struct fz_cli_range *r, const char *name, struct fz_
 	rc = resolve(p, &r->from, end, name, &range.from_ns, err);
 	if (!rc)
 		rc = resolve(p, &r->to, end, name, &range.to_ns, err);
-	/* Without a sample it has no end either. */
+	/* A recording without samples has no end. */
 	if (!rc && p->samples.n)
 		rc = check(&range, end, name, err);
 	if (rc)

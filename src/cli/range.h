@@ -16,14 +16,14 @@ enum fz_cli_instant_kind {
 /* An end of a range. */
 struct fz_cli_instant {
 	enum fz_cli_instant_kind kind;
-	double value;       /* ns since the recording began, or a part of it from 0 to 1 */
-	struct fz_str mark; /* the text of one; of argv */
+	double value;       /* ns since the start of the recording, or a fraction of it */
+	struct fz_str mark; /* text of a mark; borrowed from argv */
 };
 
 struct fz_cli_range {
 	struct fz_cli_instant from, to;
 	const char *marks; /* a file with lines that begin with a time; NULL */
-	const char *text;  /* how it was asked for: "30s-60s"; NULL: by its ends, or not at all */
+	const char *text;  /* as given: "30s-60s"; NULL: by --from and --to, or not at all */
 };
 
 /* Option callbacks. "10", "10s", "500ms", "25%", "@deploy"; the value is the struct fz_cli_instant.
@@ -37,8 +37,8 @@ static inline bool fz_cli_range_given(const struct fz_cli_range *r)
 	return r->from.kind || r->to.kind;
 }
 
-/* Put the marks of the file on a profile, and keep that range of it; one that was not given is all
- * of it. FZ_EUSAGE: there is no such range in it; `name` is what the recording is called. */
+/* Add the marks of the file to a profile, and keep the range of it; everything if none was given.
+ * FZ_EUSAGE if there is no such range; name: the recording, for messages. */
 int fz_cli_range_keep(const struct fz_cli_range *r, const char *name, struct fz_profile *p,
 		      struct fz_error *err);
 

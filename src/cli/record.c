@@ -77,7 +77,7 @@ static int check_mode(struct fz_cli_record *o, struct fz_error *err)
 	return 0;
 }
 
-/* A task that waits uses no CPU time and holds nothing. */
+/* A waiting task uses no CPU time and does not hold the GIL. */
 static int check_tasks(struct fz_cli_record *o, struct fz_error *err)
 {
 	int rc = fz_cli_tasks_check(&o->async, FZ_PYTHON_TASKS_RUNNING, &o->how.tasks, err);
@@ -97,7 +97,7 @@ static int check_tasks(struct fz_cli_record *o, struct fz_error *err)
 	return 0;
 }
 
-/* Valgrind counts one process to its end: what says how to sample would say nothing. */
+/* Fails if options for sampling are given with --count, where they would have no effect. */
 static int check_count(const struct fz_cli_record *o, struct fz_error *err)
 {
 	const struct {
@@ -132,8 +132,7 @@ static int check_count(const struct fz_cli_record *o, struct fz_error *err)
 	return 0;
 }
 
-/* What a metric needs is counted without being asked for; one that will not be there is said to be
- * missing before anything runs. */
+/* Enable what a metric requires. Fails before anything runs if the recording will not have it. */
 static int check_counted_metric(struct fz_cli_record *o, struct fz_error *err)
 {
 	const char *metric = o->output.metric;
@@ -155,7 +154,7 @@ static int check_counted_metric(struct fz_cli_record *o, struct fz_error *err)
 	return 0;
 }
 
-/* By the wall clock the kernel sees nothing else. */
+/* With the wall clock the kernel's engine records only waits. */
 static int check_waits(struct fz_cli_record *o, struct fz_error *err)
 {
 	bool bpf = o->how.sampled_by == FZ_ENGINE_BPF;
@@ -172,8 +171,7 @@ static int check_waits(struct fz_cli_record *o, struct fz_error *err)
 	return 0;
 }
 
-/* r: the kernel's engine is loaded for it where that is wanted; NULL: it is only found out whether
- * that could be done. */
+/* r: load the kernel's engine for it, if requested; NULL: only check that this is possible. */
 static int check_all(struct fz_cli_record *o, bool diff, struct fz_record *r, struct fz_error *err)
 {
 	int rc = check_mode(o, err);
@@ -222,14 +220,14 @@ int fz_cli_record_prepare(struct fz_record *r, struct fz_cli_record *o, const ch
 		return rc;
 	if (fz_cli_output_is_default(&o->output) && !o->look_only)
 		return fz_record_to_store(r, program, err);
-	/* What is asked for is made from the recording afterwards. */
+	/* Other outputs are made from the recording afterwards. */
 	return fz_cli_output_is_recording(&o->output) ? fz_record_to_file(r, o->output.path, err)
 						      : fz_record_to_temporary(r, err);
 }
 
 /* ---- while it runs ---- */
 
-/* A line a second about the recording that began last. */
+/* Print a line per second about the last recording that began. */
 static void print_realtime(void *arg, const struct fz_sampler *s)
 {
 	static struct {
@@ -282,7 +280,8 @@ static void print_quality(struct fz_profile *p)
 	fprintf(stderr, "fizeau: %s\n", b.p ? b.p : "");
 }
 
-/* As CPython's does, where scripts look for it; not into a file on standard output. */
+/* Print the summary of CPython's profiler, which scripts parse; not if a file goes to standard
+ * output. */
 static void print_sampling(const struct fz_cli_output *o, const struct fz_profile *p)
 {
 	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
@@ -294,7 +293,8 @@ static void print_sampling(const struct fz_cli_output *o, const struct fz_profil
 	fz_cli_print(fz_buf_view(&b));
 }
 
-/* What was asked for, made from the recording; without being asked, the store and a table. */
+/* Write the requested outputs from the recording; by default it is in the store, and print a table.
+ */
 static int write_outputs(const struct fz_record *r, struct fz_cli_output *o, struct fz_profile *p,
 			 struct fz_error *err)
 {
@@ -318,7 +318,7 @@ static int write_outputs(const struct fz_record *r, struct fz_cli_output *o, str
 	return rc;
 }
 
-/* A program without asyncio, or with another kind of task, shows as without the option. */
+/* Without asyncio, or with another kind of tasks, the option has no effect. */
 static void warn_no_tasks(const struct fz_cli_record *o, const struct fz_profile *p)
 {
 	if (o->how.tasks == FZ_PYTHON_TASKS_NONE)
@@ -329,7 +329,7 @@ static void warn_no_tasks(const struct fz_cli_record *o, const struct fz_profile
 	fz_cli_warn("--async-aware: no asyncio tasks were found; these are the stacks of threads");
 }
 
-/* There is nothing to show: say so, unless the interpreter has. */
+/* Report that there are no samples, unless the interpreter has printed an error. */
 static void leave_empty(const struct fz_record *r, bool never_ran)
 {
 	struct fz_error err;
@@ -350,7 +350,7 @@ int fz_cli_record_end(struct fz_record *r, struct fz_cli_record *o, const char *
 		if (r->sampler.warnings[i])
 			fz_cli_warn("%s", r->sampler.warnings[i]);
 	int broken = fz_record_complete(r, exit_fact, &trouble);
-	/* From here on Ctrl-C ends us as usual. */
+	/* From here on Ctrl-C ends us. */
 	sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
 	if (o->look_only && !broken && fz_cli_output_is_default(&o->output)) {
 		fz_record_discard(r);
@@ -362,7 +362,7 @@ int fz_cli_record_end(struct fz_record *r, struct fz_cli_record *o, const char *
 	}
 	if (fz_record_read(r, &p, &unnamed, &err))
 		return fz_cli_error(broken ? &trouble : &err);
-	/* Where there is no room for names what was recorded stays as it is. */
+	/* If names could not be written, the recording is unchanged. */
 	if (unnamed.code && !broken) {
 		trouble = unnamed;
 		broken = trouble.code;

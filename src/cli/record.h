@@ -13,13 +13,13 @@ enum { FZ_CLOCK_NONE = -1 };
 extern const char *const fz_native_names[]; /* by enum fz_native_kind */
 
 struct fz_cli_record {
-	struct fz_record_options how; /* whole after fz_cli_record_check */
+	struct fz_record_options how; /* complete after fz_cli_record_check */
 	struct fz_cli_tasks async;
-	int mode;  /* index in fz_cli_mode_names; FZ_CLI_MODE_NONE: as the clock has it */
-	int clock; /* enum fz_clock; FZ_CLOCK_NONE: as the mode has it */
+	int mode;  /* index in fz_cli_mode_names; FZ_CLI_MODE_NONE: by the clock */
+	int clock; /* enum fz_clock; FZ_CLOCK_NONE: by the mode */
 	bool realtime_stats;
-	bool live;      /* show what is recorded while it is */
-	bool look_only; /* keep no recording unless one is asked for */
+	bool live;      /* show the live view */
+	bool look_only; /* keep no recording unless one is requested */
 	struct fz_cli_output output;
 };
 
@@ -32,10 +32,10 @@ struct fz_cli_record {
 
 int fz_cli_parse_rate(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_parse_duration(const char *text, const struct fz_opt *opt, struct fz_error *err);
-/* The same; 0 is no time at all: the shortest that there is. */
+/* The same, but 0 is valid and means the shortest possible time. */
 int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_error *err);
 
-/* The entries of the option table; o is a struct fz_cli_record that lives as long. */
+/* Entries for a command's option table; o is a struct fz_cli_record that outlives it. */
 /* clang-format off */
 #define FZ_RECORD_SAMPLING_ENTRIES(o)                                                              \
 	{ .kind = FZ_OPT_GROUP, .help = "Sampling" },                                              \
@@ -132,16 +132,16 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 		     "(slower, call contexts not exact)" }
 /* clang-format on */
 
-/* Whether the options fit together and the output can be written; `diff`: it will be a diff. */
+/* Check that the options fit together and the output can be written. diff: it will be a diff. */
 int fz_cli_record_check(struct fz_cli_record *o, bool diff, struct fz_error *err);
-/* The same, and find out that the recording can be written where it is to go; `program` names it in
- * the store. r is initialised with o->how. */
+/* The same, and open the file of the recording; in the store it is named after `program`. r must be
+ * initialised with o->how. */
 int fz_cli_record_prepare(struct fz_record *r, struct fz_cli_record *o, const char *program,
 			  struct fz_error *err);
-/* Who prints figures each second, when that was asked for. */
+/* Callbacks that print statistics every second, if requested. */
 struct fz_record_looker fz_cli_record_looker(const struct fz_cli_record *o);
-/* After r->sampler has run: complete the recording, write what was asked for, say how it went.
- * `exit_fact` is how the program ended or "". never_ran: the interpreter has said why; there is
- * nothing to add or to keep. Returns the exit status of attach. */
+/* After r->sampler has run: complete the recording, write the outputs and print a summary.
+ * exit_fact: how the program ended, or "". never_ran: the interpreter has printed an error, so
+ * discard the recording silently. Returns the exit status of attach. */
 int fz_cli_record_end(struct fz_record *r, struct fz_cli_record *o, const char *exit_fact,
 		      bool never_ran);

@@ -48,8 +48,8 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-/* A comparison has it among its warnings. */
-static void tell_guess(const char *name, const struct fz_profile *p)
+/* Warn that a unit was guessed; comparisons do this among their warnings. */
+static void warn_guess(const char *name, const struct fz_profile *p)
 {
 	struct fz_str guess = fz_profile_fact(p, "numbers");
 
@@ -81,7 +81,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (!r)
 		r = fz_cli_check_numbers(output.number_unit, output.base, p, &err);
 	if (!r && !output.base)
-		tell_guess(state.arguments[0], p);
+		warn_guess(state.arguments[0], p);
 	if (!r && mode != FZ_CLI_MODE_NONE)
 		r = fz_cli_mode_keep(p, fz_cli_mode(mode), state.arguments[0], &err);
 	output.labels[FZ_HEAD] = state.arguments[0];

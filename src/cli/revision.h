@@ -5,7 +5,7 @@
 #include "cli/record.h"
 #include "bench/revision.h"
 
-/* The entries of the option table; o is a struct fz_revision_options that lives as long. */
+/* Entries for a command's option table; o is a struct fz_revision_options that outlives it. */
 /* clang-format off */
 #define FZ_REVISION_OPTION_ENTRIES(o)                                                              \
 	{ .kind = FZ_OPT_STRING, .long_name = "setup", .argument = "COMMAND",                      \
@@ -26,5 +26,5 @@
 	  .help = "show the command's output, on standard error" }
 /* clang-format on */
 
-/* "5%", to a double. */
+/* Parse "5%" into a double. */
 int fz_cli_parse_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err);

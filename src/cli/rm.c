@@ -35,7 +35,7 @@ static int remove_all(const struct fz_store_list *l, struct fz_error *err)
 	return 0;
 }
 
-/* All names are looked up before the first is removed: "@1 @2" means what `list` showed. */
+/* Resolve all names before removing the first, so that "@1 @2" are those that `list` printed. */
 static int remove_named(const struct fz_store_list *l, const struct fz_store_list *open,
 			char **names, int n, struct fz_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau run: start and record a program, and exit as it exited.
+/* fizeau run: start and record a program, and exit with its status.
  *
  * A single run is written to its file during recording. Several (--runs) are recorded one by one
  * to temporary files, and combined into one recording at the end.
@@ -60,8 +60,8 @@ static const struct fz_opt option_table[] = {
 
 /* ---- how it ended ---- */
 
-/* Die of the signal that the program died of, so that our parent sees what it would have seen;
- * the core, if any, was the program's. */
+/* Die of the same signal as the program, so that our parent gets its status, but without another
+ * core dump. */
 static int die_alike(int signal_number)
 {
 	struct rlimit no_core = { 0 };
@@ -97,8 +97,8 @@ static int not_started(const struct fz_error *err)
 	return exit_not_started(err->code);
 }
 
-/* Whether python -m found nothing to run: it failed before runpy ran a module's code. Looking for
- * the module beforehand would need another interpreter. */
+/* True if python -m found no module: it failed before runpy ran a module's code. Searching the
+ * module beforehand would need another interpreter. */
 static bool module_missing(const struct fz_trial *run)
 {
 	const struct fz_profile *p = run->record.profile;
@@ -112,19 +112,19 @@ static bool module_missing(const struct fz_trial *run)
 	return true;
 }
 
-/* For the live view: to leave it is to end the run. */
+/* Leaving the live view ends the run. */
 static bool on_live_signal(void *arg, const struct signalfd_siginfo *info)
 {
 	return fz_watch_left(info) || fz_trial_on_signal(arg, info);
 }
 
-/* Sampling is over: end the program where that is our part, and see how it ended. */
+/* After sampling: end the program if we ended the sampling, and describe how it ended. */
 static void end_child(struct fz_trial *run, struct fz_watch *watch, char *how, size_t size)
 {
 	enum fz_end end = run->record.sampler.end;
 	bool ours = end == FZ_END_TIME || end == FZ_END_SIGNAL;
 
-	/* The terminal is the program's again before it is told to end. */
+	/* Restore the terminal before ending the program. */
 	if (ours)
 		fz_watch_end(watch, NULL);
 	if (ours && !options.keep)
@@ -222,7 +222,7 @@ static int record_series(struct fz_runs *runs, char *const argv[], struct fz_err
 	return rc;
 }
 
-/* The file stays open, and so locked, until what it is for is written in its place. */
+/* Create a file in the store. Keep it open, and so locked, until the recording is written to it. */
 static int open_store(const char *program, char **ret_path, int *ret_fd, struct fz_error *err)
 {
 	char cwd[4096];
@@ -233,7 +233,7 @@ static int open_store(const char *program, char **ret_path, int *ret_fd, struct 
 	return fz_store_create(folder, program, ret_path, ret_fd, err);
 }
 
-/* path: in the store; NULL: an output was asked for. */
+/* path: in the store; NULL: write the requested output. */
 static int write_runs(const struct fz_runs *runs, const char *path, struct fz_error *err)
 {
 	struct fz_cli_output *o = &options.record.output;
@@ -251,7 +251,7 @@ static int write_runs(const struct fz_runs *runs, const char *path, struct fz_er
 	return rc;
 }
 
-/* code: of what went wrong before all runs were recorded, or 0. */
+/* code: of an error before all runs were recorded, or 0. */
 static int exit_of_runs(const struct fz_runs *runs, int code, bool wrong)
 {
 	if (!runs->worst.pid)
@@ -290,18 +290,18 @@ static int start_and_record_runs(char *const argv[], const char *program)
 	return exit_of_runs(&runs, rc, wrong);
 }
 
-/* ---- options of ours after the script's name, where they are the script's ---- */
+/* ---- our options after the script's name, where they go to the script ---- */
 
 enum { SCRIPT_MAX = 1 << 20 };
 
-/* Not those that many programs have themselves (output, format, limit). */
+/* Without options that many programs have (output, format, limit). */
 static const char *const only_ours[] = {
 	"flamegraph",  "heatmap",        "pstats",  "collapsed",    "gecko",       "jsonl",
 	"all-threads", "sampling-rate",  "opcodes", "subprocesses", "async-aware", "native",
 	"blocking",    "realtime-stats", "no-gc",   "callgrind",    "no-source",
 };
 
-/* Any of these in a script: it may look at its arguments, or leave that to somebody. */
+/* A script with any of these may parse its arguments, itself or with a library. */
 static const char *const looks[] = { "arg", "opt", "click", "fire", "typer", "main", "exec" };
 
 static const char *name_of(const struct fz_opt *table, const char *word)
@@ -319,7 +319,7 @@ static const char *name_of(const struct fz_opt *table, const char *word)
 	return NULL;
 }
 
-/* The text of a script; NULL: it is none that can be read. */
+/* The text of a script, which the caller frees; NULL if it is not a readable script. */
 static char *text_of(const char *path)
 {
 	size_t n = strlen(path);
@@ -333,10 +333,10 @@ static char *text_of(const char *path)
 	return text;
 }
 
-/* Is it an option of the script's own, or may it be? */
+/* True if it is or may be an option of the script. */
 static bool is_its_own(const char *text, const char *name, int status)
 {
-	enum { USAGE = 2 }; /* what argparse and others end with */
+	enum { USAGE = 2 }; /* exit status of argparse and others */
 	fz_auto(fz_free_ptr) char *variable = fz_strndup(name, strlen(name));
 
 	for (char *c = variable; *c; c++)
@@ -349,9 +349,9 @@ static bool is_its_own(const char *text, const char *name, int status)
 	return !text && status != USAGE;
 }
 
-/* One line about the first of them, once the program has ended, where it was probably meant for us:
- * an option that only a profiler has, the script does not mention it, and either it failed or it
- * looks at no arguments. words[0] is what was run, `status` what it ended with. */
+/* After the program has ended, print a hint about the first option that was probably meant for us:
+ * only a profiler has it, the script does not mention it, and the script failed or parses no
+ * arguments. words[0]: the program; status: its exit status. */
 static void hint_misplaced(const struct fz_opt *table, char *const words[], int n, int status)
 {
 	const char *name = NULL;

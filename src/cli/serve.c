@@ -11,7 +11,7 @@ enum { DAYS_MAX = 36500, BODY_DEFAULT = 64, BODY_MAX = 512 };
 enum { RECORDINGS_DEFAULT = 10 << 10, RECORDINGS_MAX = 1 << 30 };
 
 static struct fz_serve_options options;
-static int stopped_by; /* the signal */
+static int stopped_by; /* a signal */
 
 static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_STRING,

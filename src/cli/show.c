@@ -22,7 +22,7 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-/* Columns that a fact's name takes. */
+/* Width of the column of fact names. */
 enum { KEY_COLUMNS = 14 };
 
 static void add_facts(const struct fz_profile *p, const char *path, const struct fz_style *style,
@@ -73,7 +73,7 @@ static int show(const struct fz_command *command, int argc, char **argv)
 	add_facts(p, path, &text.style, &facts);
 	fz_output_add(out, facts.p, facts.n);
 	fz_report_text_profile(p, &text, out);
-	/* A part of it has other times than the command that is proposed. */
+	/* With a range, times would differ from those in the suggested command. */
 	if (!fz_cli_range_given(&range)) {
 		fz_report_phases_text(p, name, &text.style, &phases);
 		fz_output_add(out, phases.p, phases.n);

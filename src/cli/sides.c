@@ -57,7 +57,7 @@ static int add(struct fz_profile *all, const char *first, const char *name,
 	return rc ? fz_error_prefix(err, "%s", name) : 0;
 }
 
-/* A file given twice is not two runs, and must not make anything surer. */
+/* Fails if a file is given twice: it is not two runs and must not increase significance. */
 static int check_new(const struct fz_cli_side *side, int at, uint64_t *times, struct fz_error *err)
 {
 	for (int i = 0; i < at; i++) {
@@ -123,7 +123,7 @@ static void load_file(void *arg)
 	f->rc = fz_format_load_numbers(f->path, (unsigned)f->number_unit, &f->profile, &f->err);
 }
 
-/* Both at once; an error is the first that reading one after the other would have found. */
+/* Load both in parallel; returns the same error as loading one after the other. */
 static int load_pair(const struct fz_cli_side *base, const struct fz_cli_side *head,
 		     struct fz_profile *ret[FZ_SIDES], struct fz_error *err)
 {
@@ -156,7 +156,7 @@ static int load_pair(const struct fz_cli_side *base, const struct fz_cli_side *h
 	return rc;
 }
 
-/* Standard input can be read by one only. */
+/* Standard input can be read only once. */
 static bool is_stdin(const struct fz_cli_side *side)
 {
 	return strcmp(side->names[0], "-") == 0;

@@ -68,7 +68,7 @@ int fz_cli_system_settle(struct fz_cli_record *o, struct fz_error *err)
 		o->how.sampled_by = o->how.waits ? FZ_ENGINE_AUTO : usual.sampled_by;
 	if (!kernel)
 		return 0;
-	/* Who waits does not grow. */
+	/* A waiting thread does not grow memory. */
 	o->clock = FZ_CLOCK_CPU;
 	o->how.sampled_by = FZ_ENGINE_BPF;
 	o->how.all_threads = true;

@@ -11,7 +11,7 @@
 		  "and kernel frames (default rate: 99 per second on each CPU; needs root)" }
 /* clang-format on */
 
-/* Before and after options are parsed: what was not given is as these options want it; what
- * contradicts them is an error. */
+/* Call before and after options are parsed: set the defaults of these options, and fail if others
+ * contradict them. */
 void fz_cli_system_begin(struct fz_cli_record *o);
 int fz_cli_system_settle(struct fz_cli_record *o, struct fz_error *err);

@@ -24,6 +24,6 @@ struct fz_cli_tasks {
 		  "tasks (default " default_mode ")" }
 /* clang-format on */
 
-/* What they ask for. FZ_EUSAGE: they don't fit together. */
+/* Set *ret from the options. FZ_EUSAGE if they contradict each other. */
 int fz_cli_tasks_check(const struct fz_cli_tasks *o, enum fz_python_tasks usual,
 		       enum fz_python_tasks *ret, struct fz_error *err);

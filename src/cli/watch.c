@@ -75,7 +75,7 @@ void fz_watch_title_of(struct fz_watch *w, pid_t pid)
 			w->title[i] = ' ';
 }
 
-/* The copies that `w` makes are recordings of the store. */
+/* Copies that the user makes with the key `w` go to the store. */
 static int new_copy(void *arg, char **ret_path, struct fz_error *err)
 {
 	const struct fz_watch *w = arg;
