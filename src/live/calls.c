@@ -2,7 +2,7 @@
 /* The neighbourhood of one function; see calls.h.
  *
  *   stack (leaf first)   d c F b F a
- *                            \_ what F calls: b F c d below the outermost F; a calls it
+ *                            \_ callees of F: b F c d below the outermost F; caller: a
  */
 #include "live/calls.h"
 
@@ -76,7 +76,7 @@ static void add_caller(struct builder *b, uint32_t function, int64_t weight)
 	out->callers[*slot].total += weight;
 }
 
-/* One stack: find the outermost call, then go down from it again. */
+/* Add a stack: find the outermost call of the function, then walk down from it. */
 static void add_stack(struct builder *b, uint32_t leaf, int64_t weight)
 {
 	const struct fz_profile *p = b->m->mirror;
@@ -121,7 +121,7 @@ static int by_total(const void *a, const void *b, void *arg)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-/* Children of a node, most costly first; the caller frees. */
+/* Children of a node, highest cost first; the caller frees. */
 static uint32_t *children_of(const struct builder *b, uint32_t node, uint32_t *ret_n)
 {
 	uint32_t n = 0, k = 0;

@@ -4,7 +4,7 @@
 
 #include "live/model.h"
 
-/* What a function calls, in preorder, most costly first; the first is the function itself. */
+/* Callees of a function in preorder, highest cost first; the first is the function itself. */
 struct fz_live_call {
 	uint32_t function, depth;
 	int64_t self, total;
@@ -29,16 +29,16 @@ struct fz_live_calls {
 	int64_t self, total, sum; /* of the function; of its scope */
 	struct fz_live_call *calls;
 	uint32_t call_n;
-	struct fz_live_caller *callers; /* most costly first */
+	struct fz_live_caller *callers; /* highest cost first */
 	uint32_t caller_n;
-	struct fz_live_line *lines; /* most costly first */
+	struct fz_live_line *lines; /* highest cost first */
 	uint32_t line_n;
 	struct fz_live_opcode *opcodes; /* most frequent first; none unless recorded */
 	uint32_t opcode_n;
 };
 
-/* At most `most` calls; those below a hundredth of the function are left out. A stack on which the
- * function recurs counts once, from its outermost call on. */
+/* Get at most `most` calls; those below a hundredth of the function are omitted. If the function
+ * recurs in a stack, it counts once, from its outermost call on. */
 void fz_live_calls_of(const struct fz_live_model *m, uint32_t scope, uint32_t function,
 		      uint32_t most, struct fz_live_calls *ret);
 void fz_live_calls_release(struct fz_live_calls *c);

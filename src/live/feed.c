@@ -14,7 +14,7 @@ int fz_live_feed_init(struct fz_live_feed *f, struct fz_error *err)
 	struct fz_profile *fresh = fz_profile_new();
 
 	*f = (struct fz_live_feed){ .own = fz_calloc(1, sizeof(*f->own)) };
-	/* What every profile begins with is in the mirror already. */
+	/* The mirror already has the entries that every new profile has. */
 	f->string_n = fresh->string_count;
 	f->function_n = fresh->function_count;
 	f->frame_n = fresh->frame_count;

@@ -7,9 +7,9 @@
  *
  * The sampler sums samples in its own batch and, every few milliseconds, puts the batch into a slot
  * if that is empty: one atomic exchange, no lock. While the view is busy (or frozen) the sampler
- * goes on adding to its batch, whose size is bounded by the number of different stacks. The view's
- * mirror of the tables gives every entry the index that it has in the sampler's profile, because
- * both intern the same things in the same order.
+ * continues to fill its batch, whose size is bounded by the number of different stacks. In the
+ * view's mirror of the tables, entries have the same indices as in the sampler's profile, because
+ * both intern the same entries in the same order.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct fz_live_cell {
 	int64_t weight;
 };
 
-/* What a thread was doing: samples with each property. */
+/* Numbers of samples of a thread with each property. */
 struct fz_live_states {
 	uint64_t samples, has_gil, on_cpu, cpu_known, waits_gil, exception, collecting;
 };
@@ -36,23 +36,23 @@ struct fz_live_batch {
 	struct fz_map by_key; /* (thread, stack) -> cell */
 	struct fz_live_states *states;
 	uint32_t state_n, state_cap; /* by thread */
-	/* table entries that are new */
-	struct fz_str *strings; /* the text is the sampler's, which outlives the view */
+	/* new table entries */
+	struct fz_str *strings; /* borrowed from the sampler, which outlives the view */
 	struct fz_function *functions;
 	struct fz_frame *frames;
 	struct fz_stack *stacks;
 	uint32_t string_n, function_n, frame_n, stack_n;
-	struct fz_thread *threads; /* all of them: names come later */
+	struct fz_thread *threads; /* all of them, since names may change */
 	uint32_t thread_n;
 	struct fz_quality quality;
-	pid_t pid;         /* of the process that is sampled */
+	pid_t pid;         /* of the sampled process */
 	uint8_t python[3]; /* its version; 0: none found yet */
 	int64_t now;       /* fz_clock_now() of the last sample */
 };
 
-/* What a saved copy of the recording needs besides the file. */
+/* Data for a saved copy of the recording that is not in the file. */
 struct fz_live_facts {
-	struct fz_str *keys, *values; /* the text is the sampler's */
+	struct fz_str *keys, *values; /* borrowed from the sampler */
 	uint32_t n;
 	struct fz_source_text *sources;
 	struct fz_str *files; /* of the sources */
@@ -80,17 +80,17 @@ void fz_live_feed_release(struct fz_live_feed *f);
 
 void fz_live_feed_add(struct fz_live_feed *f, const struct fz_sampler *s,
 		      const struct fz_sample *sample, int64_t weight);
-/* Hand over what there is; answers a wish for facts, for which the recording is flushed. */
+/* Publish the batch; if facts were requested, flush the recording and publish them, too. */
 void fz_live_feed_tick(struct fz_live_feed *f, const struct fz_sampler *s);
 
 /* ---- on the view's thread ---- */
 
-/* The next batch or NULL; freed by the taker. */
+/* The next batch or NULL; the caller frees. */
 struct fz_live_batch *fz_live_feed_take(struct fz_live_feed *f);
 void fz_live_batch_free(struct fz_live_batch *b);
-/* Repeat the batch's table entries in the mirror. */
+/* Add the batch's table entries to the mirror. */
 void fz_live_batch_mirror(const struct fz_live_batch *b, struct fz_profile *mirror);
-/* Ask for facts; they come within a second. */
+/* Request facts; they are available within a second. */
 void fz_live_feed_want_facts(struct fz_live_feed *f);
 struct fz_live_facts *fz_live_feed_take_facts(struct fz_live_feed *f);
 void fz_live_facts_free(struct fz_live_facts *facts);

@@ -58,7 +58,7 @@ static uint32_t count_scopes(const struct fz_live_view *v, enum fz_live_scope_ki
 	return n;
 }
 
-/* The next scope of a kind after `from`, going round; FZ_NONE: there is none. */
+/* The next scope of a kind after `from`, cyclically; FZ_NONE if there is none. */
 static uint32_t next_scope(const struct fz_live_view *v, enum fz_live_scope_kind kind,
 			   uint32_t from, int step)
 {
@@ -72,7 +72,7 @@ static uint32_t next_scope(const struct fz_live_view *v, enum fz_live_scope_kind
 	return FZ_NONE;
 }
 
-/* all -> processes, when there are several -> threads -> all */
+/* all -> processes, if there are several -> threads -> all */
 static void cycle_kind(struct fz_live_view *v)
 {
 	static const enum fz_live_scope_kind after[] = {
@@ -165,7 +165,7 @@ static void move_row(struct fz_live_view *v, int64_t by)
 
 	v->row = (uint32_t)FZ_MIN(FZ_MAX((int64_t)v->row + by, 0), last);
 	v->chosen = true;
-	/* Which function is there is found when it is drawn. */
+	/* Set to the function in that row when drawing. */
 	v->selected = FZ_NONE;
 }
 
@@ -297,7 +297,7 @@ static void do_escape(struct fz_live_view *v)
 struct binding {
 	wint_t keys[3];
 	bool codes[3];    /* the key is a KEY_ constant */
-	const char *name; /* in the help; NULL: explained by the one before */
+	const char *name; /* in the help; NULL: described by the previous entry */
 	const char *help;
 	void (*act)(struct fz_live_view *v);
 };
@@ -416,7 +416,7 @@ void fz_live_view_draw_help(struct fz_live_view *v)
 	for (size_t i = 0; i < FZ_ARRAY_LEN(bindings); i++) {
 		if (!bindings[i].name)
 			continue;
-		/* A second column where the window is low. */
+		/* Start a second column if the window is low. */
 		if (y >= s->rows - 1 && x + widest + 20 < s->columns) {
 			x += widest + 2;
 			y = from;

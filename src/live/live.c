@@ -29,19 +29,19 @@ struct fz_live {
 	struct fz_live_feed feed;
 	pthread_t thread;
 	int signal_fd; /* of the terminal's signals */
-	int stop_fd;   /* eventfd: the sampling is over */
+	int stop_fd;   /* eventfd: the sampling has ended */
 	const char *how;
-	bool over;     /* it is, as the view knows */
-	bool leaving;  /* the user was told that we leave */
-	int64_t drawn; /* when last */
-	bool dirty;    /* something is to be drawn before its time */
+	bool over;     /* the view has read stop_fd */
+	bool leaving;  /* the user has left, or the terminal is gone */
+	int64_t drawn; /* time of the last drawing */
+	bool dirty;    /* draw before the timer */
 	int64_t first; /* fz_clock_now() of the first batch; 0: none yet */
 };
 
 /* ---- saving ---- */
 
-/* The recording so far is a file without its end. Read back, completed by the facts that only the
- * recorder knows, and written again it is a recording like every other. */
+/* Save a copy: the recording so far is an incomplete file. Read it, add the facts from the
+ * recorder, and write it as a complete recording. */
 static int save_copy(struct fz_live *l, const struct fz_live_facts *facts, char **ret_path,
 		     struct fz_error *err)
 {
@@ -90,7 +90,7 @@ static void take_facts(struct fz_live *l)
 	l->dirty = true;
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static void take_batch(struct fz_live *l)
 {
@@ -103,15 +103,15 @@ static void take_batch(struct fz_live *l)
 	fz_live_batch_free(b);
 	if (!l->first)
 		l->first = fz_clock_now();
-	/* Nobody waits for the first picture to fill. */
+	/* Draw more often at the start, until there is something to show. */
 	l->dirty |= fz_clock_now() - l->first < EAGER_NS;
 }
 
-/* Stop, as a job does, with the terminal given back; on when we are continued. */
+/* Restore the terminal and stop the process; take the terminal again when continued. */
 static void suspend(struct fz_live *l)
 {
 	fz_live_screen_leave(&l->view.screen);
-	/* To this thread: it must not take the terminal again before it is stopped. */
+	/* Sent to this thread, so that it stops before it takes the terminal again. */
 	raise(SIGSTOP);
 	fz_live_screen_return(&l->view.screen);
 	l->view.suspend = false;
@@ -144,7 +144,7 @@ static void read_keys(struct fz_live *l)
 			fz_live_view_say(v, "saving ...");
 		}
 	}
-	/* The sampler's thread reads it like a signal from outside. */
+	/* The sampler's thread handles it like an external signal. */
 	if (v->quit && !l->over && !l->leaving) {
 		l->leaving = true;
 		kill(getpid(), SIGTERM);
@@ -181,7 +181,7 @@ static void draw(struct fz_live *l)
 	l->dirty = false;
 }
 
-/* The sampling is over: the view goes, unless it was frozen to be read. */
+/* The sampling has ended: close the view, unless it is frozen. */
 static void end_view(struct fz_live *l)
 {
 	struct fz_live_view *v = &l->view;
@@ -222,7 +222,7 @@ static void wait_for_something(struct fz_live *l)
 	if (fds[4].revents)
 		l->view.quit = true;
 	if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) {
-		l->view.quit = true; /* the terminal went away */
+		l->view.quit = true; /* the terminal is gone */
 		if (!l->over && !l->leaving)
 			kill(getpid(), SIGTERM);
 		l->leaving = true;
@@ -240,7 +240,7 @@ static void *run_view(void *arg)
 	while (!l->view.quit || !l->over) {
 		wait_for_something(l);
 		if (l->view.quit && !l->over && l->leaving) {
-			/* Only its end is waited for. */
+			/* Only wait for the end of sampling. */
 			struct pollfd fd = { .fd = l->stop_fd, .events = POLLIN };
 			if (poll(&fd, 1, -1) > 0)
 				end_view(l);

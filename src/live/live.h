@@ -11,32 +11,32 @@
 
 struct fz_live_options {
 	const char *title; /* the command or program */
-	pid_t pid;         /* what was started or attached to */
+	pid_t pid;         /* the process started or attached to */
 	bool started;      /* by us */
 	enum fz_clock clock;
 	struct fz_rate rate;
 	enum fz_color_when color;
-	int output;            /* file that collects the program's output; -1: not collected */
-	int signals;           /* signalfd that ends a view which outlives the sampling */
+	int output;            /* file with the program's output; -1: not collected */
+	int signals;           /* signalfd that ends a view after the sampling has ended */
 	const char *recording; /* the file that is being written */
-	/* A new file for a copy of the recording so far; the caller of it frees the path. */
+	/* Create a file for a copy of the recording so far; the caller frees *ret_path. */
 	int (*new_copy)(void *arg, char **ret_path, struct fz_error *err);
 	void *arg;
 };
 
 struct fz_live;
 
-/* Can the view be shown here? */
+/* Fails if the view cannot be shown here. */
 int fz_live_check(struct fz_error *err);
-/* Take over the terminal. Blocks SIGWINCH, SIGTSTP and SIGCONT in this thread. When the user wants
- * to leave, the process gets SIGTERM from itself. */
+/* Take over the terminal. Blocks SIGWINCH, SIGTSTP and SIGCONT in this thread. When the user
+ * leaves, the process sends SIGTERM to itself. */
 int fz_live_start(const struct fz_live_options *options, struct fz_live **ret,
 		  struct fz_error *err);
-/* Give the terminal back, at once or, where the user froze the view, when the user leaves it.
- * how: the program's end for the title bar, or NULL when it goes on. NULL is allowed for live. */
+/* Restore the terminal, at once, or if the user froze the view, when the user leaves it. how: how
+ * the program ended, for the title bar; NULL if it continues. live may be NULL. */
 void fz_live_stop(struct fz_live *live, const char *how);
 
-/* For struct fz_sampling, with the view as arg. */
+/* Callbacks for struct fz_sampling, with the view as arg. */
 void fz_live_sample(struct fz_live *live, const struct fz_sampler *s,
 		    const struct fz_sample *sample, int64_t weight);
 void fz_live_tick(struct fz_live *live, const struct fz_sampler *s);

@@ -33,7 +33,7 @@ static uint32_t process_scope(struct fz_live_model *m, uint64_t pid)
 	return add_scope(m, FZ_LIVE_SCOPE_PROCESS, pid, FZ_NONE);
 }
 
-/* Make sure that the thread's scopes exist. */
+/* Create the thread's scopes if they do not exist. */
 static void know_thread(struct fz_live_model *m, uint32_t thread)
 {
 	if (thread >= m->thread_cap) {
@@ -160,7 +160,7 @@ static void add_thread_states(struct fz_live_model *m, uint32_t thread,
 		add_states(&m->scopes[scopes[i]].states, states);
 }
 
-/* A new half second: what the last one was like is known. */
+/* Complete the bins of the last half second. */
 static void close_bins(struct fz_live_model *m, uint32_t bin)
 {
 	for (uint32_t i = 0; i < m->scope_n; i++) {
@@ -262,7 +262,7 @@ void fz_live_model_unmark(struct fz_live_model *m)
 		m->scopes[i].mark_sum = 0;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 double fz_live_share(int64_t part, int64_t whole)
 {
@@ -286,7 +286,7 @@ struct fz_live_shares fz_live_before(const struct fz_live_model *m, const struct
 					fz_live_share(r->mark.total, s->mark_sum) };
 }
 
-/* Of a bin that is `age` bins old; 0 where the ring has been quiet since. */
+/* The value of the bin that is `age` bins old; 0 if nothing was added since. */
 static double bin_value(const float *bins, uint32_t newest, uint32_t now, uint32_t age)
 {
 	if (age > now || now - age > newest || newest - (now - age) >= FZ_LIVE_BINS)

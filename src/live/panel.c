@@ -11,7 +11,7 @@
 
 enum { CALLS_MAX = 200, BAR_WIDTH = 10 };
 
-/* Counting a function's neighbours looks at every stack: not at each drawing. */
+/* Counting callers and callees reads every stack, so not at each drawing. */
 static void refresh_calls(struct fz_live_view *v, uint32_t scope)
 {
 	int64_t now = fz_clock_now();
@@ -195,9 +195,9 @@ void fz_live_view_draw_panel(struct fz_live_view *v, int y, int rows)
 		draw_calls(v, y, rows);
 }
 
-/* ---- what the program printed ---- */
+/* ---- the program's output ---- */
 
-/* The end of a file, from the beginning of a line; the caller frees. */
+/* The end of a file, from the start of a line on; the caller frees. */
 static char *read_tail(int fd, size_t *ret_n)
 {
 	enum { TAIL_MAX = 64 << 10 };

@@ -13,9 +13,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* ---- giving it back when we crash ---- */
+/* ---- restoring the terminal after a crash ---- */
 
-/* All that a signal handler needs. */
+/* Data for the signal handler. */
 static struct {
 	int fd;
 	struct termios modes;
@@ -53,7 +53,7 @@ static void remember_string(const char *capability)
 	}
 }
 
-/* Once only: what crashes while it is being handled must end us. */
+/* Handle each signal once, so that a crash in the handler ends the process. */
 static void on_crash(void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = (int)SA_RESETHAND };
@@ -97,8 +97,7 @@ int fz_live_screen_check(struct fz_error *err)
 	return 0;
 }
 
-/* Characters beyond ASCII can only be shown by a locale that has them; a name of one that is not
- * installed is a wish that C.UTF-8 fulfils. */
+/* Characters beyond ASCII require a UTF-8 locale. If the user's is not installed, use C.UTF-8. */
 static bool has_unicode(bool wanted)
 {
 	if (!wanted)
@@ -411,7 +410,7 @@ void fz_live_graph(struct fz_live_screen *s, int y, int x, enum fz_live_look loo
 
 enum fz_live_look fz_live_heat(double share)
 {
-	/* Few functions have much: steps follow the square root. */
+	/* Most shares are small, so steps follow the square root. */
 	int step = (int)(sqrt(FZ_MAX(FZ_MIN(share, 1.0), 0.0)) * FZ_LIVE_HEATS);
 
 	return (enum fz_live_look)(FZ_LIVE_HEAT + FZ_MIN(step, FZ_LIVE_HEATS - 1));

@@ -40,39 +40,39 @@ struct fz_live_screen {
 	int rows, columns;
 };
 
-/* Can the view be shown here? The reason and the remedy if not. */
+/* Fails with the reason and the remedy if the view cannot be shown here. */
 int fz_live_screen_check(struct fz_error *err);
-/* Take over the terminal; not thread-safe, so call it before the view's thread begins. */
+/* Take over the terminal; not thread-safe, so call it before the view's thread starts. */
 int fz_live_screen_open(struct fz_live_screen *s, enum fz_color_when color, struct fz_error *err);
 void fz_live_screen_close(struct fz_live_screen *s);
-/* Give it back for a while, and take it again. */
+/* Restore the terminal temporarily, and take it again. */
 void fz_live_screen_leave(struct fz_live_screen *s);
 void fz_live_screen_return(struct fz_live_screen *s);
-/* The window has another size now. */
+/* Adapt to a new window size. */
 void fz_live_screen_resize(struct fz_live_screen *s);
 
 /* Put text at most `width` columns wide, cut with an ellipsis; returns the columns used. */
 int fz_live_put(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
 		struct fz_str text);
-/* The same, keeping the end where it is too long, as suits paths. */
+/* The same, but cut text at its start, for paths. */
 int fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
 		    struct fz_str text);
 __attribute__((format(printf, 6, 7))) int fz_live_printf(struct fz_live_screen *s, int y, int x,
 							 int width, enum fz_live_look look,
 							 const char *fmt, ...);
-/* Ends at column x + width. */
+/* Right-aligned: the text ends at column x + width. */
 __attribute__((format(printf, 6, 7))) int fz_live_print_right(struct fz_live_screen *s, int y,
 							      int x, int width,
 							      enum fz_live_look look,
 							      const char *fmt, ...);
-/* The rest of the row from x on in this look. */
+/* Fill `width` columns of the row from x on. */
 void fz_live_fill(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look);
 void fz_live_rule(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look);
-/* A bar whose full width is 1. */
+/* A bar; fraction 1 is the full width. */
 void fz_live_bar(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
 		 double fraction);
 /* A graph, one column for each value from 0 to 1; NaN leaves a gap. */
 void fz_live_graph(struct fz_live_screen *s, int y, int x, enum fz_live_look look,
 		   const double *values, int n);
-/* How hot a share from 0 to 1 is. */
+/* The heat of a share from 0 to 1. */
 enum fz_live_look fz_live_heat(double share);

@@ -49,7 +49,7 @@ static void draw_title(struct fz_live_view *v)
 	if (m->python[0])
 		snprintf(python, sizeof(python), "  Python %u.%u.%u", m->python[0], m->python[1],
 			 m->python[2]);
-	/* The whole machine has no number. */
+	/* The whole machine has no pid. */
 	if (number)
 		snprintf(pid, sizeof(pid), "PID %d", number);
 	snprintf(right, sizeof(right), "%s%s  %s ", pid, s->columns >= 60 ? python : "", clock);
@@ -95,7 +95,7 @@ static void describe_scope(const struct fz_live_view *v, uint32_t scope, char *o
 	}
 }
 
-/* Add a piece when it fits whole. */
+/* Add a piece of text if it fits. */
 static void add_piece(struct fz_live_screen *s, int y, int *x, enum fz_live_look look,
 		      const char *text)
 {
@@ -150,7 +150,7 @@ static void draw_status(struct fz_live_view *v, uint32_t scope)
 		  text);
 }
 
-/* Instants at which the scope was looked at: as many as its longest thread has samples. */
+/* Number of instants of the scope: the largest number of samples of one of its threads. */
 static uint64_t instants_of(const struct fz_live_view *v, uint32_t scope)
 {
 	const struct fz_live_model *m = &v->model;
@@ -318,7 +318,7 @@ static void draw_place(struct fz_live_view *v, int y, const struct plan *p, bool
 			fz_str_of(place));
 }
 
-/* Points of share from which on a trend or a change is shown as one. */
+/* Smaller trends and changes of a share are dimmed. */
 #define NOTABLE 0.02
 
 static int draw_change(struct fz_live_view *v, int y, int x, const struct fz_live_row *r)
@@ -389,7 +389,7 @@ static void draw_row(struct fz_live_view *v, int y, const struct plan *p,
 	draw_place(v, y, p, selected, &m->mirror->functions[r->function]);
 }
 
-/* The cursor stays on its function once it was moved; and is always in sight. */
+/* Once moved, the cursor follows its function; it is always visible. */
 static void place_cursor(struct fz_live_view *v, const struct fz_live_row *const *rows, uint32_t n)
 {
 	if (v->chosen && v->selected != FZ_NONE)

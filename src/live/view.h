@@ -31,7 +31,7 @@ struct fz_live_view {
 	enum fz_live_panel panel;
 	enum fz_live_sort sort;
 	bool by_total, trends, frozen;
-	/* the scope that is shown, told by what it is, as indices change on a reset */
+	/* the displayed scope; not an index, since indices change on a reset */
 	enum fz_live_scope_kind scope_kind;
 	uint64_t scope_pid;
 	uint32_t scope_thread;
@@ -39,24 +39,24 @@ struct fz_live_view {
 	size_t filter_n;
 	bool typing; /* the filter */
 	/* the row under the cursor follows its function */
-	uint32_t selected; /* function; FZ_NONE: the first row */
-	bool chosen;       /* by a key: it follows; else the cursor stays on the first row */
-	uint32_t row, top; /* its number, and that of the first row shown */
-	uint32_t page_rows, shown;  /* rows that fit, rows there are */
+	uint32_t selected;          /* function; FZ_NONE: the first row */
+	bool chosen;                /* moved by a key; else the cursor stays on the first row */
+	uint32_t row, top;          /* its row, and the first visible row */
+	uint32_t page_rows, shown;  /* rows that fit, rows that exist */
 	struct fz_live_calls calls; /* of calls_of */
 	uint32_t calls_of, calls_scope;
 	int64_t calls_time;
 	char message[512];
 	int64_t message_until;
 	char ended[64]; /* how the program ended; "": it runs */
-	/* what keys asked for */
+	/* requested by keys */
 	bool quit, save, suspend;
 };
 
-/* The scope's index now; everything while it is not there. */
+/* The current index of the displayed scope; FZ_LIVE_ALL if it does not exist. */
 uint32_t fz_live_view_scope(const struct fz_live_view *v);
 void fz_live_view_say(struct fz_live_view *v, const char *fmt, ...) FZ_PRINTF(2, 3);
-/* One key, as get_wch gives it; `code`: it is a KEY_ constant. */
+/* Handle a key from get_wch. code: it is a KEY_ constant. */
 void fz_live_view_key(struct fz_live_view *v, wint_t key, bool code);
 void fz_live_view_draw(struct fz_live_view *v);
 /* Parts of the drawing. */
