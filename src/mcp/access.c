@@ -19,8 +19,8 @@ static bool is_below(const char *path, const char *folder)
 	       (path[n] == '/' || path[n] == 0 || strcmp(folder, "/") == 0);
 }
 
-/* The root itself, and the store of the checkout that it lies in, unless that is a link: whoever
- * made the repository would choose where it leads. */
+/* True for files in the root and in the store of its checkout. A store that is a link is refused,
+ * since the author of the repository chooses its target. */
 static bool is_readable(const char *path)
 {
 	char root[PATH_MAX], store[PATH_MAX];

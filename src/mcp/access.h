@@ -5,11 +5,11 @@
 
 #include "mcp/tools.h"
 
-/* The file that a name stands for (the caller frees): one below the root, "@N" or a git revision of
- * the root's store. Anything else is an error that tells nothing of what is there. */
+/* Resolve a name to a file (the caller frees): a path below the root, or "@N" or a git revision in
+ * the root's store. Errors for other names do not reveal whether a file exists. */
 int fz_mcp_resolve(const char *name, char **ret, struct fz_error *err);
-/* Whether that file may be read, wherever links lead. */
+/* True if that file may be read after resolving links. */
 bool fz_mcp_may_read(const char *path);
-/* Whether these words may be run: one of the commands has the same words. One that ends in "*"
- * stands for any more words. No shell looks at either. */
+/* 0 if these words may be run: they equal those of an allowed command, which may end in "*" for any
+ * further words. No shell interprets them. */
 int fz_mcp_may_run(const struct fz_mcp_options *o, const json_t *words, struct fz_error *err);

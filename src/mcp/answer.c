@@ -98,7 +98,7 @@ static void add_scalar(const json_t *v, struct fz_buf *out)
 		fz_buf_char(out, '-');
 }
 
-/* The columns are those of the first row; a cell that a later one does not have is "-". */
+/* The first row determines the columns; missing cells of later rows are "-". */
 static void add_rows(const json_t *rows, struct fz_buf *out)
 {
 	json_t *first = json_array_get(rows, 0);
@@ -162,7 +162,7 @@ static char *as_json(const json_t *v)
 
 /* ---- within a budget ---- */
 
-/* The row that is missed least: of the longest list the last one, or that of the highest rank. */
+/* Drop the least important row: of the longest list the last one, or that with the highest rank. */
 static bool drop_row(json_t *answer)
 {
 	json_t *longest = NULL, *v;
@@ -191,8 +191,7 @@ static bool drop_row(json_t *answer)
 	return true;
 }
 
-/* Drop what would not fit even alone, the last member but never the first, so that what is left is
- * whole. */
+/* Drop the last member, but never the first, if the answer does not fit even without rows. */
 static bool drop_member(json_t *answer)
 {
 	const char *key, *first = NULL, *last = NULL;
@@ -223,7 +222,7 @@ static json_t *without_ranks(const json_t *answer)
 	return copy;
 }
 
-/* Cut to so many bytes where a character ends. */
+/* Cut to at most `bytes` bytes at the end of a character. */
 static void cut(struct fz_buf *text, size_t bytes)
 {
 	static const char mark[] = "...";
@@ -264,7 +263,7 @@ static json_t *text_result(json_t *answer, size_t bytes)
 	return result;
 }
 
-/* What stands as text beside the JSON. */
+/* The text beside the JSON. */
 static const char *headline(const json_t *answer)
 {
 	const json_t *says = json_object_get(answer, "says");
@@ -273,8 +272,7 @@ static const char *headline(const json_t *answer)
 	return text ? text : "";
 }
 
-/* Structured content where the client knows such, else its JSON as text; what is too long is cut.
- */
+/* Structured content if the client supports it, else its JSON as text, cut if it is too long. */
 static json_t *structured_pair(const json_t *answer, const char *json, size_t bytes,
 			       bool structures)
 {
@@ -292,7 +290,7 @@ static json_t *structured_pair(const json_t *answer, const char *json, size_t by
 	return result;
 }
 
-/* Rows go for the headline's sake, other members only for their own. */
+/* Rows are dropped to make space for the headline, other members only if the JSON is too long. */
 static json_t *structured_result(json_t *answer, size_t bytes, bool structures)
 {
 	for (;;) {

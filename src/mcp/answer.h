@@ -13,18 +13,18 @@
 #include "base/buf.h"
 #include "mcp/tools.h"
 
-/* Text from outside, made printable, in at most so many columns. */
+/* Untrusted text, made printable, in at most `columns` columns. */
 json_t *fz_mcp_printable(struct fz_str text, unsigned columns);
-/* A sentence; an empty one adds nothing. */
+/* Add a sentence, unless it is empty. */
 void fz_mcp_say(struct fz_mcp_call *c, const char *key, const struct fz_buf *text);
-/* One more of a list of sentences, each of its lines for itself. */
+/* Append each line of the text to a list of sentences. */
 void fz_mcp_say_also(struct fz_mcp_call *c, const char *key, const char *text);
-/* A cell with a value in a unit, with its sign for a change; nothing where it is not finite. */
+/* Add a cell with a value in a unit, or a change with its sign; nothing if it is not finite. */
 void fz_mcp_value(const struct fz_mcp_call *c, json_t *row, const char *key, double value,
 		  const char *unit);
 void fz_mcp_change(const struct fz_mcp_call *c, json_t *row, const char *key, double value,
 		   const char *unit);
-/* The call that would tell more. */
+/* Suggest the next call. */
 FZ_PRINTF(2, 3)
 void fz_mcp_next(struct fz_mcp_call *c, const char *fmt, ...);
 

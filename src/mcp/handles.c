@@ -27,7 +27,7 @@ static void release(struct fz_mcp_handle *h)
 	}
 }
 
-/* Room for one more at the end. */
+/* Append an empty handle; the oldest one is dropped if the table is full. */
 static struct fz_mcp_handle *append(struct fz_mcp_handles *h)
 {
 	if (h->n == FZ_MCP_HANDLES_MAX) {

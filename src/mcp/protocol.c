@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages of the protocol; see protocol.h.
  *
- *   line -> JSON -> one message, or (in the version that had them) a batch of several
+ *   line -> JSON -> one message, or (in one version) a batch of several
  *        -> notification:  done, or ignored
  *           response:      ignored, the server sends no requests
- *           request:       a row of methods[] answers; tools/call is answered later
+ *           request:       answered by a row of methods[]; tools/call is answered later
  *
  * A batch gets one array as response, when its last request is answered.
  */
@@ -21,7 +21,7 @@
 
 enum { TTL_MS = 3600000, BATCH_MAX = 64 };
 
-/* Of JSON-RPC, and one of the protocol. */
+/* Error codes of JSON-RPC, and one of the protocol. */
 enum {
 	PARSE_ERROR = -32700,
 	INVALID_REQUEST = -32600,
@@ -32,7 +32,7 @@ enum {
 
 struct fz_mcp_version {
 	const char *name;
-	bool modern;     /* each request stands for itself */
+	bool modern;     /* each request is independent */
 	bool batches;    /* several messages in an array */
 	bool structures; /* results have structured content */
 };
@@ -45,7 +45,7 @@ static const struct fz_mcp_version versions[] = {
 	{ "2025-03-26", .batches = true },
 	{ "2024-11-05" },
 };
-/* What a client gets that asks for another one by "initialize". */
+/* The version for clients that request an unknown one with "initialize". */
 static const struct fz_mcp_version *const newest_agreed = &versions[1];
 
 static const char instructions[] =
@@ -57,10 +57,10 @@ static const char instructions[] =
 struct fz_mcp_batch {
 	json_t *responses;
 	unsigned pending;
-	bool reading; /* more may come */
+	bool reading; /* more requests may follow */
 };
 
-/* One request as it is being answered. */
+/* A message that is being handled. */
 struct message {
 	struct fz_mcp_protocol *p;
 	struct fz_mcp_batch *batch;
@@ -102,7 +102,7 @@ static void respond(struct fz_mcp_protocol *p, struct fz_mcp_batch *batch, json_
 	json_decref(response);
 }
 
-/* id: NULL where it could not be read. */
+/* id: NULL if it could not be read. */
 static void respond_error(struct fz_mcp_protocol *p, struct fz_mcp_batch *batch, json_t *id,
 			  int code, const char *text, json_t *data)
 {
@@ -146,7 +146,7 @@ static void refuse(struct message *m, int code, const char *text)
 
 /* ---- calls ---- */
 
-/* Out of the list, and freed; what it was in a batch of may be complete by that. */
+/* Remove a request from the list and free it; this may complete its batch. */
 static void forget(struct fz_mcp_protocol *p, struct fz_mcp_request *r)
 {
 	struct fz_mcp_request **at = &p->requests;
@@ -290,7 +290,7 @@ static void initialize(struct message *m)
 			    "instructions", instructions));
 }
 
-/* Lists are the same for everybody for as long as we run. */
+/* Lists never change while we run. */
 static void set_cacheable(const struct message *m, json_t *result)
 {
 	if (!m->version->modern)
@@ -326,8 +326,8 @@ static void ping(struct message *m)
 
 static const struct {
 	const char *name;
-	bool legacy, modern; /* in which era there is such a method */
-	bool early;          /* before a version is agreed upon */
+	bool legacy, modern; /* exists in these generations of the protocol */
+	bool early;          /* allowed before a version is negotiated */
 	void (*answer)(struct message *m);
 } methods[] = {
 	{ "initialize", .legacy = true, .early = true, .answer = initialize },
@@ -345,8 +345,8 @@ static void refuse_version(struct message *m, const char *name)
 		      json_pack("{s:o, s:s}", "supported", version_names(), "requested", name));
 }
 
-/* The version that a request is of: the one that it names, else the one that was agreed upon.
- * False: it was refused. */
+/* Find the version of a request: the one that it names, else the negotiated one. False if it was
+ * refused. */
 static bool find_era(struct message *m)
 {
 	const json_t *meta = json_object_get(m->params, "_meta");
@@ -420,7 +420,7 @@ static void take_batch(struct fz_mcp_protocol *p, json_t *list)
 	settle_batch(p, b);
 }
 
-/* Who asked waits for an answer to his question, where it can be told which it was. */
+/* Respond with an error, with the id of the request if it can be found. */
 static void refuse_line(struct fz_mcp_protocol *p, struct fz_str line)
 {
 	fz_auto(fz_jsonread_release) json_t *v = json_loadb(line.p, line.n, JSON_ALLOW_NUL, NULL);

@@ -14,49 +14,50 @@
 
 #include <jansson.h>
 
-/* Bytes of a line. JSON takes some ten times its text while it is read. */
+/* Limits: bytes of a line (parsing JSON takes about ten times its size), and concurrent requests.
+ */
 enum { FZ_MCP_LINE_MAX = 1 << 20, FZ_MCP_REQUESTS_MAX = 16 };
 
 struct fz_mcp_tool;
 struct fz_mcp_batch;
 
-/* A call of a tool that is not answered yet. */
+/* A pending call of a tool. */
 struct fz_mcp_request {
 	const struct fz_mcp_tool *tool;
 	const json_t *arguments; /* an object, not checked; NULL: none */
-	bool structures;         /* the client's version knows structured content */
+	bool structures;         /* the client's version supports structured content */
 	/* private */
 	struct fz_mcp_request *next;
 	struct fz_mcp_batch *batch;
 	json_t *id, *message;
-	const json_t *progress; /* token; NULL: nobody asked */
+	const json_t *progress; /* token; NULL: not requested */
 	bool modern;
 	json_int_t steps;
 };
 
 struct fz_mcp_host {
-	/* A message without the end of its line. */
+	/* Send a message, without newline. */
 	void (*send)(void *arg, struct fz_str line);
-	/* Ends in fz_mcp_finish, also before it returns. */
+	/* Start a request; fz_mcp_finish may be called later or from within. */
 	void (*begin)(void *arg, struct fz_mcp_request *r);
-	/* It is not to be finished any more: r is gone when this returns. */
+	/* Do not finish r any more: it is freed when this returns. */
 	void (*cancel)(void *arg, struct fz_mcp_request *r);
 	void *arg;
 };
 
 struct fz_mcp_protocol {
 	const struct fz_mcp_host *host;
-	const struct fz_mcp_version *version; /* agreed upon; NULL: not yet */
+	const struct fz_mcp_version *version; /* negotiated; NULL: not yet */
 	struct fz_mcp_request *requests;
 	unsigned request_n;
 };
 
 void fz_mcp_take(struct fz_mcp_protocol *p, struct fz_str line);
-/* A line that was longer than FZ_MCP_LINE_MAX. */
+/* Respond to a line longer than FZ_MCP_LINE_MAX. */
 void fz_mcp_too_long(struct fz_mcp_protocol *p);
 /* Takes over the result. */
 void fz_mcp_finish(struct fz_mcp_protocol *p, struct fz_mcp_request *r, json_t *result);
-/* Say how far it is, if the client wants to know. */
+/* Report progress, if the client requested it. */
 void fz_mcp_progress(struct fz_mcp_protocol *p, struct fz_mcp_request *r, struct fz_str text);
-/* Forget all requests; none is answered. */
+/* Free all requests without answering them. */
 void fz_mcp_protocol_release(struct fz_mcp_protocol *p);

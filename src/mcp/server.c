@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The loop of the server.
  *
- *   stdin  --lines-->  protocol  --request-->  a process for each call
- *   stdout <--lines--     ^------ progress, result ------'  over a pipe, a JSON value a line
+ *   stdin  --lines-->  protocol  --request-->  one process per call
+ *   stdout <--lines--     ^------ progress, result ------'  over a pipe, one JSON value per line
  *
  * Each call runs in its own process: a bad recording can crash only that process, its memory is
  * freed with it, a call can be cancelled, and pings are answered meanwhile. The handle outlives the
@@ -31,7 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* At a time; what one may say; what it has to end after SIGTERM. */
+/* Limits: concurrent processes; bytes of output; ns to exit after SIGTERM. */
 enum { PROCESSES_MAX = 8, SAID_MAX = 1 << 20, CHUNK = 1 << 16 };
 #define PATIENCE (20 * FZ_SECOND)
 
@@ -40,9 +40,9 @@ struct process {
 	int fd;
 	struct fz_mcp_request *request; /* NULL: it was cancelled */
 	struct fz_buf said;
-	bool measures;    /* still */
-	int64_t deadline; /* when a signal comes, or the next */
-	int signal;       /* that it got; 0: none yet */
+	bool measures;    /* a measurement is running */
+	int64_t deadline; /* when to send the next signal */
+	int signal;       /* the last one sent; 0: none yet */
 };
 
 struct server {
@@ -55,7 +55,7 @@ struct server {
 	bool too_long; /* the line is; its rest is skipped */
 	int in, out, signals;
 	sigset_t old_mask;
-	bool deaf; /* nobody reads any more */
+	bool deaf; /* the client has closed its end */
 };
 
 /* ---- the process of a call ---- */
@@ -80,7 +80,7 @@ static void on_notice(void *arg, enum fz_notice kind, const char *text)
 	say(*fd, json_pack("{s:o}", "progress", json_stringn(safe, n)));
 }
 
-/* What the tool reads and prints is nobody's; what it reports goes to the pipe. */
+/* Standard streams go to /dev/null; progress and result go to the pipe. */
 _Noreturn static void run_call(struct server *s, const struct fz_mcp_request *r, int fd)
 {
 	struct fz_notify notify = { .call = on_notice, .arg = &fd };
@@ -108,7 +108,7 @@ static json_t *failure(const char *text)
 			 "isError", 1);
 }
 
-/* Why nothing can be started now; NULL: it can. */
+/* Why a call cannot be started now; NULL: it can. */
 static const char *obstacle(const struct server *s, const struct fz_mcp_request *r,
 			    struct process **ret)
 {
@@ -184,7 +184,7 @@ static void cancel(void *arg, struct fz_mcp_request *r)
 	}
 }
 
-/* It ended without an answer. */
+/* The result of a call whose process ended without an answer. */
 static json_t *lost(const struct server *s, const struct process *p, int status)
 {
 	char text[200];
@@ -216,7 +216,7 @@ static void reap(struct server *s, struct process *p)
 	*p = (struct process){ 0 };
 }
 
-/* A handle is taken over also of a call that nobody waits for: its files are to be removed. */
+/* Handles of cancelled calls are taken, too, because their files must be removed. */
 static void take_said(struct server *s, struct process *p, struct fz_str line)
 {
 	fz_auto(fz_jsonread_release) json_t *v = json_loadb(line.p, line.n, 0, NULL);
@@ -235,7 +235,7 @@ static void take_said(struct server *s, struct process *p, struct fz_str line)
 	fz_mcp_finish(&s->protocol, r, json_incref(result));
 }
 
-/* Complete lines of a buffer, one after the other; what is left moves to its front. */
+/* The next complete line of a buffer; after the last one, the rest is moved to the front. */
 static bool next_line(struct fz_buf *b, size_t *at, struct fz_str *ret)
 {
 	const char *end = b->n > *at ? memchr(b->p + *at, '\n', b->n - *at) : NULL;
@@ -280,7 +280,7 @@ static void send(void *arg, struct fz_str line)
 		s->deaf = true;
 }
 
-/* False: it says nothing more. */
+/* Read from the client; false at the end of input. */
 static bool listen_to_client(struct server *s)
 {
 	ssize_t n = read(s->in, fz_buf_reserve(&s->line, CHUNK), CHUNK);
@@ -311,7 +311,7 @@ static bool listen_to_client(struct server *s)
 
 /* ---- the loop ---- */
 
-/* Milliseconds to the next deadline; -1: there is none. */
+/* Milliseconds to the next deadline; -1 if there is none. */
 static int until_deadline(const struct server *s, int64_t now)
 {
 	int64_t least = INT64_MAX;
@@ -341,7 +341,7 @@ static bool is_idle(const struct server *s)
 	return true;
 }
 
-/* One round. `open`: the client may say something. False: it does not, or a signal came. */
+/* One iteration. open: also read from the client. False at the end of input or after a signal. */
 static bool turn(struct server *s, bool open, int *ret_signal)
 {
 	struct pollfd polls[PROCESSES_MAX + 2] = {
@@ -366,7 +366,7 @@ static bool turn(struct server *s, bool open, int *ret_signal)
 	return !polls[0].revents || listen_to_client(s);
 }
 
-/* A client that closes its end gets no more answers: calls end, and what they were made of goes. */
+/* When the client closes its end, calls are terminated and their files removed. */
 static int serve(struct server *s)
 {
 	int stopped_by = 0, again = 0;

@@ -35,7 +35,7 @@ static const struct fz_outline *outline_of(struct fz_mcp_source *s,
 	return &s->outlines[i];
 }
 
-/* "f.<locals>.<listcomp>" stands in f. */
+/* "f" for "f.<locals>.<listcomp>", whose source is in f. */
 static struct fz_str without_inner(struct fz_str name)
 {
 	static const char inner[] = ".<locals>.<";
@@ -46,7 +46,7 @@ static struct fz_str without_inner(struct fz_str name)
 	return name;
 }
 
-/* FZ_NONE: not known. */
+/* The definition of a function; FZ_NONE if unknown. */
 static uint32_t find_definition(const struct fz_outline *o, const struct fz_profile *p,
 				const struct fz_function *f)
 {
@@ -62,7 +62,7 @@ static uint32_t find_definition(const struct fz_outline *o, const struct fz_prof
 	return found != FZ_NONE ? found : fz_outline_find(o, name);
 }
 
-/* Lines of a text; the first has number 1. */
+/* Get lines from..to of a text; the first line is number 1. */
 static void add_lines(struct fz_str text, int32_t from, int32_t to, struct fz_mcp_body *ret)
 {
 	struct fz_str rest = text;
@@ -114,7 +114,7 @@ struct fz_str fz_mcp_source_line(const struct fz_mcp_source *s, uint32_t functio
 	return one;
 }
 
-/* ---- what is different ---- */
+/* ---- differences ---- */
 
 bool fz_mcp_body_equal(const struct fz_mcp_body *a, const struct fz_mcp_body *b)
 {

@@ -5,15 +5,15 @@
 #include "compare/outline.h"
 #include "mcp/subject.h"
 
-/* Lines of a function, one of `first` on. */
+/* Lines of a function; `first` is the number of the first one. */
 struct fz_mcp_body {
 	struct fz_str *lines;
 	int32_t first;
 	uint32_t n;
 };
 
-/* The text of a function of a profile; none (n is 0) where the recording has none, or where it is
- * not known where the function ends. Outlines are kept for the next one. */
+/* Finds the text of functions of a profile; n is 0 if it was not recorded or the function's end is
+ * unknown. Caches outlines. */
 struct fz_mcp_source {
 	const struct fz_profile *profile;
 	struct fz_outline *outlines; /* by source */
@@ -23,17 +23,16 @@ void fz_mcp_source_init(struct fz_mcp_source *s, const struct fz_profile *p);
 void fz_mcp_source_release(struct fz_mcp_source *s);
 void fz_mcp_source_body(struct fz_mcp_source *s, uint32_t function, struct fz_mcp_body *ret);
 void fz_mcp_body_release(struct fz_mcp_body *b);
-/* A line of the file that a function is in, wherever the function ends; "": there is none. */
+/* A line of the file of a function, inside or outside of the function; "" if unknown. */
 struct fz_str fz_mcp_source_line(const struct fz_mcp_source *s, uint32_t function, int32_t line);
 
 bool fz_mcp_body_equal(const struct fz_mcp_body *a, const struct fz_mcp_body *b);
 
-/* A line of either text, or of both where they say the same. */
+/* A line of one text, or an equal line of both. */
 struct fz_mcp_line {
-	int32_t line[FZ_SIDES]; /* 0: not there */
+	int32_t line[FZ_SIDES]; /* 0: not on this side */
 	struct fz_str text;
 };
-/* Both texts as one, in order; what was removed stands before what came in its place. The caller
- * frees. */
+/* Merge both texts in order, with removed lines before the added ones. The caller frees. */
 struct fz_mcp_line *fz_mcp_body_align(const struct fz_mcp_body *base,
 				      const struct fz_mcp_body *head, uint32_t *ret_n);

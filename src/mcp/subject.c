@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the names in a call to profiles, a diff and its judgement; see subject.h.
+/* Resolves the names in a call to profiles, a diff and its judgement; see subject.h.
  *
  *   of = d1             the two files of a handle, if they have not changed
  *   base, head          two names
@@ -20,7 +20,7 @@
 
 enum { NAME_COLUMNS = 60, FILE_COLUMNS = 60, NEAR_MAX = 5 };
 
-/* ---- which files ---- */
+/* ---- files ---- */
 
 struct files {
 	char *path[FZ_SIDES], *label[FZ_SIDES];
@@ -72,7 +72,7 @@ static int find_files(const struct fz_mcp_call *c, enum fz_mcp_wanted wanted, st
 	return find_last_two(f, err);
 }
 
-/* ---- what is in them ---- */
+/* ---- contents ---- */
 
 static int compare(struct fz_mcp_subject *s, bool measured, struct fz_error *err)
 {
@@ -164,7 +164,7 @@ static struct fz_str name_of(const struct fz_mcp_subject *s, uint32_t f)
 	return s->diff ? s->diff->functions[f].name : s->names[f].name;
 }
 
-/* The costliest comes first in a diff; a profile has no order. */
+/* Find a function by name: in a diff the one with the highest cost, in a profile the first. */
 static int find_name(const struct fz_mcp_subject *s, struct fz_str name, uint32_t *ret,
 		     struct fz_error *err)
 {

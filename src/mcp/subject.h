@@ -7,11 +7,11 @@
 #include "mcp/tools.h"
 
 struct fz_mcp_subject {
-	struct fz_profile *profile[FZ_SIDES]; /* of one recording: the head's */
-	struct fz_comparison *comparison;     /* NULL: it is one recording */
+	struct fz_profile *profile[FZ_SIDES]; /* a single recording is the head */
+	struct fz_comparison *comparison;     /* NULL: a single recording */
 	const struct fz_diff *diff;           /* of the comparison, or NULL */
 	const struct fz_judgement *judgement; /* likewise */
-	struct fz_tree *tree; /* of one recording, and its functions' names and lines */
+	struct fz_tree *tree; /* of a single recording, with names and lines of its functions */
 	struct fz_arena arena;
 	struct fz_name *names;
 	int32_t *lines;
@@ -20,26 +20,27 @@ struct fz_mcp_subject {
 
 enum fz_mcp_wanted { FZ_MCP_ONE, FZ_MCP_TWO, FZ_MCP_ANY };
 
-/* By the arguments of, base and head: FZ_MCP_OF_ARGUMENT, FZ_MCP_SIDE_ARGUMENTS. */
+/* Open the subject in the arguments of, base and head (FZ_MCP_OF_ARGUMENT, FZ_MCP_SIDE_ARGUMENTS).
+ */
 int fz_mcp_subject_open(struct fz_mcp_call *c, enum fz_mcp_wanted wanted,
 			struct fz_mcp_subject *ret, struct fz_error *err);
-/* Of two recordings that were just made. */
+/* Open two recordings that were just made. */
 int fz_mcp_subject_measured(struct fz_mcp_call *c, char *const path[FZ_SIDES],
 			    char *const label[FZ_SIDES], struct fz_mcp_subject *ret,
 			    struct fz_error *err);
 void fz_mcp_subject_release(struct fz_mcp_subject *s);
 
-/* The argument "function", which is "f12" or a name, as an index of the diff's functions, or the
+/* Resolve the argument "function", "f12" or a name, to an index of the diff's functions, or the
  * profile's. */
 int fz_mcp_subject_function(const struct fz_mcp_call *c, const struct fz_mcp_subject *s,
 			    uint32_t *ret, struct fz_error *err);
-/* The function of a profile that such an index is on a side; FZ_NONE. */
+/* The function of a side's profile for such an index, or FZ_NONE. */
 uint32_t fz_mcp_subject_on(const struct fz_mcp_subject *s, enum fz_side side, uint32_t function);
-/* The index that a function of a side's profile has; FZ_NONE. */
+/* The index of a function of a side's profile, or FZ_NONE. */
 uint32_t fz_mcp_subject_of(const struct fz_mcp_subject *s, enum fz_side side, uint32_t function);
 uint32_t fz_mcp_subject_metric(const struct fz_mcp_subject *s, enum fz_side side);
 const char *fz_mcp_subject_unit(const struct fz_mcp_subject *s);
-/* Cells "id", "function" and "at" of a row; nothing of an index that is FZ_NONE. */
+/* Add the cells "id", "function" and "at" to a row; nothing for FZ_NONE. */
 void fz_mcp_subject_id(json_t *row, uint32_t function);
 void fz_mcp_subject_names(const struct fz_mcp_subject *s, json_t *row, uint32_t function);
 

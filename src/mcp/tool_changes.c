@@ -18,14 +18,14 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Rows that are made at all, whatever the budget. */
+/* Limits of rows, independent of the budget. */
 enum { ROWS_MAX = 60, UNSURE_ROWS = 5, NAME_COLUMNS = 60 };
 
 static const struct fz_style style = { .columns = 200 };
 
 /* ---- sentences ---- */
 
-/* Those from one number to another. */
+/* Add warnings [from, to). */
 static void say_warnings(struct fz_mcp_call *c, const struct fz_diff *d, const char *key,
 			 uint32_t from, uint32_t to)
 {
@@ -124,7 +124,7 @@ struct table {
 	struct sources sources;
 	json_t *rows;
 	bool *shown; /* by function */
-	/* Edited functions whose cost changed most; FZ_NONE: there is none. */
+	/* Edited functions with the largest changes; FZ_NONE: none. */
 	struct suspect {
 		uint32_t function;
 		double change;
@@ -181,7 +181,7 @@ static void suspect(struct suspect *s, const struct table *t, const struct fz_fi
 	s->change = fabs(r->change);
 }
 
-/* Functions with both a certain change, by self or total, and another text. */
+/* Add functions that have both a certain change, by self or total, and an edited text. */
 static void add_edited(struct table *t, const struct fz_findings *f, bool total)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
@@ -201,7 +201,7 @@ static void add_certain(struct table *t, const struct fz_findings *f)
 		add_row(t, &f->rows[i], "self", edited(&t->sources, f->rows[i].f));
 }
 
-/* A few of which nothing is certain: where to look when there is nothing else. */
+/* Add a few uncertain functions, as candidates if nothing is certain. */
 static void add_unsure(struct table *t, const struct fz_findings *f, bool only_edited)
 {
 	uint32_t first = f->count[FZ_VERDICT_CHANGED], n = 0;
@@ -217,8 +217,8 @@ static void add_unsure(struct table *t, const struct fz_findings *f, bool only_e
 	}
 }
 
-/* Where to look first: what was edited and certainly changed, else what was edited, else what
- * changed; and the first row, where that is another. */
+/* Suggest the function to examine first: an edited one with a certain change, else an edited one,
+ * else one that changed; and the first row, if it is another one. */
 static void say_next(struct table *t)
 {
 	const char *name = t->s->name;
@@ -301,7 +301,7 @@ const struct fz_mcp_tool fz_mcp_tool_changes = {
 
 /* ---- verify ---- */
 
-/* The claim that may be made, first of all. */
+/* Begin with the claim that is justified. */
 static void claim(struct fz_mcp_call *c, const char *word, const char *of_what)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };

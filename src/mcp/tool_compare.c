@@ -2,8 +2,8 @@
 /* Measures a command at a git revision and in the working tree, interleaved, as `fizeau compare`
  * does; the answer is that of changes.
  *
- * Both recordings stay in the server's scratch folder for as long as their handle lives, and in the
- * cache as the project's last comparison, where `compare` leaves its own.
+ * Both recordings are kept in the server's scratch folder as long as their handle exists, and in
+ * the cache as the project's last comparison, as `compare` does.
  */
 #include "bench/revisions.h"
 
@@ -14,7 +14,7 @@
 
 enum { RUNS_MAX = 100 };
 
-/* The words as argv; the strings are the JSON's. */
+/* The words as argv; the strings are borrowed, the caller frees the array. */
 static char **argv_of(const json_t *words)
 {
 	char **argv = fz_calloc(json_array_size(words) + 1, sizeof(*argv));

@@ -18,14 +18,14 @@ enum { TEXT_COLUMNS = 110, LINES_MAX = 400 };
 
 /* ---- costs of lines ---- */
 
-/* A total counts a sample once, what the line calls included. */
+/* The total of a line includes its callees and counts a sample once. */
 struct line_cost {
 	int32_t line;
 	int64_t total;
 };
 
 struct costs {
-	struct line_cost *list; /* in order of lines, of which one may be there several times */
+	struct line_cost *list; /* sorted by line; a line may occur several times */
 	uint32_t n;
 };
 
@@ -101,7 +101,7 @@ static void open_view(struct view *v)
 	}
 }
 
-/* With the indentation that it has. */
+/* A line of code with its indentation. */
 static json_t *code(struct fz_str text)
 {
 	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
@@ -114,7 +114,7 @@ static json_t *code(struct fz_str text)
 	return fz_mcp_printable(fz_buf_view(&b), TEXT_COLUMNS);
 }
 
-/* Rows that matter least have the highest rank: lines by what they cost, edited ones before. */
+/* Less important rows have a higher rank: lines are ranked by cost, after edited ones. */
 static void add_line(struct view *v, const struct fz_mcp_line *l, bool context)
 {
 	const char *unit = fz_mcp_subject_unit(v->s);
@@ -160,7 +160,7 @@ static void add_both(struct view *v)
 		add_line(v, &lines[i], i + 1 < n && is_edit(&lines[i + 1]) && !is_edit(&lines[i]));
 }
 
-/* Only lines that cost something, whether their text is known or not. */
+/* Add only lines with cost, even if their text is unknown. */
 static void add_side(struct view *v, enum fz_side side)
 {
 	uint32_t on = fz_mcp_subject_on(v->s, side, v->function);
@@ -176,7 +176,7 @@ static void add_side(struct view *v, enum fz_side side)
 	}
 }
 
-/* ---- what to ask next ---- */
+/* ---- the next call ---- */
 
 static void say_next(struct view *v)
 {

@@ -12,7 +12,7 @@ static const struct fz_mcp_tool *const tools[] = {
 	&fz_mcp_tool_calls,   &fz_mcp_tool_summary, &fz_mcp_tool_list,
 };
 
-/* Of every tool. */
+/* Arguments of every tool. */
 static const struct fz_mcp_argument common[] = {
 	{ "budget_tokens", "maximum answer length in tokens, estimated (default 500)",
 	  FZ_MCP_INTEGER, .min = FZ_MCP_BUDGET_MIN, .max = FZ_MCP_BUDGET_MAX },
@@ -117,7 +117,7 @@ static bool is_choice(const struct fz_mcp_argument *a, const char *text)
 	return !a->choices;
 }
 
-/* What is wrong with a value; NULL: nothing. */
+/* Why a value is invalid; NULL: it is valid. */
 static const char *check_value(const struct fz_mcp_argument *a, const json_t *v)
 {
 	json_int_t n = json_integer_value(v);

@@ -18,7 +18,7 @@ struct fz_mcp_argument {
 	const char *const *choices; /* of a string; NULL: any */
 };
 
-/* Tokens of an answer are estimated: docs/mcp.md. */
+/* The tokens of an answer are estimated; see docs/mcp.md. */
 enum {
 	FZ_MCP_BYTES_A_TOKEN = 2,
 	FZ_MCP_BUDGET_MIN = 100,
@@ -26,36 +26,36 @@ enum {
 	FZ_MCP_BUDGET_MAX = 20000,
 };
 
-/* A call while it is answered, in a process of its own. */
+/* A call that is being answered, in its own process. */
 struct fz_mcp_call {
 	const struct fz_mcp_options *options;
 	struct fz_mcp_handles *handles;
-	const char *scratch; /* folder for what is measured; NULL: nothing may be */
+	const char *scratch; /* folder for new recordings; NULL: none may be made */
 	const struct fz_notify *notify;
 	const json_t *arguments; /* checked */
 	bool structured;         /* values as numbers, not as text */
-	json_t *answer;          /* object, in the order in which it is shown: answer.h */
+	json_t *answer;          /* object, in the order of output: answer.h */
 };
 
 struct fz_mcp_tool {
 	const char *name, *title, *help;
-	const struct fz_mcp_argument *arguments; /* up to one without a name */
-	bool measures;                           /* runs something, one call at a time */
+	const struct fz_mcp_argument *arguments; /* the last one has no name */
+	bool measures;                           /* runs a command; one call at a time */
 	int (*run)(struct fz_mcp_call *c, struct fz_error *err);
 };
 extern const struct fz_mcp_tool fz_mcp_tool_list, fz_mcp_tool_summary, fz_mcp_tool_changes,
 	fz_mcp_tool_verify, fz_mcp_tool_where, fz_mcp_tool_calls, fz_mcp_tool_compare;
 
-/* NULL: there is none of that name. */
+/* NULL if there is no tool of that name. */
 const struct fz_mcp_tool *fz_mcp_tool_find(const char *name);
-/* All of them as tools/list has them. */
+/* All tools, for tools/list. */
 json_t *fz_mcp_tools_describe(void);
-/* The result of a call, with c->answer unset: an error is one that the client's model can read.
- * structures: structured content may be in it. */
+/* Run a tool and return its result, with c->answer unset before. An error is a result, too, so that
+ * the client's model can read it. structures: structured content is allowed. */
 json_t *fz_mcp_tool_run(const struct fz_mcp_tool *tool, struct fz_mcp_call *c,
 			const json_t *arguments, bool structures);
 
-/* An argument of a call; NULL, or `otherwise`: it was not given. */
+/* An argument of a call; NULL or `otherwise` if it was not given. */
 const char *fz_mcp_text(const struct fz_mcp_call *c, const char *name);
 int fz_mcp_number(const struct fz_mcp_call *c, const char *name, int otherwise);
 bool fz_mcp_flag(const struct fz_mcp_call *c, const char *name);
