@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The agent's threads; agent.h.
+/* The agent's threads; see agent.h.
  *
  * The sampler owns the window being sampled, the maker the one being converted to pushes. There is
  * no third, which bounds memory. The sampler owns the table of programs while the maker is idle,
@@ -36,8 +36,8 @@ struct agent {
 	int signal_fd;
 	struct fz_agent_memory memory;
 	struct fz_agent_naming naming;
-	struct fz_agent_window *window; /* that is sampled */
-	int64_t until_unix_ns;          /* when it is to end */
+	struct fz_agent_window *window; /* the current one */
+	int64_t until_unix_ns;          /* its end */
 	struct fz_client client;
 	struct fz_agent_spool *spool;
 	struct fz_agent_sender *sender;
@@ -46,10 +46,10 @@ struct agent {
 
 	pthread_t maker;
 	bool has_maker;
-	id_t maker_id; /* as the kernel numbers it; 0: it has not begun */
+	id_t maker_id; /* its tid; 0: not started yet */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct fz_agent_window *ended; /* the maker's; NULL: it has nothing to do */
+	struct fz_agent_window *ended; /* the maker's; NULL: it is idle */
 	bool ends;
 };
 
@@ -111,7 +111,7 @@ static void *run_maker(void *arg)
 		pthread_mutex_unlock(&a->lock);
 		make_pushes(a, a->ended);
 		fz_agent_window_free(a->ended);
-		/* Names of all programs are large, and not needed for a minute. */
+		/* Symbols of all programs are large, and not needed until the next window. */
 		malloc_trim(0);
 		pthread_mutex_lock(&a->lock);
 		a->ended = NULL;
@@ -148,7 +148,7 @@ static void begin_window(struct agent *a, uint64_t number, struct fz_profile *p)
 	a->sampling.start = a->window->start;
 }
 
-/* False: the maker is still busy. */
+/* False while the maker is busy. */
 static bool is_maker_free(struct agent *a)
 {
 	pthread_mutex_lock(&a->lock);
@@ -172,7 +172,7 @@ static void turn(struct agent *a)
 	struct fz_agent_window *old = a->window;
 	struct fz_profile *next = new_profile(a);
 
-	/* Ticks that are fetched now are still of the old one. */
+	/* Ticks that are fetched now still belong to the old window. */
 	fz_sampler_turn(&a->sampler, next, &old->images);
 	begin_window(a, old->number + 1, next);
 	old->duration_ns = a->window->start - old->start;
@@ -203,7 +203,7 @@ static void on_sample(void *arg, const struct fz_sampler *s, const struct fz_sam
 	struct agent *a = arg;
 	pid_t pid = (pid_t)s->profile->threads[sample->thread].pid;
 
-	/* Of too many threads some have no number. */
+	/* If there are too many threads, some processes were not reported. */
 	if (!fz_agent_window_knows(a->window, pid))
 		on_process(a, pid, FZ_MET_GONE);
 	fz_agent_window_add(a->window, pid, sample, weight);
@@ -284,7 +284,7 @@ static int begin(struct agent *a, struct fz_error *err)
 	return r;
 }
 
-/* Sampling is over: the rest goes to the server, or stays in the spool. */
+/* After sampling: send the rest to the server, or leave it in the spool. */
 static void finish(struct agent *a)
 {
 	struct fz_agent_window *last = fz_steal(a->window);
@@ -299,7 +299,7 @@ static void release(struct agent *a)
 {
 	pthread_mutex_lock(&a->lock);
 	a->ends = true;
-	/* Somebody waits for it now. */
+	/* The user waits for the maker now. */
 	if (a->maker_id)
 		setpriority(PRIO_PROCESS, a->maker_id, 0);
 	pthread_cond_broadcast(&a->changed);
@@ -332,7 +332,7 @@ int fz_agent_run(const struct fz_agent_options *o, const struct fz_notify *notif
 
 	pthread_mutex_init(&a.lock, NULL);
 	pthread_cond_init(&a.changed, NULL);
-	/* What one thread frees another uses: one heap stays smaller than three. */
+	/* With one heap, memory freed by one thread can be used by another. */
 	mallopt(M_ARENA_MAX, 1);
 	int r = begin(&a, err);
 	if (!r) {

@@ -38,14 +38,14 @@ _Noreturn static void be_child(const struct fz_agent_question *q, int out)
 	    (q->folder && chdir(q->folder)) || !become_user(q->user, q->group))
 		_exit(127);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	/* Ours is not its to read. */
+	/* It must not read our configuration. */
 	setenv("HOME", "/nonexistent", 1);
 	unsetenv("XDG_CONFIG_HOME");
 	q->become(q->arg, out);
 	_exit(127);
 }
 
-/* False: it took too long, or said too much. */
+/* False if it took too long, or printed too much. */
 static bool read_answer(int fd, struct fz_buf *ret)
 {
 	int64_t until = fz_clock_now() + PATIENCE_MS * (int64_t)1000000;

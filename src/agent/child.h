@@ -8,13 +8,13 @@
 #include "base/buf.h"
 
 struct fz_agent_question {
-	uid_t user; /* who asks, when we are root */
+	uid_t user; /* to run as, if we are root */
 	gid_t group;
-	const char *folder; /* where; NULL: here */
-	/* Become the program, which prints to `out`; runs in a process of its own. */
+	const char *folder; /* to run in; NULL: ours */
+	/* Called in the child: exec the program, with `out` for its output. */
 	void (*become)(const void *arg, int out);
 	const void *arg;
 };
 
-/* What it printed, appended to *ret; false: it failed, or was too slow. */
+/* Append its output to *ret; false if it failed or was too slow. */
 bool fz_agent_ask(const struct fz_agent_question *q, struct fz_buf *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ROOT/NUMBER/config.v2.json; container.h. */
+/* Reads ROOT/ID/config.v2.json; see container.h. */
 #include "agent/container.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 enum { NUMBER = 64, CONFIG_MAX = 4 << 20 };
 
-/* The last 64 hexadecimal digits in a row; NULL: there are none. */
+/* The last sequence of 64 hexadecimal digits; NULL if there is none. */
 static const char *number_in(const char *cgroup)
 {
 	const char *found = NULL;
@@ -24,7 +24,7 @@ static const char *number_in(const char *cgroup)
 	return found;
 }
 
-/* The caller frees; NULL: it is not there, or empty. */
+/* The text of a key; the caller frees. NULL if it is missing or empty. */
 static char *text_at(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));

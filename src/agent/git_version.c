@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commit of a checkout; git_version.h.
+/* The commit of a checkout; see git_version.h.
  *
  *   process started   <  the last move of HEAD    from the reflog: HEAD@{time of the start}
  *                     >                           HEAD, and whether files are modified: read once
@@ -19,7 +19,7 @@
 #include "base/io.h"
 
 struct fz_agent_checkout {
-	char *top, *commit; /* NULL: git knows none */
+	char *top, *commit; /* commit NULL: unknown to git */
 };
 
 void fz_agent_checkouts_release(struct fz_agent_checkouts *c)
@@ -44,7 +44,8 @@ static void be_git(const void *arg, int out)
 	fz_git_call_become(&(struct fz_git_call){ c->kind, NULL, c->words, out, -1 });
 }
 
-/* The first line of the answer, which may be empty; the caller frees. NULL: it failed. */
+/* Run git; returns the first line of its output, which may be empty; the caller frees. NULL if it
+ * failed. */
 static char *ask(const char *top, enum fz_git_call_kind kind, const char *const *words)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
@@ -91,8 +92,7 @@ static char *commit_now(const char *top)
 	return name ? fz_asprintf("%s%s", name, edited && *edited ? "-dirty" : "") : NULL;
 }
 
-/* Where git keeps what belongs to this checkout: ".git", or what that file names. The caller frees.
- */
+/* The git folder of this checkout: ".git", or the one that this file names. The caller frees. */
 static char *git_folder(const char *top)
 {
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/.git", top);
@@ -110,7 +110,7 @@ static char *git_folder(const char *top)
 			      : fz_asprintf("%s/%.*s", top, (int)line.n, line.p);
 }
 
-/* When HEAD was another commit last; 0: nobody wrote that down. */
+/* When HEAD last moved; 0 if there is no reflog. */
 static int64_t moved_at(const char *top)
 {
 	fz_auto(fz_free_ptr) char *folder = git_folder(top);

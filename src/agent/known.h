@@ -8,9 +8,9 @@
 struct fz_agent_known {
 	uint64_t key;
 	struct fz_agent_program program;
-	bool named; /* service and version are known */
+	bool named; /* service and version are set */
 	char service[FZ_FLEET_NAME_MAX + 1], version[FZ_FLEET_NAME_MAX + 1];
-	uint64_t seen; /* number of the window in which it was met last */
+	uint64_t seen; /* number of the last window in which it was found */
 };
 
 struct fz_agent_memory {
@@ -19,10 +19,10 @@ struct fz_agent_memory {
 	struct fz_map by_key;
 };
 
-/* The process by that number, as it is now; stays until it is forgotten. */
+/* Find or add the program that the process runs now; valid until it is removed. */
 struct fz_agent_known *fz_agent_meet(struct fz_agent_memory *m, pid_t pid, enum fz_met met,
 				     uint64_t window);
-/* What was not met in that window or after it, and has ended. */
+/* Remove programs that were not found in that window or later, and have ended. */
 void fz_agent_forget(struct fz_agent_memory *m, uint64_t window);
 void fz_agent_memory_release(struct fz_agent_memory *m);
 
@@ -33,6 +33,6 @@ struct fz_agent_naming {
 	struct fz_agent_versions *versions;
 	const char *containers; /* struct fz_agent_container: root */
 };
-/* Those that have no names yet get theirs. */
+/* Set service and version of programs that have none yet. */
 void fz_agent_name_all(const struct fz_agent_naming *naming, struct fz_agent_known *const *list,
 		       size_t n);

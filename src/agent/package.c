@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Packages; package.h.
+/* Packages; see package.h.
  *
  *   python -m shop.web         .../site-packages/shop-1.4.dist-info                   1.4
  *   .../bin/shop               .../shop-1.4.dist-info/entry_points.txt: "shop = ..."   1.4
  *   /usr/sbin/nginx            dpkg-query --search: "nginx-core: /usr/sbin/nginx"
  *                              dpkg-query --show: "nginx-core 1.22.1-9"
  *
- * On a system whose /bin is /usr/bin a package may still call its file /bin/ls.
+ * On systems where /bin is a link to /usr/bin, a package may still list its file as /bin/ls.
  */
 #include "agent/package.h"
 
@@ -56,7 +56,7 @@ static char *of_module(const struct fz_agent_program *p)
 	return version;
 }
 
-/* Do its entry points have a line "NAME = ..."? */
+/* True if its entry points have a line "NAME = ...". */
 static bool has_command(const char *metadata, struct fz_str name)
 {
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/entry_points.txt", metadata);
@@ -109,13 +109,13 @@ static void be_dpkg(const void *arg, int out)
 	}
 }
 
-/* Its exit status says that one of many was not found. */
+/* The exit status is ignored: it is an error if only one of many was not found. */
 static void ask_dpkg(char *const *words, struct fz_buf *ret)
 {
 	fz_agent_ask(&(struct fz_agent_question){ .become = be_dpkg, .arg = words }, ret);
 }
 
-/* It would be taken for a pattern otherwise. */
+/* False if dpkg-query would interpret the path as a pattern. */
 static bool is_plain(const char *path)
 {
 	return *path == '/' && !strpbrk(path, "*?[\\\n:,");
@@ -126,7 +126,8 @@ static const char *without_usr(const char *path)
 	return strncmp(path, "/usr/", 5) == 0 ? path + 4 : path;
 }
 
-/* "PACKAGE[:ARCHITECTURE], ...: PATH": the first package of that file, a piece of the answer. */
+/* The first package of a file in lines "PACKAGE[:ARCHITECTURE], ...: PATH"; borrowed from answer.
+ */
 static struct fz_str package_of(struct fz_str answer, const char *path)
 {
 	while (answer.n) {
@@ -158,7 +159,7 @@ static char *version_of(struct fz_str answer, struct fz_str package)
 	return NULL;
 }
 
-/* Who has each file, by its first package; freed by the caller, each and all. */
+/* The first package of each file; the caller frees each string and the array. */
 static char **owners_of(const char *const *files, size_t n)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };

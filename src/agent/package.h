@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The version of the package that a program belongs to. The caller frees what is returned; NULL:
- * it is not known. */
+/* The version of the package of a program. The caller frees what is returned; NULL if unknown. */
 #pragma once
 
 #include "agent/program.h"
 
-/* Of a Python package, by what its metadata says of modules and commands. */
+/* The version of a Python package, found by the modules and commands in its metadata. */
 char *fz_agent_python_package(const struct fz_agent_program *p);
 
-/* Of packages of Debian, each of n files: an array of as many versions, of which each is freed with
- * it. */
+/* The versions of the Debian packages of n files, as an array; the caller frees the array and its
+ * strings. */
 char **fz_agent_debian_packages(const char *const *files, size_t n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /proc/PID, read once when a process is met; program.h.
+/* Reads /proc/PID once, when a process is found; see program.h.
  *
  * The process controls all of it (command line, folder, links), so it is used only as a name, or as
  * a path that is read with its owner's rights (version.c).
@@ -19,7 +19,7 @@
 
 static const char gone[] = " (deleted)";
 
-/* Whose first word that is no option is a script. */
+/* The first argument of these that is not an option is a script. */
 static const char *const interpreters[] = { "node", "nodejs", "ruby", "perl", "php",
 					    "bash", "dash",   "sh",   NULL };
 
@@ -32,7 +32,7 @@ static char *link_of(pid_t pid, const char *name)
 	return fz_strndup(target, n > 0 ? (size_t)n : 0);
 }
 
-/* "ruby3.1" is ruby. */
+/* Ignores version suffixes: "ruby3.1" is ruby. */
 static bool is_interpreter(const char *word)
 {
 	struct fz_str name = fz_path_base(fz_str_of(word));
@@ -50,7 +50,7 @@ static bool is_python(const char *word)
 	return fz_str_starts(fz_path_base(fz_str_of(word)), "python");
 }
 
-/* Where a script's file really is. In another root it is where that has it. */
+/* The real path of a script; in another root its path there. The caller frees. */
 static char *path_of(const struct fz_agent_program *p, const char *script)
 {
 	fz_auto(fz_free_ptr) char *path =
@@ -81,7 +81,7 @@ static void set_build(struct fz_agent_program *p)
 {
 	char path[64], id[FZ_BUILD_ID_SIZE];
 
-	/* It would be the interpreter's. */
+	/* It would be that of the interpreter. */
 	if (p->interpreted)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)p->pid);
@@ -99,7 +99,7 @@ static void set_name(struct fz_agent_program *p, const char *word)
 	p->name = fz_strndup(name.p, name.n);
 }
 
-/* Clock ticks are as coarse as 10 ms. */
+/* The resolution is a clock tick, 10 ms. */
 static void set_start(struct fz_agent_program *p)
 {
 	struct fz_procstat stat;
@@ -178,7 +178,7 @@ uint64_t fz_agent_program_key(const struct fz_agent_program *p)
 	uint64_t key = fz_hash64((uint64_t)p->met << 32 | (uint32_t)p->pid);
 	const char *const texts[] = { p->command, p->cgroup, p->executable };
 
-	/* All of those that nobody could look at are alike. */
+	/* All processes that could not be read have the same key. */
 	if (p->met != FZ_MET_PROGRAM)
 		return (uint64_t)p->met;
 	key = fz_hash64(key ^ p->start_ticks);

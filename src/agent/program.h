@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts of a process, read while it lives: enough to find its service and version later. Unknown
- * texts are "". */
+/* Facts of a process, read while it lives, from which its service and version are found later.
+ * Unknown texts are "". */
 #pragma once
 
 #include "record/facts.h"
@@ -9,27 +9,27 @@
 struct fz_agent_program {
 	pid_t pid;
 	enum fz_met met;
-	uint64_t start_ticks;  /* when it started, by the machine's own clock ... */
-	int64_t start_unix_ns; /* ... and by the calendar; 0: not known */
-	char *command;         /* the command line, as a shell reads it */
+	uint64_t start_ticks;  /* when it started, in clock ticks since boot ... */
+	int64_t start_unix_ns; /* ... and since 1970; 0: unknown */
+	char *command;         /* the command line, quoted for a shell */
 	char *name;            /* what it runs, for people: "app.py" */
 	char *cgroup;          /* the path of its control group */
 	char *executable;      /* a path */
-	char *folder;          /* it works in */
-	char *script;          /* what an interpreter runs: its path, links followed */
+	char *folder;          /* its working folder */
+	char *script;          /* the path of an interpreter's script, with links resolved */
 	char *module;          /* "python -m MODULE" */
-	char *called;          /* the interpreter's path as it was called: tells environments */
-	char *build;           /* build id of a program that is no interpreter's */
-	bool interpreted;      /* what runs is not the executable\'s own */
-	bool deleted;          /* the executable's file is another one by now, or gone */
-	bool elsewhere;        /* its files are not ours: a container */
+	char *called;          /* the interpreter's path as called: identifies environments */
+	char *build;           /* build id, unless it is an interpreter's */
+	bool interpreted;      /* an interpreter runs it */
+	bool deleted;          /* the executable's file was deleted or replaced */
+	bool elsewhere;        /* in another root: a container */
 };
 
-/* met: what the sampler said; of others than programs nothing is read. */
+/* met: the kind that the sampler reported; only programs are read. */
 void fz_agent_program_read(pid_t pid, enum fz_met met, struct fz_agent_program *ret);
 void fz_agent_program_release(struct fz_agent_program *p);
-/* The same for equal programs: of one process, as long as it runs the same. */
+/* A key for one program in one process; it changes on exec. */
 uint64_t fz_agent_program_key(const struct fz_agent_program *p);
-/* The file that makes its version: the script of an interpreter, else the executable; "": it is not
- * known. */
+/* The file that determines its version: the script of an interpreter, else the executable; "" if
+ * unknown. */
 const char *fz_agent_program_file(const struct fz_agent_program *p);

@@ -27,7 +27,7 @@ struct fz_agent_sender {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool news, ends; /* under the lock */
-	bool away;       /* it was told that the server is */
+	bool away;       /* a warning that the server is unreachable was printed */
 	uint64_t sent;
 	int64_t pause;
 };
@@ -37,7 +37,7 @@ static bool is_refusal(long status)
 	return status == 400 || status == 413 || status == 415 || status == 422;
 }
 
-/* By the clock that said when it was made, so a wrong one is no matter. */
+/* The age is computed with the same clock as the push's time, so a wrong clock does not matter. */
 static char *query_of(const struct fz_agent_send *how, const struct fz_agent_spooled *p)
 {
 	int64_t age = fz_clock_unix() / FZ_SECOND - p->unix_seconds;
@@ -78,7 +78,7 @@ int fz_agent_send(const struct fz_agent_send *how, struct fz_error *err)
 
 /* ---- in a thread ---- */
 
-static void tell_away(struct fz_agent_sender *s, const struct fz_error *err)
+static void warn_unreachable(struct fz_agent_sender *s, const struct fz_error *err)
 {
 	if (!s->away)
 		fz_notify_warn(s->notify, "%s; pushes wait in the spool", err->message);
@@ -104,7 +104,7 @@ static void on_gone(void *arg, const struct fz_agent_spooled *p, const struct fz
 	s->sent += answer != NULL;
 }
 
-/* All that there is; false: the server is away. */
+/* Send all pushes; false if the server is unreachable. */
 static bool send_all(struct fz_agent_sender *s)
 {
 	const struct fz_agent_send how = { .client = s->client,
@@ -116,11 +116,11 @@ static bool send_all(struct fz_agent_sender *s)
 	int r = fz_agent_send(&how, &err);
 
 	if (r)
-		tell_away(s, &err);
+		warn_unreachable(s, &err);
 	return r == 0;
 }
 
-/* Until there is news, or the pause is over; true: go on. */
+/* Wait for a new push or the end of the pause; false: exit. */
 static bool wait(struct fz_agent_sender *s, bool sent)
 {
 	int64_t until = fz_clock_now() + s->pause;
@@ -148,7 +148,7 @@ static void *run(void *arg)
 		sent = send_all(s);
 		s->pause = sent ? PAUSE_MIN : FZ_MIN(2 * s->pause, PAUSE_MAX);
 	} while (wait(s, sent));
-	/* What came while it was waited for. */
+	/* Send what was added in the meantime. */
 	send_all(s);
 	return NULL;
 }

@@ -13,22 +13,21 @@ struct fz_agent_send {
 	const struct fz_client *client;
 	struct fz_agent_spool *spool;
 	const struct fz_notify *notify;
-	bool tells_age; /* the server is told how many seconds ago it was made: "&age=12" */
-	/* It went; answer is NULL where the server will never take it. */
+	bool tells_age; /* send the age of a push in seconds: "&age=12" */
+	/* A push was sent; answer is NULL if the server rejected it permanently. */
 	void (*gone)(void *arg, const struct fz_agent_spooled *p, const struct fz_buf *answer);
 	void *arg;
 };
-/* All that there is; else why the server does not take it now, and what is left stays. */
+/* Send all pushes. Fails if the server does not accept them now; the rest stays in the spool. */
 int fz_agent_send(const struct fz_agent_send *how, struct fz_error *err);
 
 struct fz_agent_sender;
 
-/* All is borrowed. */
+/* All arguments are borrowed. */
 int fz_agent_sender_start(const struct fz_client *client, struct fz_agent_spool *spool,
 			  const struct fz_notify *notify, struct fz_agent_sender **ret,
 			  struct fz_error *err);
-/* There is something new. */
+/* There is a new push. */
 void fz_agent_sender_wake(struct fz_agent_sender *s);
-/* Send what there is, until the server does not answer; returns how many pushes it has had. Frees.
- */
+/* Send the rest, unless the server is unreachable; returns the number of pushes sent. Frees s. */
 uint64_t fz_agent_sender_finish(struct fz_agent_sender *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules for the names of services; services.h. */
+/* Rules for the names of services; see services.h. */
 #include "agent/services.h"
 
 #include <fnmatch.h>
@@ -23,7 +23,7 @@ static const struct {
 	{ "folder", offsetof(struct fz_agent_rule, folder) },
 };
 
-/* What follows "service " in a section's name; "" when nothing does, NULL: it is another's. */
+/* The text after "service " in a section's name, perhaps ""; NULL for other sections. */
 static const char *service_in(const char *section)
 {
 	const size_t n = strlen("service");
@@ -174,8 +174,8 @@ void fz_agent_name(struct fz_str text, char ret[FZ_FLEET_NAME_MAX + 1])
 		*at = '_';
 }
 
-/* The last part that is a unit which systemd started as a service, without what tells instances
- * of a template apart. user@1000.service is who holds a user's units. */
+/* The last part of the path that is a systemd service, without the instance of a template.
+ * user@1000.service is skipped: it contains a user's units. */
 static struct fz_str unit_of(const char *path)
 {
 	const struct fz_str suffix = FZ_STR(".service");
@@ -202,7 +202,7 @@ static struct fz_str name_by(enum fz_agent_by by, const struct fz_agent_rule *ru
 	case FZ_AGENT_BY_INI:
 		return rule ? fz_str_of(rule->service) : FZ_STR("");
 	case FZ_AGENT_BY_CGROUP:
-		/* Who starts containers is a service, too, and not what runs in them. */
+		/* In a container the unit is not used: it is the service that starts containers. */
 		return c->is_one ? fz_str_of(c->name ? c->name : "") : unit_of(p->cgroup);
 	case FZ_AGENT_BY_COMMAND:
 		return fz_str_of(p->name);

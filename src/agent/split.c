@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* From rows of a window to profiles; split.h.
+/* Converts the rows of a window to profiles; see split.h.
  *
- *   rows -> samples -> names of addresses -> for each part: its samples and only the table rows
- *                                            that they need: no push has data of another service
+ *   rows -> samples -> names of addresses -> for each part: its samples, and only the table rows
+ *                                            that they need, so pushes do not mix services
  */
 #include "agent/split.h"
 
@@ -13,13 +13,13 @@
 
 struct splitter {
 	const struct fz_agent_window *w;
-	struct fz_profile *named; /* its samples are the window's rows, in their order */
-	uint32_t *part_of;        /* of each program: its part */
+	struct fz_profile *named; /* its samples are the window's rows, in the same order */
+	uint32_t *part_of;        /* by program */
 	uint32_t *stack;          /* of `named` -> of the part's profile */
 	uint64_t rows_before, lost_before;
 };
 
-/* ---- which part ---- */
+/* ---- parts ---- */
 
 static uint64_t key_of(const char *service, const char *version)
 {
@@ -38,7 +38,7 @@ static int by_cost(const void *a, const void *b)
 	return names ? names : strcmp(x->version, y->version);
 }
 
-/* Of programs all parts that have samples, the dearest first. */
+/* List the parts that have samples, highest cost first. */
 static void list_parts(struct splitter *s, struct fz_agent_parts *parts)
 {
 	fz_auto(fz_map_release) struct fz_map map = { 0 };
@@ -61,7 +61,7 @@ static void list_parts(struct splitter *s, struct fz_agent_parts *parts)
 	qsort(parts->list, parts->n, sizeof(*parts->list), by_cost);
 }
 
-/* The last one that is kept takes all that are not. */
+/* Merge the parts beyond the limit into the last one. */
 static void limit_parts(struct splitter *s, struct fz_agent_parts *parts)
 {
 	fz_auto(fz_map_release) struct fz_map map = { 0 };
@@ -103,7 +103,7 @@ static uint32_t copy_frame(const struct fz_profile *from, struct fz_profile *to,
 	return fz_profile_frame(to, &frame);
 }
 
-/* Callers stand before what they call: those of one stack are copied first. */
+/* Copy a stack with its callers first, which must precede it. */
 static uint32_t copy_stack(struct splitter *s, struct fz_profile *to, uint32_t stack)
 {
 	const struct fz_profile *from = s->named;
@@ -154,7 +154,7 @@ static struct fz_profile *empty_part(const struct splitter *s)
 	return p;
 }
 
-/* Samples of which it is not known whose they were are everybody's, by as many as each has. */
+/* Lost samples, whose owner is unknown, are distributed in proportion to samples. */
 static uint64_t share_of_lost(struct splitter *s, uint64_t samples)
 {
 	double all = (double)fz_profile_sample_total(s->named);
@@ -188,7 +188,7 @@ static void fill(struct splitter *s, uint32_t part, struct fz_profile *to)
 		int64_t weight = fz_sample_weight(from, 0, row);
 		fz_profile_add_sample(to, &sample, &weight);
 		samples += sample.count;
-		/* Why is not kept of each: here it only counts that it was. */
+		/* The reason is not stored per sample; any reason will do here. */
 		if (stack != FZ_NONE &&
 		    fz_function_is_unreadable(to, fz_profile_stack_function(to, stack)))
 			to->quality.rejected[FZ_REJECT_CHANGED] += sample.count;
@@ -221,7 +221,7 @@ static int name_samples(struct splitter *s, struct fz_agent_window *w, struct fz
 		return r;
 	s->named = fz_images_resolve(&w->images, fz_steal(w->profile), INT64_MIN);
 	fz_images_release(&w->images);
-	/* What is said of all of it is still asked for. */
+	/* The quality of the whole window is still needed. */
 	w->profile = fz_profile_new();
 	w->profile->quality = quality;
 	return fz_profile_check(s->named, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A window of the machine as profiles of its services, one for each version. */
+/* Splits a window of the machine into profiles of services, one per version. */
 #pragma once
 
 #include "agent/window.h"
@@ -17,8 +17,8 @@ struct fz_agent_parts {
 	size_t n, cap;
 };
 
-/* All samples of the window, each in one part, the dearest first; beyond FZ_AGENT_PARTS_MAX the
- * rest is the service "other". Programs are named. What the window lost is shared out by samples.
- * FZ_ELIMIT: it holds more than a profile may. */
+/* Split the samples of the window into parts, highest cost first; parts beyond FZ_AGENT_PARTS_MAX
+ * are the service "other". Programs must be named. Lost samples are distributed in proportion to
+ * samples. FZ_ELIMIT: the window exceeds the limits of a profile. */
 int fz_agent_split(struct fz_agent_window *w, struct fz_agent_parts *ret, struct fz_error *err);
 void fz_agent_parts_release(struct fz_agent_parts *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of pushes; spool.h. The list in memory is that of the folder, in order of numbers:
+/* The folder of pushes; see spool.h. The list in memory has the files of the folder by number:
  *
  *   list[first]  list[first + 1] ... list[n - 1]
  *      ^ sent next; dropped next, unless it is being sent
@@ -33,7 +33,7 @@ struct fz_agent_spool {
 	const struct fz_notify *notify;
 	char *folder;
 	uint64_t limit, next, bytes, dropped;
-	uint64_t busy; /* number of the one that is being sent; 0: none */
+	uint64_t busy; /* number of the push that is being sent; 0: none */
 	int lock_fd;
 	struct entry *list;
 	size_t n, cap;
@@ -59,7 +59,7 @@ static int compare(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* What is called otherwise is not ours. */
+/* Add a file to the list; ignores files with other names. */
 static void take_file(struct fz_agent_spool *s, const char *name)
 {
 	unsigned long long number;
@@ -174,7 +174,7 @@ static void format_time(int64_t seconds, char *out, size_t size)
 		snprintf(out, size, "%lld", (long long)seconds);
 }
 
-/* Let `more` bytes have room: the oldest go, but for one that is being sent. */
+/* Make space for `more` bytes: drop the oldest pushes, except one that is being sent. */
 static void make_room(struct fz_agent_spool *s, uint64_t more)
 {
 	char count[FZ_NUMBER_SIZE], from[64], to[64];
@@ -209,7 +209,7 @@ static bool write_file(int fd, const char *query, struct fz_str body)
 	       fz_write_full(fd, body.p, body.n) && fdatasync(fd) == 0;
 }
 
-/* With s->lock. */
+/* The caller holds s->lock. */
 static int write_entry(struct fz_agent_spool *s, const struct entry *e, const char *query,
 		       struct fz_str body, struct fz_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Versions of processes; version.h. Debian packages are queried last and all at once, because a
+/* Versions of processes; see version.h. Debian packages are queried last and all at once, because a
  * query reads all package lists. */
 #include "agent/version.h"
 
@@ -15,10 +15,10 @@
 
 enum { PACKAGES_MAX = 4096 };
 
-/* By file, as long as that is the same. */
+/* A cache of package versions by file and its state. */
 struct fz_agent_versions {
 	struct fz_map packages; /* file -> version */
-	char **list;            /* NULL: it is in no package */
+	char **list;            /* NULL: in no package */
 	size_t n, cap;
 };
 
@@ -49,7 +49,7 @@ static void set(struct fz_agent_wanted *w, const char *version)
 	fz_agent_name(fz_str_of(version), w->version);
 }
 
-/* What is known without asking a package manager. */
+/* The version from a checkout, without querying a package manager. */
 
 static void by_git(struct fz_agent_checkouts *c, struct fz_agent_wanted *w)
 {
@@ -65,7 +65,7 @@ static void by_git(struct fz_agent_checkouts *c, struct fz_agent_wanted *w)
 		struct fz_str above = fz_path_folder(fz_str_of(fz_agent_program_file(p)));
 		where = fz_strndup(above.p, above.n);
 	}
-	/* A path of another's root, or none. */
+	/* A path in another root, or none. */
 	if (!where || *where != '/')
 		return;
 	fz_auto(fz_free_ptr) char *commit = fz_agent_commit_of(c, where, p->start_unix_ns);
@@ -73,7 +73,7 @@ static void by_git(struct fz_agent_checkouts *c, struct fz_agent_wanted *w)
 		set(w, commit);
 }
 
-/* Is the file still the one that the process began with? */
+/* True if the file has not changed since the process started. */
 static bool is_as_it_was(const struct fz_agent_program *p, struct stat *ret)
 {
 	return !p->elsewhere && (*p->script || !p->deleted) &&
@@ -110,9 +110,9 @@ static void by_what_is_told(struct fz_agent_checkouts *c, struct fz_agent_wanted
 		by_python_package(w);
 }
 
-/* ---- packages of Debian ---- */
+/* ---- Debian packages ---- */
 
-/* Where they have files. */
+/* True if the file is in a folder of packages. */
 static bool may_be_packaged(const char *file)
 {
 	static const char *const folders[] = { "/usr/", "/bin/", "/sbin/", "/lib", "/opt/" };
@@ -123,7 +123,7 @@ static bool may_be_packaged(const char *file)
 	return false;
 }
 
-/* The file in `packages`; NULL: it is none of them. */
+/* The slot of a program's file in `packages`; NULL if it cannot be in a package. */
 static uint32_t *slot_of(struct fz_agent_versions *v, const struct fz_agent_wanted *w)
 {
 	const char *file = fz_agent_program_file(w->program);
@@ -160,7 +160,7 @@ static void by_debian_package(struct fz_agent_versions *v, struct fz_agent_wante
 	free(files);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t *slot = slot_of(v, &list[i]);
-		/* A file that changed in this moment is not known. */
+		/* If the file has changed just now, its version is unknown. */
 		if (slot && *slot == FZ_NONE) {
 			fz_grow(v->list, v->n, v->cap);
 			v->list[v->n] = NULL;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Which version of its service a process runs: the first that is known of
+/* The version of its service that a process runs: the first that is known of
  *
  *   fizeau.ini       'version', or the commit of the checkout at 'folder'
  *   git              the commit that was checked out when the process started, around its script
  *                    ("python -m": around the folder it works in), else around its executable;
- *                    "-dirty" where files are edited
+ *                    "-dirty" if files are modified
  *   container        a label of its image
- *   package          of Python that the module or script belongs to; of Debian that the script or
- *                    the executable does
+ *   package          the Python package of the module or script; the Debian package of the script
+ *                    or executable
  *   build id         of the executable, unless that is an interpreter
  *
- * A package's version is not believed where the file is younger than the process. Of threads of the
- * kernel it is the kernel's. */
+ * A package's version is not used if the file is newer than the process. Kernel threads have the
+ * version of the kernel. */
 #pragma once
 
 #include "agent/program.h"
@@ -19,15 +19,15 @@
 
 struct fz_agent_wanted {
 	const struct fz_agent_program *program;
-	const struct fz_agent_rule *rule; /* NULL: none fits */
+	const struct fz_agent_rule *rule; /* NULL: none matches */
 	const char *label;                /* of its container; NULL: none */
 	char version[FZ_FLEET_NAME_MAX + 1];
 };
 
-struct fz_agent_versions; /* what was found of packages so far */
+struct fz_agent_versions; /* cache of package versions */
 
 struct fz_agent_versions *fz_agent_versions_new(void);
 void fz_agent_versions_free(struct fz_agent_versions *v);
-/* Sets each version; one that is not known is "unversioned". Programs are asked together, so that
- * it takes no longer for many. */
+/* Set each version; an unknown one is "unversioned". Passing many programs takes about as long as
+ * one. */
 void fz_agent_versions_find(struct fz_agent_versions *v, struct fz_agent_wanted *list, size_t n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a window; window.h. */
+/* Rows of a window; see window.h. */
 #include "agent/window.h"
 
 #include "base/clock.h"
