@@ -7,7 +7,7 @@
 
 struct fizeau_builder {
 	struct fz_profile *p;
-	int64_t interval; /* of time that passes with a sample */
+	int64_t interval; /* ns that pass with a sample */
 	int64_t now;
 	uint32_t thread;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The public interface over the library's own; include/fizeau.h is its documentation.
+/* The public interface; include/fizeau.h is its documentation.
  *
- * An object of the interface owns one of the library's and, beside it, what the interface promises
- * and the library does not keep: names that end in a zero, functions in order. Everything is made
- * when the object is, so that reading never writes.
+ * An object of the interface owns one of the library's and data that only the interface needs:
+ * names that end in a zero, sorted functions. Everything is made with the object, so reading never
+ * writes.
  */
 #include "api/api.h"
 
@@ -52,7 +52,7 @@ struct fz_error *fz_api_error(struct fizeau_error *err)
 	return (struct fz_error *)err;
 }
 
-/* ---- what may be missing, and what may grow ---- */
+/* ---- arguments and growing structs ---- */
 
 int fz_api_no_argument(struct fizeau_error *err)
 {
@@ -78,7 +78,7 @@ int fz_api_take_options(void *ret, size_t size, const void *options, struct fize
 	return 0;
 }
 
-/* Fill the caller's struct as far as it goes; its size stays. */
+/* Fill the caller's struct up to its size, which is kept. */
 static int give(void *ret, const void *full, size_t size)
 {
 	size_t room;
@@ -262,7 +262,7 @@ int fizeau_profile_fold_recursion(struct fizeau_profile *p, struct fizeau_error 
 
 /* ---- diffs ---- */
 
-/* Canonical names may be parts of others and end in no zero. */
+/* Copy the names: canonical names may be parts of others, so they do not end in a zero. */
 static void copy_names(struct fizeau_diff *ret)
 {
 	const struct fz_diff *d = ret->d;
@@ -308,7 +308,7 @@ static int check_options(const struct fizeau_diff_options *o, struct fz_error *e
 
 static struct fz_comparison_options comparison_options(const struct fizeau_diff_options *o)
 {
-	/* Cells and lines are for pages, which any diff may be written as. */
+	/* Cells and lines are for pages; any diff may be written as a page. */
 	return (struct fz_comparison_options){
 		.diff = { .match = (enum fz_match)o->match,
 			  .scale = (enum fz_scale_mode)o->scale,
@@ -544,7 +544,7 @@ static int write_diff(const struct fz_report *report, struct fz_output *out, con
 	return report->diff(&options, d->d, d->judgement, out, err);
 }
 
-/* What is written, and how. */
+/* A profile or diff to write. */
 struct subject {
 	const void *object;
 	bool is_diff;
