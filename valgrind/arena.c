@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where CPython's arenas lie: at multiples of their size.
+/* Places CPython's arenas at multiples of their size.
  *
  *   in Valgrind's order    |   .....[ arena  |  arena ].....   |
  *                                      tail     head
  *   with --fixed-random    |[ arena         ]|[ arena         ]|      multiples of 1 MiB
  *
- * CPython 3.10 and later find out by an object's address, cut off at such a multiple, whether it
- * lies in an arena. An arena that crosses one has two entries there, and to free an object in its
- * tail takes some instructions more than in its head. Which objects that concerns is decided by
- * everything that was allocated before; and a benchmark does nothing as often as freeing objects.
+ * CPython 3.10 and later round an object's address down to such a multiple to look up whether it
+ * lies in an arena. An arena that crosses a multiple has two entries, and freeing an object in its
+ * tail takes a few instructions more than in its head. Which objects end up there depends on every
+ * earlier allocation, and benchmarks free objects all the time.
  *
- * The kernel (here Valgrind) takes an address as a wish where it is free. So a program that asks
- * for an arena anywhere is made to wish: its register is changed for the duration of the system
- * call.
+ * The kernel (here Valgrind) honors an address hint where that memory is free. So when a program
+ * maps an arena without a hint it is given one: its register is changed for the duration of the
+ * system call.
  */
 #include "arena.h"
 
@@ -25,7 +25,7 @@
 #define FIRST 0x20000000000UL
 enum { ARENA = 1 << 20 };
 
-static VexGuestAMD64State *wishing; /* NULL: nobody is */
+static VexGuestAMD64State *hinted; /* whose system call runs with our hint; NULL: none */
 
 void fzc_arena_wish(VexGuestAMD64State *state)
 {
@@ -36,12 +36,12 @@ void fzc_arena_wish(VexGuestAMD64State *state)
 		return;
 	state->guest_RDI = next;
 	next += ARENA;
-	wishing = state;
+	hinted = state;
 }
 
 void fzc_arena_mapped(void)
 {
-	if (wishing)
-		wishing->guest_RDI = 0;
-	wishing = NULL;
+	if (hinted)
+		hinted->guest_RDI = 0;
+	hinted = NULL;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Arenas of CPython's at fixed places, with --fixed-random=yes; see arena.c. */
+/* CPython's arenas at fixed addresses, with --fixed-random=yes; see arena.c. */
 #pragma once
 
 #include "pub_tool_basics.h"
 
 #include "libvex_guest_amd64.h"
 
-/* A system call is about to be made, with what the registers say; */
+/* Call before each system call, with the registers: adds the hint to an arena's mmap. */
 void fzc_arena_wish(VexGuestAMD64State *state);
-/* a mapping was made. */
+/* Call after each mmap: removes the hint again. */
 void fzc_arena_mapped(void);

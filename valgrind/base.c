@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the sampler's layout tables, compiled into the tool as well, use of src/base and libc. */
+/* The few functions of src/base and libc that the sampler's layout tables need: they are compiled
+ * into the tool, too. */
 #include "fzcount.h"
 
 #include "base/error.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Caches of a fixed geometry, whatever the machine has: 32 KiB 8-way for instructions and for data,
- * 8 MiB 16-way behind both, lines of 64 bytes, least recently used out. What they miss is counted
- * at the node that asked. An access across two lines misses once, as in callgrind.
+ * 8 MiB 16-way behind both, lines of 64 bytes, LRU replacement. Misses are counted at the node
+ * that made the access. An access across two lines misses once, as in callgrind.
  */
 #include "fzcount.h"
 
 enum { L1_SETS = 64, L1_WAYS = 8, LL_SETS = 8192, LL_WAYS = 16 };
 
-/* Lines of each set, the latest used first. Line 0 is never accessed. */
+/* Lines of each set, most recently used first; 0 marks a free slot. */
 static struct {
 	Addr i1[L1_SETS][L1_WAYS], d1[L1_SETS][L1_WAYS], ll[LL_SETS][LL_WAYS];
 } caches;
@@ -17,7 +17,7 @@ void fzc_cache_reset(void)
 	VG_(memset)(&caches, 0, sizeof(caches));
 }
 
-/* Use a line of a set; was it there? */
+/* Move a line to the front of its set. True if it was there. */
 static Bool use(Addr *set, UInt ways, Addr line)
 {
 	UInt i = 0;
@@ -33,7 +33,7 @@ static Bool use(Addr *set, UInt ways, Addr line)
 	return hit;
 }
 
-/* Count a last-level miss, if it is one. */
+/* Access the last-level cache. True if the line was not there. */
 static Bool misses_all(Addr line)
 {
 	return !use(caches.ll[line % LL_SETS], LL_WAYS, line);

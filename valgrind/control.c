@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What switches counting, and keeps runs alike.
+/* Switching counting on and off, and keeping runs alike.
  *
- * Parts: a program marks a benchmark by asking whether a file exists,
+ * Parts: a program marks a benchmark by checking whether a file exists,
  *
  *   access("/.fizeau/start/NAME")  forgets what was counted until now
  *   access("/.fizeau/stop/NAME")   writes what was counted since as the part NAME
- *   access("/.fizeau/drop/NAME")   instead of that when the part failed: forgets it
+ *   access("/.fizeau/drop/NAME")   instead of stop when the part failed: forgets it
  *
- * which any language can do and which means nothing outside. Callgrind's client requests do the
- * same for programs that were marked for it. What a program counts outside of its parts is lost;
- * of one without parts everything is kept.
+ * which any language can do and which has no effect without us. Callgrind's client requests do the
+ * same for programs that were marked for it. A program with parts loses all counts outside of them;
+ * one without parts keeps everything.
  *
- * Random bytes: with --fixed-random=yes the program gets the same ones in every run. The processor
- * of processor.c is the other half of what it is told at its start.
+ * Random bytes: with --fixed-random=yes the program gets the same ones in every run. The other half
+ * of what the kernel hands to it at start, the processor's features, is in processor.c.
  */
 #include "control.h"
 
@@ -35,10 +35,10 @@
 #define MAGIC "/.fizeau/"
 enum { RANDOM_FDS = 1024 };
 
-static Bool marked;      /* a part was started: what is outside of parts does not matter */
-static Bool inside;      /* of one */
+static Bool marked;      /* a part was started: counts outside of parts are dropped */
+static Bool inside;      /* a part */
 static Bool forks;       /* the part started another process */
-static HChar part[4096]; /* the part's name, where its start has one */
+static HChar part[4096]; /* its name, if given at its start; else "" */
 
 /* ---- parts ---- */
 
@@ -59,8 +59,8 @@ void fzc_control_start(const HChar *name)
 	VG_(strncpy)(part, name, sizeof(part) - 1);
 }
 
-/* What comes after a part that was started is in none; a program that only dumps has nothing but
- * parts. */
+/* End the part. Nothing needs counting until the next start, except in a program that never starts
+ * parts but only dumps. */
 static void leave(void)
 {
 	if (inside)
@@ -93,7 +93,7 @@ void fzc_control_pause(void)
 {
 	fzc_write_piece();
 	fzc_memory_pause(True);
-	/* What is held hangs on the tree. */
+	/* Nodes must stay: live blocks refer to them. */
 	fzc_tree_idle(!fzc_options.memory);
 }
 
@@ -112,7 +112,7 @@ void fzc_control_run(const HChar *name)
 	fzc_write_run(name);
 }
 
-/* The name follows, or never comes. */
+/* Stop a part whose name may come with a later dump. */
 static void stop_unnamed(void)
 {
 	if (inside)
@@ -147,7 +147,9 @@ static void obey_path(const HChar *path)
 		fzc_control_drop();
 }
 
-/* Callgrind's: programs start, stop and then dump under a name, or dump only, or toggle. */
+/* ---- callgrind's requests ---- */
+
+/* Programs start, stop and then dump under a name, or only dump, or toggle. */
 static void toggle(void)
 {
 	static Bool collecting;
@@ -210,15 +212,15 @@ static void fill(Addr at, UWord n)
 		((UChar *)at)[i] = random_byte();
 }
 
-/* What the kernel hands to each program behind its environment: 16 random bytes (AT_RANDOM) and
- * what the processor can do (AT_HWCAP). */
+/* Fix the auxiliary vector, behind the environment: 16 random bytes (AT_RANDOM) and the processor's
+ * features (AT_HWCAP). */
 void fzc_control_first_instruction(ThreadId tid)
 {
 	enum { AT_HWCAP_TAG = 16, AT_RANDOM_TAG = 25 };
 	UWord *p = (UWord *)VG_(get_SP)(tid);
 
 	fzc_write_arguments(*p, (HChar *const *)(p + 1));
-	p += 1 + *p + 1; /* the number of arguments, they, and a zero */
+	p += 1 + *p + 1; /* the number of arguments, the arguments, and a zero */
 	while (*p)
 		p++;
 	for (p++; *p; p += 2)
@@ -269,13 +271,13 @@ void fzc_control_before(ThreadId tid, UInt number, UWord *arguments, UInt n)
 		fzc_go_sleeps((struct vki_timespec *)arguments[0]);
 	if (number == __NR_mmap)
 		fzc_memory_mapped(arguments[1], arguments[3]);
-	/* Another program takes our place without our being asked again. */
+	/* After a successful exec we are not called again. */
 	if (number == __NR_execve || number == __NR_execveat)
 		fzc_control_end();
 }
 
-/* As many threads as processors is what many libraries start, and here one runs at a time. The
- * program may run on the first that it was told of, should it ask for that. */
+/* Leave only the first processor in an affinity set, which the program may then pin itself to. Many
+ * libraries start a thread per processor, and here only one runs at a time. */
 static void leave_one_processor(Addr set, UWord n)
 {
 	UChar *p = (UChar *)set;
@@ -301,7 +303,7 @@ static void fix_random(UInt number, const UWord *arguments, UWord value)
 		is_random[arguments[0]] = False;
 }
 
-/* Programs tell their host's name, and texts of other lengths are other work. */
+/* Programs print their host's name, and a longer text takes more instructions. */
 static void fix_name(Addr names)
 {
 	static const HChar name[] = "localhost";
@@ -334,7 +336,7 @@ static void forking(ThreadId tid)
 	forks = True;
 }
 
-/* The child counts from here on, into a file of its own. It is in no part of its parent's. */
+/* In the child: count from here on, into a file of its own, outside of the parent's parts. */
 static void forked(ThreadId tid)
 {
 	(void)tid;

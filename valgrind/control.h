@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Control, as Valgrind calls it; see control.c. */
+/* Control, as called by Valgrind and the harnesses; see control.c. */
 #pragma once
 
 #include "pub_tool_basics.h"
 
-/* What a harness's functions say: a run begins, */
+/* A harness's run of a benchmark begins, */
 void fzc_control_start(const HChar *name);
-/* is interrupted by what is not to be counted, */
+/* pauses (what follows is not counted) and goes on, */
 void fzc_control_pause(void);
 void fzc_control_resume(void);
 /* ends, */
 void fzc_control_run(const HChar *name);
-/* or came to nothing. */
+/* or is dropped. */
 void fzc_control_drop(void);
 
 Bool fzc_control_request(ThreadId tid, UWord *arguments, UWord *ret);

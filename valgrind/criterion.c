@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Benchmarks of criterion, the crate for Rust, whose programs mark nothing. Its Bencher runs a body
- * between its looks at the clock, of which there are four; with --test it runs the body once:
+/* Benchmarks of the Rust crate criterion, whose programs mark nothing. Its Bencher reads the clock
+ * four times around a body, which it runs once with --test:
  *
  *   Testing sort/100          it prints a name
  *   Bencher::iter             and calls one of its functions that are never inlined
@@ -9,13 +9,13 @@
  *       body
  *       WallTime::end         3  <- begins: ends
  *       Instant::elapsed      4
- *   Success                   it is written down
+ *   Success                   the run is written
  *
- * CodSpeed's variant of the crate looks once more before 2 and once more after 3.
+ * CodSpeed's variant of the crate reads it once more before 2 and once more after 3.
  *
- * Which functions it asks for the time depends on how much was inlined; that the Bencher itself
- * called them does not. A body that was inlined and looks at the clock itself, or is to measure
- * itself (iter_custom), makes more of it: it is not counted, and said to be so.
+ * Which functions read the clock depends on inlining, but the Bencher itself always calls them. A
+ * body that was inlined and reads the clock, or that measures itself (iter_custom), makes more such
+ * calls: it is not counted, and reported.
  */
 #include "fzcount.h"
 
@@ -26,10 +26,12 @@ enum { NAME_MAX = 4096, LOOKS = 4, VARIANT_LOOKS = 6 };
 
 static struct {
 	HChar name[NAME_MAX]; /* of the benchmark that runs; "": none */
-	UInt looks, wanted;   /* at the clock, by its Bencher; half of them before the body */
-	Bool sure, doubt;     /* that it is one, that this is its name */
-	Bool seen;            /* any of it */
-	Bool told;            /* that names are missing */
+	UInt looks, wanted;   /* its Bencher's clock reads, and how many to expect: half before the
+				 body */
+	Bool sure;            /* it is criterion's */
+	Bool doubt;           /* this may not be its name */
+	Bool seen;            /* the program has used criterion */
+	Bool told;            /* missing names were reported */
 } bench = { .wanted = LOOKS };
 
 static Bool has(const HChar *text, const HChar *part)
@@ -37,8 +39,7 @@ static Bool has(const HChar *text, const HChar *part)
 	return VG_(strstr)(text, part) != NULL;
 }
 
-/* Of both ways in which Rust mangles names: "..7Instant3now17h0123456789abcdefE", "..7Instant3now".
- */
+/* Matches both of Rust's manglings: "..7Instant3now17h0123456789abcdefE", "..7Instant3now". */
 static const struct {
 	const HChar *of, *type, *method;
 } clocks[] = {
@@ -66,7 +67,7 @@ Bool fzc_criterion_is_clock(const HChar *name)
 	return VG_(strcmp)(name, "clock_gettime") == 0 || VG_(strcmp)(name, "__clock_gettime") == 0;
 }
 
-/* Was what begins here called by the Bencher itself? */
+/* Was the function that begins here called by the Bencher itself? */
 static Bool is_benchers(void)
 {
 	const struct fzc_function *caller = fzc_now.top->node->function;
@@ -104,7 +105,7 @@ void fzc_criterion_begin(void)
 	fzc_control_start(bench.name);
 }
 
-/* Why the benchmark that ran is not counted; NULL: it is. */
+/* The reason why the benchmark that ran is not counted; NULL if it is. */
 static const HChar *why_not(void)
 {
 	if (bench.doubt)
@@ -132,7 +133,7 @@ void fzc_criterion_end(void)
 	bench.sure = bench.doubt = False;
 }
 
-/* Of Rust's own crates, or not of Rust's making. */
+/* Is the function of Rust's own crates, or not Rust at all? */
 static Bool is_below(const HChar *name)
 {
 	static const HChar *const crates[] = { "3std", "std..", "4core", "core..", "5alloc" };
@@ -143,7 +144,7 @@ static Bool is_below(const HChar *name)
 	return is;
 }
 
-/* Is it certain that criterion prints? Much of it may be inlined into the program's functions. */
+/* Is it surely criterion that prints? False is no proof: it may be inlined into the program. */
 static Bool is_report(void)
 {
 	for (const struct fzc_node *n = fzc_now.node; n && n->function; n = n->parent)
@@ -166,7 +167,7 @@ void fzc_criterion_said(const HChar *text, UWord n)
 	static const HChar testing[] = "Testing ";
 	SizeT skip = sizeof(testing) - 1;
 
-	/* A line is written at once, behind what the program left of one. */
+	/* A line comes in a single write, perhaps behind an unfinished one of the program. */
 	while (n && !begins(text, n, testing) && !begins(text, n, "Success\n"))
 		text++, n--;
 	if (!n)

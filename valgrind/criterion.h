@@ -4,12 +4,12 @@
 
 #include "pub_tool_basics.h"
 
-/* Functions that it may ask for the time. */
+/* Is this a function that criterion may read the clock with? */
 Bool fzc_criterion_is_clock(const HChar *name);
-/* One of these begins. Does the body come once it has returned? */
+/* Call when one of these begins. True if the body starts once it has returned. */
 Bool fzc_criterion_look(void);
 void fzc_criterion_begin(void);
-/* The program writes to its standard output. */
+/* Call with what the program writes to its standard output. */
 void fzc_criterion_said(const HChar *text, UWord n);
-/* It ends. */
+/* Call when the program ends. */
 void fzc_criterion_end(void);

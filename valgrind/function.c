@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which function a block of code belongs to.
  *
- * Named ones are known by symbol, object and source file, never by their address, which differs
- * from build to build. fizeau runs us with --demangle=no and --show-below-main=yes, so that names
- * are those of the linker. The cold part that a compiler split off belongs to its function. Code
- * without a symbol is known by where its first block was entered: its place in the object, or its
- * address when it was made at run time (a map in /tmp may name it later).
+ * Named ones are identified by symbol, object and source file, never by their address, which
+ * changes with every build. fizeau runs us with --demangle=no and --show-below-main=yes, so names
+ * are the linker's. A cold part that the compiler split off belongs to its function. Code without a
+ * symbol is identified by where it was first entered: an offset in the object, or an address if it
+ * was generated at run time (a map in /tmp may name it later).
  */
 #include "fzcount.h"
 
@@ -30,7 +30,7 @@ static UInt hash_text(UInt h, const HChar *s)
 static Bool is_it(const struct fzc_function *f, const HChar *name, const HChar *object,
 		  const HChar *file, Addr offset, UInt line)
 {
-	/* Only Python says which line a function begins at; else it is found out later. */
+	/* Only Python functions come with their line; that of others is set later. */
 	return f->offset == offset && (f->kind != FZC_PYTHON || f->line == line) &&
 	       VG_(strcmp)(f->name, name) == 0 && VG_(strcmp)(f->object, object) == 0 &&
 	       VG_(strcmp)(f->file, file) == 0;
@@ -81,7 +81,7 @@ static const struct {
 	{ "__libc_free", FZC_MEMORY, FZC_FREE },
 };
 
-/* A star is for whatever its arguments are. */
+/* A trailing '*' in `name` matches any rest. */
 static Bool is_called(const struct fzc_function *f, const HChar *name)
 {
 	SizeT n = VG_(strlen)(name) - 1;
@@ -125,7 +125,7 @@ static Bool is_stub(Addr pc)
 	return code[0] == 0xff && code[1] == 0x25;
 }
 
-/* Valgrind knows of the section .plt only: .plt.got and .plt.sec are found by what they hold. */
+/* Valgrind knows the section .plt only; .plt.got and .plt.sec are recognized by their code. */
 Bool fzc_is_plt(Addr pc)
 {
 	DiEpoch epoch = VG_(current_DiEpoch)();
@@ -153,7 +153,7 @@ static struct fzc_function *unnamed_at(DiEpoch epoch, Addr pc, const HChar *obje
 	const NSegment *s = VG_(am_find_nsegment)(pc);
 	Addr offset = pc;
 
-	/* Outside of .text the address is unknown, but where in the file it is. */
+	/* Outside of .text the bias is unknown: take the file offset. */
 	if (info)
 		offset = pc - (Addr)VG_(DebugInfo_get_text_bias)(info);
 	else if (object[0] && s && s->kind == SkFileC)
@@ -161,7 +161,7 @@ static struct fzc_function *unnamed_at(DiEpoch epoch, Addr pc, const HChar *obje
 	return fzc_function_make("", object, "", offset, 0, FZC_UNNAMED);
 }
 
-/* Start of the function: its name comes as "name+12" from the middle of it. */
+/* Start of the function at pc: in its middle the name comes as "name+12". */
 static Addr start_of(DiEpoch epoch, Addr pc)
 {
 	const HChar *name;
@@ -179,7 +179,8 @@ Bool fzc_function_begins(Addr pc)
 	return VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), pc, &name);
 }
 
-/* Where the source of a function is: of its first instruction, which this block may not hold. */
+/* Source file and line of the function's first instruction, which may be in another block. The
+ * path is put into `out` or is Valgrind's; "" if unknown. */
 static const HChar *source_of(DiEpoch epoch, Addr pc, HChar *out, UInt *ret_line)
 {
 	const HChar *file, *folder;
@@ -202,7 +203,7 @@ struct fzc_function *fzc_function_at(Addr pc)
 	HChar name[NAME_MAX], object[NAME_MAX], file[NAME_MAX];
 	UInt line;
 
-	/* Each of these answers in a buffer that the next one uses again. */
+	/* Each of these returns a buffer that the next call overwrites. */
 	object[0] = '\0';
 	if (VG_(get_objname)(epoch, pc, &path))
 		VG_(strncpy)(object, path, NAME_MAX - 1);
@@ -211,11 +212,11 @@ struct fzc_function *fzc_function_at(Addr pc)
 		return unnamed_at(epoch, pc, object);
 	VG_(strncpy)(name, symbol, NAME_MAX - 1);
 	name[NAME_MAX - 1] = '\0';
-	/* In Go whatever a package calls so. */
+	/* In Go ".cold" is part of an ordinary name. */
 	Bool cold = !fzc_go_runs() && VG_(strstr)(name, ".cold");
 	if (cold)
 		cut_cold(name);
-	/* The line is that of the hot part, which comes to be known when it runs. */
+	/* The line is that of the hot part, set when that runs. */
 	const HChar *source = source_of(epoch, pc, file, &line);
 	struct fzc_function *f = fzc_function_make(name, object, source, 0, 0, FZC_PLAIN);
 	if (!cold && f->line == 0)

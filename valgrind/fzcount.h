@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fzcount: a Valgrind tool that counts instructions in their exact calling contexts.
  *
- *   instrument.c  what is added to each block of code: counting, and when to call the rest
+ *   instrument.c  the code added to each block: it counts, and calls the rest where needed
  *   function.c    which function a block belongs to
  *   tree.c        the calling-context tree, and each thread's place in it
- *   python.c      Python frames, read where the interpreter keeps them
- *   go.c          goroutines, whose stacks Go changes itself
+ *   python.c      Python frames, read from the interpreter's memory
+ *   go.c          goroutines, whose stacks Go switches itself
  *   cache.c       first-level and last-level caches (--cache=yes)
  *   memory.c      peak and live bytes (--memory=yes)
  *   processor.c   the processor that the program sees
- *   arena.c       where CPython's arenas lie
- *   control.c     what switches counting: magic paths, client requests, fork and exec
+ *   arena.c       addresses of CPython's arenas
+ *   control.c     switching counting: magic paths, client requests, fork and exec
  *   harness.c     the benchmarks of Google Benchmark (--harnesses=yes)
  *   criterion.c   and those of criterion
  *   rustbench.c   those of divan and bencher
@@ -21,8 +21,8 @@
  *             |       '---- [eval] -- f -- g     running thread is. A block adds its instructions
  *             '---- print                        there, without a call, before it can be left.
  *
- * The tool is built against the installed Valgrind's libraries, which are under the GPL; this
- * folder's files are too, and nothing of it is linked into fizeau.
+ * The tool is built against the installed Valgrind's libraries, which are under the GPL. So are the
+ * files of this folder, and none of them is linked into fizeau.
  */
 #pragma once
 
@@ -41,12 +41,12 @@ enum fzc_kind {
 	FZC_EVAL,     /* CPython's evaluation loop */
 	FZC_PYTHON,   /* a Python function */
 	FZC_ALLOC,    /* of the malloc family */
-	FZC_PROCESS,  /* above everything */
-	FZC_MEMORY,   /* allocates or frees, and is no allocation that is counted */
-	FZC_GO,       /* Go's, and changes the stack */
+	FZC_PROCESS,  /* the root */
+	FZC_MEMORY,   /* operator new, or frees: watched, but not counted in FZC_ALLOCS */
+	FZC_GO,       /* Go's, and switches stacks */
 };
 
-/* How an allocator's registers say what was asked for, and where it answers. */
+/* Which arguments of an allocator hold the size, and how it returns the block. */
 enum fzc_alloc {
 	FZC_ALLOC_FIRST,
 	FZC_ALLOC_PRODUCT,
@@ -71,7 +71,7 @@ struct fzc_function {
 	UInt written_to; /* number of the file that it is in, from 1 */
 };
 
-/* What is counted, at each node for itself alone. */
+/* Counts of a node, without its callees'. */
 enum fzc_count {
 	FZC_INSTRUCTIONS,
 	FZC_CALLS,
@@ -89,30 +89,30 @@ enum fzc_count {
 };
 
 struct fzc_node {
-	struct fzc_function *function; /* NULL: called, and not yet seen what */
-	/* Words that a block can test. */
-	ULong unnamed; /* code without a symbol goes on here: of an object, */
-	ULong made;    /* and code that was made at run time */
+	struct fzc_function *function; /* NULL: a call whose target is not known yet */
+	/* Words, so that a block can test them. */
+	ULong unnamed; /* an object's code without a symbol stays in this node */
+	ULong made;    /* code generated at run time does */
 	ULong in_eval; /* of the evaluation loop, or a Python function in it */
 	struct fzc_node *parent, *child, *sibling;
 	ULong kept;
-	ULong changed;           /* when FZC_LIVE_BYTES did last */
-	ULong count[FZC_COUNTS]; /* of a node in the tree only the first fzc_counts() exist */
+	ULong changed;           /* when FZC_LIVE_BYTES last changed; see memory.c */
+	ULong count[FZC_COUNTS]; /* nodes of the tree have only the first fzc_counts() */
 };
 
 /* A call that has not returned. */
 struct fzc_frame {
-	struct fzc_node *node;  /* to come back to */
-	struct fzc_node *entry; /* of the frame to come back to */
+	struct fzc_node *node;  /* to return to */
+	struct fzc_node *entry; /* of the frame to return to */
 	Addr sp;                /* where the return address is; below it the call still runs */
-	Addr python;            /* Python frame to come back to; only with is_python */
+	Addr python;            /* Python frame to return to, if is_python */
 	Bool is_python;
-	Bool is_signal; /* of a handler on its own stack: addresses cannot be compared across */
+	Bool is_signal; /* a handler on its own stack: not comparable with sp of earlier frames */
 };
 
 enum { FZC_ARGUMENTS = 3 };
 
-/* A call of a harness's function that matters once it has returned. */
+/* A call of a harness's function, to be acted on once it has returned. */
 struct fzc_hooked {
 	UChar hook; /* 0: there is none */
 	Addr sp;    /* where its return address is */
@@ -125,22 +125,22 @@ struct fzc_allocating {
 	struct fzc_node *node;
 	UWord part; /* when it began */
 	Word depth; /* how many frames there were */
-	Addr sp;    /* where its return address is, */
-	Addr back;  /* and that */
+	Addr sp;    /* where its return address is */
+	Addr back;  /* the return address */
 	UWord arguments[FZC_ARGUMENTS];
 };
 
-/* Where a thread is. */
+/* A thread's position in the tree, and its frames. */
 struct fzc_place {
 	struct fzc_node *node;  /* counts go here */
-	struct fzc_node *entry; /* of the physical frame: tail calls hang below it */
+	struct fzc_node *entry; /* the function called last: tail calls hang below it */
 	struct fzc_frame *base, *top, *limit;
-	/* The thread's current Python frame is at *python_at + fzc_python_offset, and was
-	 * python_last when last seen. python_state is for python_at to point to. */
+	/* The pointer to the thread's current Python frame is at *python_at + fzc_python_offset,
+	 * and was python_last when last read. python_at may point to python_state. */
 	Addr *python_at, python_state, python_last;
 	Bool used;
-	/* Of Go: the goroutine that runs, 0 on the thread's own stack; then the one that went
-	 * there, 0 for none. While it waits, where its stack ended. */
+	/* Go only. goroutine: the one that runs, 0 on the thread's own stack; left: then the one
+	 * that switched there, or 0; stack_end: where a waiting one's stack ended. */
 	UWord goroutine, left, stack_end;
 	struct fzc_hooked hooked;
 	struct fzc_allocating allocating;
@@ -152,47 +152,47 @@ extern struct fzc_node fzc_root, fzc_called;
 /* ---- options ---- */
 
 struct fzc_options {
-	const HChar *folder; /* --folder: files PID.count go here */
+	const HChar *folder; /* --folder: for the files PID.count */
 	Bool cache, memory, fixed_random, fixed_processor, python, harnesses;
 };
 extern struct fzc_options fzc_options;
 
 /* ---- functions ---- */
 
-/* The function that the code at an address belongs to. */
+/* The function that contains an address. */
 struct fzc_function *fzc_function_at(Addr pc);
-/* Is it the first of a function with a name? */
+/* Does a named function begin at this address? */
 Bool fzc_function_begins(Addr pc);
 struct fzc_function *fzc_function_make(const HChar *name, const HChar *object, const HChar *file,
 				       Addr offset, UInt line, enum fzc_kind kind);
-/* Code of the procedure linkage table: billed to what it jumps to. */
+/* Is this code of the procedure linkage table? That is billed to its target. */
 Bool fzc_is_plt(Addr pc);
 
 /* ---- the tree ---- */
 
 void fzc_tree_init(void);
 struct fzc_node *fzc_tree_child(struct fzc_node *parent, struct fzc_function *f);
-/* Forget what was counted, and all nodes but those that threads are in. */
+/* Drop all counts, and all nodes but those on the threads' stacks. */
 void fzc_tree_clear(void);
-/* Forget what was counted, but not what is held in memory. */
+/* Zero all counts except those of held memory. */
 void fzc_tree_zero(void);
-/* What is counted from now on is of no use: the tree is cleared whenever it grew much. */
+/* While idle, counts are of no use: the tree is cleared whenever it has grown much. */
 void fzc_tree_idle(Bool idle);
-/* Once options are known: how many counts a node has, and which of them are of use. */
+/* Number of counts per node, and whether one of them is in use. Valid once options are set. */
 UInt fzc_counts(void);
 Bool fzc_is_counted(enum fzc_count which);
 /* The node after this one, callers first; NULL after the last. Begins with &fzc_root. */
 struct fzc_node *fzc_tree_next(struct fzc_node *n);
 ULong fzc_tree_total(enum fzc_count which);
 void fzc_tree_switch(ThreadId tid);
-/* A place where nothing was called yet: what will be hangs below a node. */
+/* Start a place without frames; whatever is called hangs below a node. */
 void fzc_tree_start_place(struct fzc_place *ret, struct fzc_node *below);
 void fzc_tree_thread_ended(ThreadId tid);
-/* The caller fills it in, at once and in place: this is what a call costs. */
+/* Returns a new frame, which the caller fills in place: this runs on each call. */
 struct fzc_frame *fzc_tree_push(void);
-/* Go back to where a frame came from, and forget it and all above it. */
+/* Go back to a frame's caller, popping it and all frames above it. */
 void fzc_tree_return_to(struct fzc_frame *frame);
-/* Forget the frames that the stack pointer has left. Were there any? */
+/* Pop the frames that the stack pointer has left. True if there were any. */
 Bool fzc_tree_unwind(Addr sp);
 void fzc_tree_signal(ThreadId tid, Bool own_stack);
 void fzc_tree_signal_done(void);
@@ -202,7 +202,7 @@ VG_REGPARM(1) void fzc_on_call(Addr sp);
 VG_REGPARM(1) void fzc_on_return(Addr sp);
 VG_REGPARM(2) void fzc_on_other(struct fzc_function *f, Addr sp);
 VG_REGPARM(3) void fzc_on_eval(struct fzc_function *f, Addr sp, Addr thread_state);
-/* The registers that hold a function's first arguments were put into fzc_arguments before. */
+/* The function's first arguments must be in fzc_arguments. */
 VG_REGPARM(2) void fzc_on_alloc(struct fzc_function *f, Addr sp);
 VG_REGPARM(2) void fzc_on_hook(struct fzc_function *f, Addr sp);
 extern UWord fzc_arguments[FZC_ARGUMENTS];
@@ -211,56 +211,56 @@ extern UWord fzc_arguments[FZC_ARGUMENTS];
 
 extern UWord fzc_python_offset;
 void fzc_python_init(struct fzc_place *place);
-/* The evaluation loop was called for a thread. */
+/* The evaluation loop was called with a thread state. */
 void fzc_python_enter(const struct fzc_function *eval, Addr thread_state);
-/* The thread's current frame is another one than before. */
+/* The thread's current Python frame changed. */
 VG_REGPARM(2) void fzc_on_python(Addr frame, Addr sp);
 /* May code of this function change the current frame? */
 Bool fzc_python_concerns(const struct fzc_function *f);
 
 /* ---- Go ---- */
 
-/* Is the program Go's? */
+/* Is it a Go program? */
 Bool fzc_go_runs(void);
-/* Is a function of this name one that changes the stack? */
+/* Does the function of this name switch stacks? */
 Bool fzc_go_switches(const HChar *name);
-/* A block of such a function has run; g: the register for the goroutine. */
+/* A block of such a function has run; g: the register with the goroutine's descriptor. */
 VG_REGPARM(3) void fzc_on_go(struct fzc_function *f, Addr sp, UWord g);
-/* Random numbers are those of the program's first from here on. */
+/* Restart the fixed sequence of random numbers. */
 void fzc_go_begin_anew(void);
-/* The program is about to sleep so long. */
+/* The program is about to sleep: stretch the watchdog's sleep. */
 struct vki_timespec;
 void fzc_go_sleeps(struct vki_timespec *length);
-/* The places of all goroutines that do not run. */
+/* Visit the places of all goroutines that do not run. */
 void fzc_go_each(void (*visit)(const struct fzc_place *));
 
 /* ---- harnesses ---- */
 
-/* What a function of this name is to a harness; 0: nothing. */
+/* The hook for a harness's function of this name; 0 if it is none. */
 UChar fzc_harness_hook(const HChar *name);
-/* Does Go pass the function's arguments? */
+/* Does the hook's function use Go's calling convention? */
 Bool fzc_harness_is_go(UChar hook);
-/* The call that fzc_now.hooked tells of has returned. */
+/* The call in fzc_now.hooked has returned. */
 void fzc_harness_returned(void);
-/* The program marks its benchmarks itself. Is it a harness's all the same? */
+/* Call when the program marks its benchmarks itself. True if its harness is known nevertheless. */
 Bool fzc_harness_other(void);
 
 /* ---- memory ---- */
 
 void fzc_memory_init(void);
-/* An allocator begins, or what frees; its arguments are in fzc_arguments. */
+/* A function that allocates or frees begins; its arguments are in fzc_arguments. */
 void fzc_memory_begin(const struct fzc_function *f);
-/* Perhaps the call that fzc_now.allocating tells of has returned. */
+/* Check whether the call in fzc_now.allocating has returned. */
 void fzc_memory_returned(Addr sp);
-/* Nodes are gone: what is there belongs to none from now on. */
+/* Nodes are about to be freed: existing blocks belong to none from now on. */
 void fzc_memory_clear(void);
-/* What comes is not to be counted: only what is freed is. */
+/* While paused only frees are counted. */
 void fzc_memory_pause(Bool paused);
 /* Bring FZC_PEAK_BYTES up to date. */
 void fzc_memory_settle(void);
-/* The program asks the kernel for memory. */
+/* The program calls mmap. */
 void fzc_memory_mapped(UWord size, UWord flags);
-/* Is there an allocator that is not followed? */
+/* Was an allocator seen that is not followed? */
 Bool fzc_memory_missed(void);
 
 /* ---- caches ---- */
@@ -274,29 +274,28 @@ enum { FZC_LINE_BITS = 6 };
 
 void fzc_control_init(void);
 void fzc_control_first_instruction(ThreadId tid);
-/* Write what is left, once the program ended or is about to become another. */
+/* Write what is left, when the program ends or is about to exec. */
 void fzc_control_end(void);
 
-/* Write what was counted since the last time as a part with a name, and start from zero. */
+/* Write the counts since the last write as a part, and start from zero. */
 void fzc_write_part(const HChar *name);
-/* The same for all that a program without parts counted. */
+/* The same for all counts of a program without parts. */
 void fzc_write_whole(void);
-/* The same with a run of a benchmark: it takes the place of the last one of that name, if no other
- * came in between. */
+/* The same for a run of a benchmark: it replaces the run written last if that has the same name. */
 void fzc_write_run(const HChar *name);
-/* A piece of what the next part or run is made of. */
+/* The same for a piece of the next part or run. */
 void fzc_write_piece(void);
-/* The pieces since the last part or run came to nothing. */
+/* Drop the pieces since the last part or run. */
 void fzc_write_drop(void);
-/* Something to know about a part. */
+/* Write a note about a part; kind: 'X', 'U' or 'M', see write.c. */
 void fzc_write_note(UChar kind, const HChar *name);
-/* A benchmark said that it failed, and why. */
+/* Write that a benchmark reported failure, and its reason. */
 void fzc_write_failure(const HChar *name, const HChar *why);
-/* As fzc_write_part, but the name comes with the next one. */
+/* End a part whose name comes with the next fzc_write_part(). */
 void fzc_write_hold(void);
-/* All that was written is in the file. */
+/* Complete and close the file. */
 void fzc_write_end(void);
 /* After a fork: the child has a file of its own. */
 void fzc_write_forked(void);
-/* What the program was started with. */
+/* Remember the program's arguments for the file. */
 void fzc_write_arguments(UWord n, HChar *const list[]);
