@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Goroutines: many stacks on a thread, which Go changes and moves by itself.
+/* Goroutines: many stacks on one thread, which Go switches and moves by itself.
  *
  *   goroutine   main.work -- chansend -- gopark -- mcall        a place of its own, kept while it
  * waits
@@ -8,12 +8,12 @@
  *                                                                                      |
  *   goroutine   main.other  <----------------------------------------------------------'
  *
- * Only a few functions, written in assembly, change the stack: after their blocks is seen whether
- * the stack pointer has left the goroutine's stack, whose bounds are the first words of its
- * descriptor g, the one pointer that Go keeps in a register (R14, from 1.17 on). What a thread's
- * own stack is used for hangs below the function that went there: the scheduler below what waits,
- * the memory manager below what allocates. A stack that became too small was moved when its
- * goroutine comes back: then all addresses in its place move with it.
+ * Only a few functions, written in assembly, switch stacks: after each of their blocks we check
+ * whether the stack pointer has left the goroutine's stack, whose bounds are the first words of its
+ * descriptor g, which Go keeps in a register (R14, from 1.17 on). Code on the thread's own stack
+ * hangs below the function that switched there: the scheduler below the function that waits, the
+ * memory manager below the one that allocates. A stack that became too small has moved by the time
+ * its goroutine comes back: then all addresses in its place move with it.
  */
 #include "go.h"
 
@@ -28,9 +28,9 @@ struct stack {
 	Addr lo, hi;
 };
 
-/* A goroutine that does not run. When it has ended its descriptor is used again for another one. */
+/* A goroutine that does not run. Go reuses the descriptor of one that has ended. */
 struct parked {
-	struct parked *next; /* as VgHashNode: with what follows */
+	struct parked *next; /* this and g are laid out as VgHashNode */
 	UWord g;
 	struct fzc_place place;
 };
@@ -38,7 +38,7 @@ struct parked {
 static VgHashTable *goroutines;
 static Bool is_go; /* the program's first function was Go's */
 
-/* "gogo" is called so in any program. */
+/* "gogo" has no package in its name. */
 Bool fzc_go_switches(const HChar *name)
 {
 	static const HChar *const names[] = { "gogo",
@@ -86,7 +86,7 @@ static struct parked *find(UWord g)
 	return p;
 }
 
-/* Addresses on its stack, all of them: no other matters while it runs. */
+/* Relocate a place's stack addresses; while a goroutine runs all of them are on its stack. */
 static void move(struct fzc_place *p, Word by)
 {
 	for (struct fzc_frame *f = p->base + 1; f <= p->top; f++)
@@ -95,7 +95,7 @@ static void move(struct fzc_place *p, Word by)
 	p->allocating.sp += (Addr)by;
 }
 
-/* Keep the place of the goroutine that runs. */
+/* Save the place of the goroutine that runs. */
 static void park(void)
 {
 	struct parked *p = find(fzc_now.goroutine);
@@ -113,7 +113,7 @@ static Bool has_ended(void)
 	       VG_(strncmp)(caller->function->name, "runtime.goexit1", 15) == 0;
 }
 
-/* The thread goes on on its own stack, for the goroutine. */
+/* The thread switches to its own stack on behalf of the goroutine. */
 static void leave_goroutine(void)
 {
 	struct fzc_node *from = fzc_now.node;
@@ -158,9 +158,9 @@ VG_REGPARM(3) void fzc_on_go(struct fzc_function *f, Addr sp, UWord g)
 
 /* ---- random numbers ---- */
 
-/* Each thread of Go's draws its own ("wyrand": its state grows by this), for orders of maps and the
- * scheduler, and which thread it is that runs a benchmark is chance. Here all have one state, which
- * begins anew with each part. */
+/* Each thread has its own generator ("wyrand": its state grows by GROWTH), used for map order and
+ * scheduling, and which thread runs a benchmark is chance. Here all share one state, which starts
+ * afresh with each part. */
 #define GROWTH 0xa0761d6478bd642fULL
 static ULong drawn;
 
@@ -179,7 +179,7 @@ static Bool is_growth(const IRExpr *e)
 	return e->tag == Iex_Const && e->Iex.Const.con->Ico.U64 == GROWTH;
 }
 
-/* "state + GROWTH", where the runtime does it. */
+/* Replaces "state + GROWTH" in the runtime. */
 IRStmt *fzc_go_instead(IRStmt *s, const struct fzc_function *f)
 {
 	const IRExpr *e = s->tag == Ist_WrTmp ? s->Ist.WrTmp.data : NULL;
@@ -196,8 +196,8 @@ IRStmt *fzc_go_instead(IRStmt *s, const struct fzc_function *f)
 
 /* ---- the watchdog ---- */
 
-/* It takes the processor from who holds it for long, by its own clock, and lets another thread go
- * on: with other random numbers, for each has its own. The program is slower, and so is it. */
+/* It preempts goroutines that run for long by its clock, at places that vary from run to run. The
+ * program is slower here, so the watchdog is slowed down, too. */
 enum { SLOWER = 100 };
 
 static Bool is_watchdog(const struct fzc_node *n)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Benchmarks of Go's package testing, whose programs mark nothing:
  *
- *   "BenchmarkSort/100 \t"      it prints a name; what runs before any was, or after the last one's
- *                               figures, is to warm up
+ *   "BenchmarkSort/100 \t"      it prints a name; runs before that, or after the last one's
+ *                               figures, are warm-up
  *   B.runN(b, 1)
  *       B.StartTimer            armed
  *       BenchmarkSort(b)
- *           i < b.N             <- the first look at that word: begins
+ *           i < b.N             <- the first load of that word: begins
  *           body
  *       B.StopTimer             ends, or pauses when the benchmark calls it
- *   "       1\t  1234 ns/op"    it is written down
+ *   "       1\t  1234 ns/op"    the run is written
  *
- * So what a benchmark prepares before its loop is not counted, as if it called ResetTimer, which
- * most do not, for over thousands of iterations it is nothing. Counted is one.
+ * So preparation before the loop is not counted, as if the benchmark called ResetTimer, which most
+ * do not: spread over thousands of iterations it would not matter, but we count a single one.
  *
- * Where in a B the word N is follows from benchTime, the number of iterations asked for, which is
- * TIMES where fizeau starts the program (-test.benchtime, bindings/go/test-runner), twice over
- * (-test.count): five words behind N in all versions so far, which is checked. It is set to 1.
+ * The word N of a B is located by benchTime, the number of iterations requested, which fizeau sets
+ * to TIMES (-test.benchtime, bindings/go/test-runner), running each benchmark twice (-test.count).
+ * It lies five words behind N in all versions so far, which is checked. We set it to 1.
  */
 #include "fzcount.h"
 
@@ -28,7 +28,7 @@ enum { NAME_MAX = 4096, TIMES = 1009, B_WORDS = 200, TO_N = 5 };
 static struct {
 	HChar package[NAME_MAX], name[NAME_MAX]; /* "": none */
 	enum { NONE, RUNS, ARMED, OPEN, PAUSED } state;
-	UWord b, asked; /* that runs, and how often it is to */
+	UWord b, asked; /* the B that runs, and its requested iterations */
 	UInt times;     /* which of its words is benchTime; 0: not known yet */
 	Bool told;
 } bench;
@@ -66,7 +66,7 @@ static void arm(void)
 	const UWord *n = (const UWord *)(bench.b + fzc_gotest_offset());
 
 	if (*n != bench.asked)
-		bench.times = 0; /* it lies elsewhere */
+		bench.times = 0; /* N lies elsewhere */
 	bench.state = bench.times ? ARMED : NONE;
 	fzc_gotest_watched = bench.times ? (Addr)n : 0;
 }
@@ -92,7 +92,7 @@ static void drop(void)
 	fzc_gotest_watched = 0;
 }
 
-/* The benchmark says where its body begins. */
+/* ResetTimer: the body begins here. */
 static void reset(void)
 {
 	if (bench.state == PAUSED) {
@@ -148,7 +148,7 @@ static Bool begins(const HChar *text, UWord n, const HChar *with)
 	return n >= length && VG_(strncmp)(text, with, length) == 0;
 }
 
-/* Up to a blank or the end of the line. */
+/* Length of the first word. */
 static SizeT word(const HChar *text, UWord n)
 {
 	SizeT length = 0;
@@ -171,7 +171,7 @@ static void take(const HChar *text, UWord n, const HChar *package, HChar out[NAM
 	out[before + length] = '\0';
 }
 
-/* The figures of a benchmark, behind its name: "       1\t". */
+/* Does the text start with a benchmark's figures, which follow its name: "       1\t"? */
 static Bool is_result(const HChar *text, UWord n)
 {
 	UWord i = 0;

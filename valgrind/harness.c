@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Benchmarks of Google Benchmark, whose programs mark nothing: the library is known by the names of
- * the functions that a program calls around its loop, whether it is shared or linked in.
+/* Benchmarks of Google Benchmark, whose programs mark nothing: the library, shared or linked in, is
+ * recognized by the names of the functions that a program calls around its loop.
  *
- *   State::State(.., n, ..)           the loop is to run once, and not n times
- *   BenchmarkName::str()              what is run next, before each run
+ *   State::State(.., n, ..)           we make the loop run once instead of n times
+ *   BenchmarkName::str()              returns the name of the next run
  *   for (auto _ : state) {            <- returns from StartKeepRunning: begins
  *           state.PauseTiming();      <- begins: a piece ends
  *           state.ResumeTiming();     <- returns: another one begins
  *   }                                 <- FinishKeepRunning begins: ends
  *
- * A benchmark is run several times, and its last run counts. A program that marks its benchmarks
- * itself, as CodSpeed's variant of the library does, says better where they are.
+ * A benchmark is run several times, and its last run counts. If a program marks its benchmarks
+ * itself, as CodSpeed's variant of the library does, its marks are used instead.
  *
- * Those of criterion are in criterion.c, of divan and bencher in rustbench.c, of Go in gotest.c.
+ * For criterion see criterion.c, for divan and bencher rustbench.c, for Go gotest.c.
  */
 #include "control.h"
 #include "criterion.h"
@@ -20,14 +20,14 @@
 #include "gotest.h"
 #include "rustbench.h"
 
-/* Whether a function matters when it begins or once it has returned. */
+/* Those up to LAST_AT_RETURN matter once the function has returned, the others when it begins. */
 enum hook {
 	NONE,
 	STATE,
 	NAME,
 	LOOP,
 	RESUME,
-	LOOK, /* of a harness for Rust at the clock */
+	LOOK, /* a clock read by a harness for Rust */
 	GO_START,
 	GO_RESET,
 	LAST_AT_RETURN = GO_RESET,
@@ -43,7 +43,7 @@ enum hook {
 static const struct {
 	const HChar *name;
 	UChar hook;
-	Bool overloaded; /* whatever its arguments are */
+	Bool overloaded; /* match any arguments */
 } functions[] = {
 	{ "_ZN9benchmark5StateC", STATE, True },
 	{ "_ZNK9benchmark13BenchmarkName3strB5cxx11Ev", NAME, False },
@@ -114,14 +114,14 @@ UChar fzc_harness_hook(const HChar *name)
 enum { NAME_MAX = 4096 };
 
 static struct {
-	HChar name[NAME_MAX]; /* of the run */
-	Long first, asked;    /* iterations, of its first run and of this one; 0: not known */
-	UInt states;          /* of the run: each of its threads has one */
-	UInt begun, done;     /* of them: their loops */
+	HChar name[NAME_MAX]; /* of the benchmark */
+	Long first, asked;    /* iterations requested for its first run and this one; 0: unknown */
+	UInt states;          /* of the run: one for each of its threads */
+	UInt begun, done;     /* how many of their loops */
 	Bool paused;
-	Bool skipped; /* the program gave the run up, */
-	Bool told;    /* and that it failed is written down */
-	Bool seen;    /* any of it */
+	Bool skipped; /* the program gave the run up */
+	Bool told;    /* the failure was written */
+	Bool seen;    /* a hooked function was called */
 	Bool other;   /* the program marks its benchmarks itself */
 } bench;
 
@@ -130,10 +130,10 @@ struct state {
 	Long left, of_batch, iterations;
 };
 
-/* As many iterations make the library content, however long they took. */
+/* The library accepts any run with this many iterations, however short. */
 #define ENOUGH 1000000000000
 
-/* How often it is to run is the second or, from 1.8 on, the third argument. */
+/* Make a loop run once. Its iterations are the second argument or, from 1.8 on, the third. */
 static void once(struct state *state, const UWord *arguments)
 {
 	Long n = state->iterations;
@@ -148,8 +148,8 @@ static void once(struct state *state, const UWord *arguments)
 	state->iterations = 1;
 }
 
-/* It is to believe that it ran as often as it asked for. When it asks for more than at first it was
- * not long enough for it: it must not go on so. */
+/* Make the library believe that it ran all iterations. When it requests more than at first, the
+ * first run was too short for it, and it would never stop: then claim ENOUGH. */
 static void pretend(struct state *state)
 {
 	if (bench.asked && state->iterations == 1)
@@ -157,11 +157,11 @@ static void pretend(struct state *state)
 }
 
 struct text {
-	const HChar *bytes; /* a std::string begins so */
+	const HChar *bytes; /* the first members of a std::string */
 	UWord n;
 };
 
-/* A copy that ends with a zero. */
+/* Copy a text, cut off to fit, with a terminating zero. */
 static void copy(const struct text *text, HChar out[NAME_MAX])
 {
 	SizeT n = text->n < NAME_MAX ? text->n : NAME_MAX - 1;
@@ -184,7 +184,7 @@ static void take_name(const struct text *text)
 	bench.told = False;
 }
 
-/* All threads wait for each other before their loops. */
+/* The first thread begins for all: they wait for each other before their loops. */
 static void begin(void)
 {
 	if (bench.skipped || bench.begun++ > 0)
@@ -198,7 +198,7 @@ static Bool is_open(void)
 	return bench.begun > 0 && bench.done < bench.states;
 }
 
-/* What other threads do meanwhile is of the benchmark. */
+/* With several threads nothing pauses: the others go on with the benchmark. */
 static void pause(void)
 {
 	if (!is_open() || bench.states > 1 || bench.paused)
@@ -232,7 +232,7 @@ static void give_up(void)
 	bench.skipped = True;
 }
 
-/* Each of its runs says so. */
+/* Called in each of its runs, but written once. */
 static void fail(const HChar *why)
 {
 	give_up();
@@ -289,7 +289,7 @@ VG_REGPARM(2) void fzc_on_hook(struct fzc_function *f, Addr sp)
 	Bool nothing =
 		f->hook == LOOK && (bench.other || !(fzc_criterion_look() || fzc_rustbench_look()));
 
-	/* What it executes itself is not the benchmark's. */
+	/* Before fzc_on_other(): the function itself is not the benchmark's. */
 	if (f->hook > LAST_AT_RETURN)
 		obey(f->hook, fzc_arguments);
 	fzc_on_other(f, sp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is added to each block of code.
+/* The code that is added to each block.
  *
  *   if (now.node->function != this function)  call fzc_on_other     seldom
  *   if (the current Python frame changed)     call fzc_on_python    only in CPython's loop
@@ -7,8 +7,8 @@
  *     now.node->count[instructions] += n      before each way out
  *   call fzc_on_call, fzc_on_return           only where the block ends in one
  *
- * Blocks never span a call (guest_chase is off), so each lies in one function. Tests are inline;
- * most blocks call nothing.
+ * Blocks never span a call (guest_chase is off), so each lies in one function. The tests are
+ * inline, and most blocks call none of our functions.
  */
 #include "instrument.h"
 
@@ -32,7 +32,7 @@ static IRExpr *number(ULong n)
 	return IRExpr_Const(IRConst_U64(n));
 }
 
-/* A temporary that holds an expression. */
+/* Assign an expression to a new temporary, and return that. */
 static IRExpr *let(IRSB *out, IRType type, IRExpr *e)
 {
 	IRTemp t = newIRTemp(out->tyenv, type);
@@ -91,9 +91,9 @@ static void count_more(IRSB *out, IRExpr *at, enum fzc_count which, ULong n)
 
 /* ---- the head of a block ---- */
 
-/* Is the current node not of this function? Code without a symbol and the evaluation loop go on
- * in any node of their kind; but code that was made at run time is not what jumped to it, as a
- * stripped V8 does. */
+/* Code for: is the current node another function's? Code without a symbol and the evaluation loop
+ * stay in any node of their kind, but code generated at run time never stays in the node of an
+ * object's unnamed code that jumped to it, as a stripped V8 does. */
 static IRExpr *differs(IRSB *out, const struct fzc_function *f, IRExpr *at)
 {
 	SizeT flag = 0;
@@ -108,7 +108,7 @@ static IRExpr *differs(IRSB *out, const struct fzc_function *f, IRExpr *at)
 	return binary(out, Iop_CmpEQ64, Ity_I1, load(out, add(out, at, flag)), number(0));
 }
 
-/* C passes them so, and Go from 1.17 on. */
+/* Save the argument registers, of C or of Go from 1.17 on. */
 static void store_arguments(IRSB *out, Bool go)
 {
 	static const Int registers[][FZC_ARGUMENTS] = {
@@ -123,7 +123,8 @@ static void store_arguments(IRSB *out, Bool go)
 						guest(out, registers[go][i])));
 }
 
-/* Arguments are in their registers only where a function begins. */
+/* Hooks that need arguments are called only where a function begins: later the registers hold other
+ * values. */
 static void check_function(IRSB *out, struct fzc_function *f, Bool begins, IRExpr *sp)
 {
 	IRExpr *guard = differs(out, f, node(out));
@@ -160,7 +161,7 @@ static void check_python(IRSB *out, IRExpr *sp)
 
 struct memory {
 	Addr last_line;      /* of instructions */
-	ULong reads, writes; /* not counted yet */
+	ULong reads, writes; /* not yet added to the node's */
 };
 
 static void fetch(IRSB *out, struct memory *m, const IRStmt *mark)
@@ -253,7 +254,7 @@ static void references(IRSB *out, const IRSB *in, struct memory *m, const IRStmt
 	}
 }
 
-/* ---- what a benchmark of Go's looks at ---- */
+/* ---- loads of a Go benchmark's N ---- */
 
 /* Is it "register + offset"? */
 static Bool is_at_offset(const IRSB *in, const IRExpr *address, UWord offset)
@@ -293,7 +294,7 @@ static void count_all(IRSB *out, IRExpr *at, ULong *n, struct memory *m)
 	*n = m->reads = m->writes = 0;
 }
 
-/* The function of the block; NULL: of none. */
+/* Add the tests at the head of a block. Returns the block's function, NULL if it has none. */
 static struct fzc_function *instrument_head(IRSB *out, Addr pc, IRExpr *sp)
 {
 	if (fzc_is_plt(pc))
@@ -305,7 +306,7 @@ static struct fzc_function *instrument_head(IRSB *out, Addr pc, IRExpr *sp)
 	return f;
 }
 
-/* Before a system call, which may ask for an arena. */
+/* Call fzc_arena_wish() before a system call. */
 static void place_arena(IRSB *out)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The block transformer, as Valgrind calls it. */
+/* The block transformer, called by Valgrind. */
 #pragma once
 
 #include "pub_tool_basics.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stands for the command `valgrind`: starts the tool that lies beside it, and nothing of an
- * installed Valgrind. Programs that the counted one starts come through here again. */
+/* Takes the place of the command `valgrind`: executes the tool beside it, and never an installed
+ * Valgrind. Child processes of the counted program come through here, too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tool tells Valgrind about itself, and its options. */
+/* The tool's registration with Valgrind, and its options. */
 #include "control.h"
 #include "fzcount.h"
 #include "instrument.h"
@@ -95,7 +95,7 @@ static void register_tool(void)
 	VG_(track_pre_thread_ll_exit)(fzc_tree_thread_ended);
 	VG_(track_pre_deliver_signal)(signal_comes);
 	VG_(track_post_deliver_signal)(signal_done);
-	/* A block must end at a call, and the stack pointer be right at its head. */
+	/* Blocks must end at calls, and have an up-to-date stack pointer at their head. */
 	VG_(clo_vex_control).guest_chase = False;
 	VG_(clo_vex_control).iropt_unroll_thresh = 0;
 	VG_(clo_px_file_backed) = VexRegUpdSpAtMemAccess;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Peak and live bytes: how much the blocks that a part allocated held together at most, and at its
- * end.
+/* Peak and live bytes: the size of all blocks that a part allocated, at its maximum and at the end
+ * of the part.
  *
- * Allocators are watched, not replaced, so that no other count changes: their arguments where they
- * begin, their answer where they return. What an allocator calls meanwhile is its own affair. Sizes
- * are those that were asked for. A block belongs to the context that allocated it; of one from
- * before the part, what it grows by.
+ * Allocators are watched, not replaced, so that no other count changes: we read their arguments
+ * where they begin and their result where they return, and ignore nested calls. Sizes are those
+ * requested. A block belongs to the context that allocated it; of a block from before the part only
+ * its growth counts.
  *
  *   held        .--.        peak: here
  *          .----'  '-.   .---- live
  *     -----'         '---'
  *
- * Each node knows what it holds, and what it held at the peak. The latter is not copied whenever
- * there is a new peak, but when the node changes for the first time after one (struct fzc_node,
- * changed), or at the end.
+ * Each node has its live bytes, and those at the peak. The latter are not copied at each new peak,
+ * but at the node's first change after one (struct fzc_node, changed), or at the end.
  */
 #include "fzcount.h"
 
@@ -25,18 +24,18 @@
 #include "libvex_guest_amd64.h"
 
 struct block {
-	struct block *next; /* these two as VgHashNode has them */
+	struct block *next; /* this and address are laid out as VgHashNode */
 	UWord address;
 	SizeT size;
-	SizeT own;             /* of these bytes, billed to */
-	struct fzc_node *node; /* unless it is of an earlier part: then it is gone */
+	SizeT own;             /* how many of them are billed to node */
+	struct fzc_node *node; /* dangling if `part` is an earlier one */
 	UWord part;
 };
 
 static struct {
 	VgHashTable *blocks;
 	UWord part;
-	ULong now, peak_at; /* counts changes; at which the peak was */
+	ULong now, peak_at; /* number of changes so far, and at the peak */
 	ULong held, peak;
 	Bool paused;
 } heap;
@@ -55,7 +54,7 @@ static void settle(struct fzc_node *n)
 		n->count[FZC_PEAK_BYTES] = n->count[FZC_LIVE_BYTES];
 }
 
-/* Negative where there is less. */
+/* Add bytes (negative: subtract) to what a node holds. */
 static void bill(struct fzc_node *n, Word bytes)
 {
 	settle(n);
@@ -93,7 +92,7 @@ Bool fzc_memory_missed(void)
 
 /* ---- blocks ---- */
 
-/* Forget a block; what it was, all zero when it is not known. */
+/* Forget a block. Returns a copy of it, all zero if it is unknown. */
 static struct block forget(UWord address)
 {
 	struct block *known = VG_(HT_remove)(heap.blocks, address);
@@ -110,8 +109,8 @@ static struct block forget(UWord address)
 	return b;
 }
 
-/* Of what it was before, if it was anything, the part keeps what it had; more is its own unless it
- * is paused or the call began before it. */
+/* Remember a new block, or one resized from `was`. Bytes from before the part stay unbilled; growth
+ * is billed unless counting is paused or the call began before the part. */
 static void remember(const struct fzc_allocating *a, UWord address, SizeT size, struct block was)
 {
 	SizeT others = was.size - was.own, own = size > others ? size - others : 0;
@@ -163,7 +162,7 @@ static void allocated(const struct fzc_allocating *a, UWord answer)
 	case FZC_ALLOC_SECOND:
 		size = arguments[1];
 		break;
-	case FZC_ALLOC_THIRD: /* posix_memalign says whether it failed */
+	case FZC_ALLOC_THIRD: /* posix_memalign returns nonzero on failure */
 		address = answer ? 0 : *(const UWord *)arguments[0];
 		size = arguments[2];
 		break;
@@ -179,7 +178,7 @@ static void allocated(const struct fzc_allocating *a, UWord answer)
 	remember(a, address, size, was);
 }
 
-/* An exception leaves an allocator as well, to another place than it was called from. */
+/* An exception leaves an allocator, too, but to another address than it was called from. */
 void fzc_memory_returned(Addr sp)
 {
 	struct fzc_allocating a = fzc_now.allocating;
@@ -196,9 +195,9 @@ void fzc_memory_returned(Addr sp)
 	allocated(&a, answer);
 }
 
-/* ---- an allocator that nobody told not to be used ---- */
+/* ---- CPython's allocator ---- */
 
-/* CPython, unless it is told by PYTHONMALLOC, cuts small objects out of arenas of this size. */
+/* Unless PYTHONMALLOC says otherwise CPython cuts small objects out of arenas of these sizes. */
 static Bool is_arena(UWord size)
 {
 	return size == 256 << 10 || size == 1 << 20;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The processor that a program sees: the same one on every machine.
  *
- * Libraries choose their code by what the processor can do: the C library its string functions,
- * with the sizes of caches as thresholds, OpenBLAS and numpy their kernels. Valgrind answers the
- * instruction CPUID as one of a few processors, by what the machine has. We always answer as one
- * of 2010: the oldest that is an x86-64-v2 (SSE4.2, no AVX), for which any distribution's programs
- * are built, and which every machine that Valgrind runs on can stand for.
+ * Libraries choose their code by the processor's features: the C library its string functions, with
+ * cache sizes as thresholds, OpenBLAS and numpy their kernels. Valgrind answers the instruction
+ * CPUID as one of a few processors, depending on the machine. We always answer as one of 2010: the
+ * oldest x86-64-v2 (SSE4.2, no AVX). Programs of every distribution run on it, and every machine
+ * that Valgrind supports can emulate it.
  */
 #include "processor.h"
 
@@ -17,7 +17,7 @@
 
 enum { FEATURES = 0xbfebfbff, ANY = -1, BASIC_MAX = 0xb, EXTENDED_MAX = 0x80000008 };
 
-/* Of an Intel Core i5-670 ("Westmere"), as Valgrind has it, without RDTSCP. */
+/* Valgrind's answers for an Intel Core i5-670 ("Westmere"), without RDTSCP. */
 static const struct {
 	UInt leaf;
 	Int subleaf;
@@ -51,7 +51,7 @@ UWord fzc_processor_features(void)
 	return FEATURES;
 }
 
-/* What it does not know of is all zero. */
+/* Unknown leaves are all zero. */
 static void on_cpuid(VexGuestAMD64State *state)
 {
 	UInt leaf = (UInt)state->guest_RAX;
@@ -69,7 +69,7 @@ static void on_cpuid(VexGuestAMD64State *state)
 	}
 }
 
-/* Go takes its clock's ticks for randomness, of maps and the scheduler: as many at each look. */
+/* Go seeds map order and scheduling from the tick counter: advance it by a constant per read. */
 static ULong on_ticks(void)
 {
 	static ULong ticks;

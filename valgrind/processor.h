@@ -6,8 +6,8 @@
 
 struct fzc_function;
 
-/* The statement, or where it asks for the processor's features, one that answers in our way; and
- * for its clock in a function (NULL: none) that takes it for random bytes. */
+/* Returns a replacement if the statement is CPUID, or reads the tick counter in a function f (or
+ * NULL) that uses it as randomness; else the statement itself. */
 IRStmt *fzc_processor_instead(IRStmt *s, const struct fzc_function *f);
-/* What the kernel would hand to each program (AT_HWCAP). */
+/* The features that the kernel would pass to programs (AT_HWCAP). */
 UWord fzc_processor_features(void);

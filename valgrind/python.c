@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Python frames, 3.11 and later.
  *
- * The evaluation loop runs a Python function that a Python function calls without a call of its
- * own: only the thread's current frame changes. So in blocks of the loop that field is compared
- * with what it was, and a change pushes or pops:
+ * When Python calls Python the evaluation loop makes no C call: only the thread's current frame
+ * changes. So blocks of the loop compare that field with its last value, and a change pushes or
+ * pops:
  *
  *   [eval] -- f -- g        push: the new frame's caller is the last one seen
- *     .-------'             pop: the new frame is one that was left below, on this stack level
+ *     .-------'             pop: the new frame is a caller pushed by the same loop
  *
- * Frames pushed share the stack pointer of the loop that runs them and go when it returns. Where
- * the field is comes from the same tables as the sampler's; before 3.13 by the version in the
- * object's name, from then on from the interpreter's own table of offsets.
+ * Pushed frames share the stack pointer of the loop that runs them and go when it returns. The
+ * field's offset comes from the sampler's tables: before 3.13 by the version in the object's name,
+ * from then on from the interpreter's own table of offsets.
  */
 #include "fzcount.h"
 
@@ -32,7 +32,7 @@ static UInt object_count;
 static const struct fz_py_layout *layout; /* of the interpreter that runs */
 UWord fzc_python_offset;
 
-/* Where a thread without Python seems to have its current frame: none, always. */
+/* Stands for the thread state of a thread without Python: its current frame is always NULL. */
 static UWord nowhere[512];
 
 void fzc_python_init(struct fzc_place *place)
@@ -76,7 +76,7 @@ static Bool search_segment(const NSegment *s, struct fz_py_layout *ret)
 	return False;
 }
 
-/* From 3.13 on: in the data of the object. */
+/* From 3.13 on: find the interpreter's table in the object's data. */
 static Bool search_object(const HChar *path, struct fz_py_layout *ret)
 {
 	static Addr starts[SEGMENTS_MAX];
@@ -155,7 +155,7 @@ static UInt put_utf8(UInt c, HChar *out)
 	return n;
 }
 
-/* A compact str, as UTF-8, at most TEXT_MAX bytes of it. */
+/* Read a compact str as UTF-8, cut off at TEXT_MAX bytes. */
 static void read_text(Addr object, HChar *out)
 {
 	UInt kind, state, n = 0;
@@ -181,7 +181,7 @@ static void read_text(Addr object, HChar *out)
 	out[n] = '\0';
 }
 
-/* What was read of a code object. Another one may come to lie where one was freed. */
+/* A cache of code objects. Name, file and line detect another object at a freed one's address. */
 static struct code {
 	Addr at, name, file;
 	Int line;
@@ -211,7 +211,7 @@ static struct fzc_function *function_of(Addr code)
 
 /* ---- the current frame changed ---- */
 
-/* Frames that this call of the loop pushed: does one of them come back to `frame`? */
+/* The entry, among those that this call of the loop pushed, that returns to `frame`; or NULL. */
 static struct fzc_frame *pushed_over(Addr frame, Addr sp)
 {
 	struct fzc_frame *f = fzc_now.top;
@@ -232,7 +232,7 @@ static void push(Addr frame, Addr sp)
 					       .python = fzc_now.python_last,
 					       .is_python = True };
 	fzc_now.python_last = frame;
-	/* What stands between C and Python runs no code of its own. */
+	/* Entry frames, between C and Python, run no code of their own. */
 	if (owner >= layout->owner_entry)
 		return;
 	Addr code = word_at(frame + layout->frame.code) & ~(Addr)7;
@@ -254,7 +254,7 @@ VG_REGPARM(2) void fzc_on_python(Addr frame, Addr sp)
 	}
 	if (!readable(frame, layout->frame.size))
 		return;
-	/* One function replaced another: the caller is further down. */
+	/* If one function replaced another the caller is further down. */
 	Addr caller = word_at(frame + layout->frame.previous);
 	if (caller != fzc_now.python_last && (f = pushed_over(caller, sp)))
 		fzc_tree_return_to(f);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Benchmarks of divan and bencher, crates for Rust, whose programs mark nothing. Both print a name
- * before they run a benchmark, and look at the clock around its body:
+/* Benchmarks of the Rust crates divan and bencher, whose programs mark nothing. Both print a name
+ * before they run a benchmark, and read the clock around its body:
  *
  *   divan, with --test: "|- args", "|  |- 1000"
  *       Instant::now      1
  *       Instant::now      2  <- returns: begins
  *       body
  *       Instant::now      3  <- begins: ends
- *   "\n"                     it is written down
+ *   "\n"                     the run is written
  *
  *   bencher: "test plain ... "
  *       Instant::now      1  <- returns: begins
  *       body
  *       Instant::elapsed  2  <- begins: ends
  *       more of them
- *   ": 567 ns/iter ..."      it is written down
+ *   ": 567 ns/iter ..."      the run is written
  *
- * divan's looks are made by its own functions, or by one into which they all were inlined. Those of
- * bencher, which are inlined into the program's functions, are the first that come: what it does
- * next is the same, more often.
+ * divan's own functions read the clock, or a single one into which all of them were inlined. Those
+ * of bencher are inlined into the program's functions: we take the first reads, for all later ones
+ * belong to repetitions of the same body.
  *
- * CodSpeed's variant of divan looks once more before 2 and once more after 3.
+ * CodSpeed's variant of divan reads the clock once more before 2 and once more after 3.
  */
 #include "fzcount.h"
 
@@ -31,7 +31,7 @@
 
 enum { NAME_MAX = 4096, DEPTH_MAX = 32 };
 
-/* The variant's functions have the name of divan's module, too. */
+/* The variant comes first: names of its functions contain divan's mark, too. */
 enum crate { NO_CRATE, DIVAN_VARIANT, DIVAN, BENCHER, CRATES };
 
 static const struct {
@@ -48,9 +48,9 @@ static struct {
 	enum crate crate;
 	HChar name[NAME_MAX]; /* "": none runs */
 	UInt looks;
-	const struct fzc_node *first; /* in which there was a look; NULL: it did not run */
-	HChar path[NAME_MAX];         /* of divan: names of what it lies in, */
-	SizeT ends[DEPTH_MAX];        /* and where each of these ends */
+	const struct fzc_node *first; /* the first that read the clock; NULL: none did */
+	HChar path[NAME_MAX];         /* divan: names of the groups around it, */
+	SizeT ends[DEPTH_MAX];        /* and where each of them ends */
 } bench;
 
 static Bool is_in(const struct fzc_function *f, const HChar *part)
@@ -58,7 +58,7 @@ static Bool is_in(const struct fzc_function *f, const HChar *part)
 	return f && VG_(strstr)(f->name, part);
 }
 
-/* Whose function is it that prints? */
+/* The crate whose function prints. */
 static enum crate printer(void)
 {
 	for (const struct fzc_node *n = fzc_now.node; n && n->function; n = n->parent)
@@ -68,9 +68,10 @@ static enum crate printer(void)
 	return NO_CRATE;
 }
 
-/* ---- looks at the clock ---- */
+/* ---- clock reads ---- */
 
-/* Of the library's calls the outermost. Once divan finds out what a look costs. */
+/* Is this the outermost call of a clock function? Ignores divan's measuring, under Once, of what a
+ * read costs. */
 static Bool is_outermost(const struct fzc_node *caller)
 {
 	return fzc_now.node == &fzc_called && caller->function && !caller->function->hook &&
@@ -127,8 +128,8 @@ void fzc_rustbench_end(void)
 	bench.name[0] = '\0';
 }
 
-/* CodSpeed's variants of criterion and divan tell callgrind where all rounds of a benchmark begin
- * and end, and with --test not which it is. */
+/* CodSpeed's variants of criterion and divan make callgrind requests around all rounds of a
+ * benchmark together, and with --test without its name. */
 Bool fzc_rustbench_marks(void)
 {
 	for (const struct fzc_node *n = fzc_now.node; n && n->function; n = n->parent)
@@ -156,8 +157,8 @@ static void begin(const HChar *before, const HChar *text, UWord n)
 	bench.first = NULL;
 }
 
-/* Lines of a tree are drawn by characters of three bytes: each level by a bar or a blank and two
- * blanks, a branch by two and a blank. */
+/* Skip the line drawing, in characters of three bytes: a bar or blank and two blanks for each
+ * level, two characters and a blank for the branch. */
 static UWord skip_lines(const HChar *text, UWord n, UInt *ret_depth)
 {
 	UWord at = 0;
@@ -172,7 +173,7 @@ static UWord skip_lines(const HChar *text, UWord n, UInt *ret_depth)
 	return at < n ? at : n;
 }
 
-/* A line that is complete is what others lie in; one that is not is a benchmark's. */
+/* A complete line names a group; an incomplete one names a benchmark, which runs next. */
 static void take_tree(const HChar *text, UWord n)
 {
 	UInt depth;
@@ -200,7 +201,7 @@ static void take_tree(const HChar *text, UWord n)
 	bench.ends[depth] = length + n;
 }
 
-/* "sums" of "target/release/deps/sums-0123456789abcdef": cargo adds the rest. */
+/* "sums" for "target/release/deps/sums-0123456789abcdef", where cargo added the rest. */
 static void program_name(HChar out[NAME_MAX])
 {
 	const HChar *path = VG_(args_the_exename) ? VG_(args_the_exename) : "";

@@ -4,13 +4,13 @@
 
 #include "pub_tool_basics.h"
 
-/* A function that may be asked for the time begins. Does the body come once it has returned? */
+/* Call when a clock function begins. True if the body starts once it has returned. */
 Bool fzc_rustbench_look(void);
-/* It has returned. Was it before a body? */
+/* Call when it has returned. True if the body starts here. */
 Bool fzc_rustbench_begin(void);
-/* The program writes to its standard output. */
+/* Call with what the program writes to its standard output. */
 void fzc_rustbench_said(const HChar *text, UWord n);
-/* A callgrind request: is it one that a harness known here makes besides? */
+/* Does the current callgrind request come from a known harness? Then it is to be ignored. */
 Bool fzc_rustbench_marks(void);
-/* It ends. */
+/* Call when the program ends. */
 void fzc_rustbench_end(void);

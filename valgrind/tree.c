@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The calling-context tree, and each thread's place in it.
  *
- * A call pushes a frame that remembers the stack pointer and goes to no node yet (fzc_called): the
- * next block says which function it is in. A return pops every frame whose return address lies
- * below the stack pointer, and so does a block of another function than expected: longjmp and
- * exceptions leave frames without returning. What is neither call nor return is a tail jump; its
- * target becomes a child of the function that was called, never of another tail jump's, so that
- * code which only jumps cannot grow the tree without bound.
+ * A call pushes a frame with the stack pointer and moves to no real node yet (fzc_called): the next
+ * block tells which function it is in. A return pops every frame whose return address lies below
+ * the stack pointer, and so does a block of an unexpected function: longjmp and exceptions leave
+ * frames without returning. Any other change of function is a tail jump; its target becomes a child
+ * of the function that was called, never of another tail jump's target, so code that only jumps
+ * cannot grow the tree without bound.
  */
 #include "fzcount.h"
 
@@ -24,8 +24,8 @@ enum { FRAMES_FIRST = 32 };
 
 /* ---- nodes ---- */
 
-/* Nodes lie in chunks, and those of a chunk go together: when the tree is cleared a chunk in which
- * no node is kept is empty again. */
+/* Nodes are allocated in chunks. When the tree is cleared, chunks without a kept node are emptied.
+ */
 enum { CHUNK = 1 << 18, IDLE_CHUNKS = 64 };
 
 struct chunk {
@@ -33,7 +33,7 @@ struct chunk {
 	SizeT used;
 	UChar bytes[CHUNK];
 };
-static struct chunk *chunks, *empty; /* new nodes are of the first */
+static struct chunk *chunks, *empty; /* new nodes go into the first of chunks */
 static UInt chunk_count;
 static Bool is_idle;
 
@@ -89,7 +89,7 @@ void fzc_tree_init(void)
 
 static void clear(struct fzc_node *also);
 
-/* Children are kept in the order of their last use: the next call mostly is the last one. */
+/* Children are kept most recently used first: most calls repeat the last one. */
 struct fzc_node *fzc_tree_child(struct fzc_node *parent, struct fzc_function *f)
 {
 	struct fzc_node **link = &parent->child, *n;
@@ -116,7 +116,7 @@ struct fzc_node *fzc_tree_child(struct fzc_node *parent, struct fzc_function *f)
 	return n;
 }
 
-/* Without recursion: trees are deep. */
+/* Not recursive: trees are deep. */
 struct fzc_node *fzc_tree_next(struct fzc_node *n)
 {
 	if (n->child)
@@ -137,7 +137,7 @@ ULong fzc_tree_total(enum fzc_count which)
 
 /* ---- clearing ---- */
 
-/* Kept nodes are linked anew, each once, to nothing but kept ones. */
+/* Mark a node and its callers as kept, and zero and unlink them; link_kept() links them again. */
 static void keep(struct fzc_node *n)
 {
 	for (; n && n != &fzc_called && !n->kept; n = n->parent) {
@@ -158,7 +158,7 @@ static void keep_place(const struct fzc_place *p)
 	}
 }
 
-/* Link the kept nodes of a chunk to their parents; false: it has none. */
+/* Link the kept nodes of a chunk to their parents. False if it has none. */
 static Bool link_kept(struct chunk *c)
 {
 	Bool any = False;
@@ -232,7 +232,7 @@ void fzc_tree_start_place(struct fzc_place *p, struct fzc_node *below)
 	*p = (struct fzc_place){ .node = below, .entry = below, .used = True };
 	p->base = p->top = VG_(calloc)(FZC_TAG, FRAMES_FIRST, sizeof(*p->base));
 	p->limit = p->base + FRAMES_FIRST;
-	/* Nothing returns past the first. */
+	/* The first frame is never popped: no stack pointer is above it. */
 	*p->base = (struct fzc_frame){ .node = below, .entry = below, .sp = ~(Addr)0 };
 	fzc_python_init(p);
 }
@@ -291,7 +291,7 @@ void fzc_tree_return_to(struct fzc_frame *frame)
 	}
 }
 
-/* Left by a jump from a signal handler: the stack pointer is not on the handler's stack. */
+/* Did a jump leave the signal handler? Then the stack pointer is not on the handler's stack. */
 static Bool handler_was_left(Addr sp)
 {
 	Addr lo = VG_(thread_get_altstack_min)(running);
@@ -318,7 +318,7 @@ VG_REGPARM(1) void fzc_on_call(Addr sp)
 	fzc_now.node = fzc_now.entry = &fzc_called;
 }
 
-/* Does the stack pointer of a return leave just the last frame? */
+/* Does a return with this stack pointer pop just the top frame? */
 static Bool leaves_one(const struct fzc_frame *top, Addr sp)
 {
 	return top->sp < sp && !top->is_python && !top->is_signal && !top[-1].is_signal &&
@@ -351,7 +351,7 @@ static inline void enter(struct fzc_node *parent, struct fzc_function *f)
 	if (UNLIKELY(!n || n->function != f))
 		n = fzc_tree_child(parent, f);
 	n->count[FZC_CALLS]++;
-	/* Blocks of the linkage table came before it was known what is called. */
+	/* Move over what linkage-table blocks counted before the callee was known. */
 	if (UNLIKELY(fzc_called.count[FZC_INSTRUCTIONS])) {
 		n->count[FZC_INSTRUCTIONS] += fzc_called.count[FZC_INSTRUCTIONS];
 		fzc_called.count[FZC_INSTRUCTIONS] = 0;
@@ -444,7 +444,7 @@ void fzc_tree_signal(ThreadId tid, Bool own_stack)
 
 void fzc_tree_signal_done(void)
 {
-	/* The frame of the handler itself went when it returned to the trampoline. */
+	/* The handler's own frame was popped when it returned to the trampoline. */
 	if (fzc_now.top > fzc_now.base)
 		fzc_tree_return_to(fzc_now.top);
 }

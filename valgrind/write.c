@@ -2,23 +2,23 @@
 /* The file: FOLDER/PID.count, read by src/record/count/read.c.
  *
  *   records, each a byte and numbers (LEB128) and texts (length, bytes):
- *   'I'  begin of a program (another one follows after an exec): "fzcount 6", process id, how many
- *        counts a node has, whether it is Go's, program, number of its arguments, they
+ *   'I'  start of a program (another one follows after an exec): "fzcount 6", process id, number of
+ *        counts per node, whether it is a Go program, its path, number of arguments, the arguments
  *   'F'  function: id, kind, offset, line, name, object, file; before its first node
  *   'N'  node: levels to go up from the last one's child level, function id, counts
- *   'P'  end of a part that was marked: its name ("" when it has none), its total of instructions
- *   'R'  the same of a run of a benchmark: it takes the place of the last one, if that has its name
- *   'E'  end of a piece of what the next 'P' or 'R' is made of
- *   'D'  the pieces since the last 'P' or 'R' came to nothing
+ *   'P'  end of a marked part: its name (may be ""), its total of instructions
+ *   'R'  the same for a run of a benchmark: replaces the last one if that has the same name
+ *   'E'  end of a piece, which belongs to the next 'P' or 'R'
+ *   'D'  drop the pieces since the last 'P' or 'R'
  *   'W'  end of the tree of a program that marked no part: its total of instructions
- *   'X'  the part of that name, which ends next, started other processes: not counted in it
- *   'U'  the part of that name was started and never stopped
- *   'M'  in the part of that name an allocator may have handed out memory that is not followed
- *   'S'  the benchmark of that name said that it failed, and why
+ *   'X'  name of the part that ends next: it started other processes, which are not counted in it
+ *   'U'  name of a part that was started and never stopped
+ *   'M'  name of a part in which an allocator may have handed out memory that was not followed
+ *   'S'  name of a benchmark that reported failure, and the reason
  *   'Z'  end: nothing is missing
  *
- * Nodes come callers first, so a node needs no number: a tree is the list of its nodes with how
- * far up each one goes. Where nothing was counted at or below a node it is left out.
+ * Nodes come callers first, so a node needs no number: a tree is the list of its nodes, each with
+ * the levels to go up. Nodes at and below which nothing was counted are left out.
  */
 #include "fzcount.h"
 
@@ -31,14 +31,14 @@
 
 enum { BUFFER = 1 << 16, ARGUMENTS_MAX = 1 << 10 };
 
-/* Moves a descriptor out of the program's sight. The library has it, only its private headers
- * declare it. */
+/* Moves a descriptor to where the program does not use it. Valgrind's library exports this, but
+ * only private headers declare it. */
 extern Int VG_(safe_fd)(Int fd);
 
 static struct {
 	Int fd;
 	Bool open, failed, held, missed;
-	UInt file; /* how many came before: each knows only the functions that it holds */
+	UInt file; /* number of earlier files: each has its own function table */
 	UInt n;
 	UChar bytes[BUFFER];
 } out;
@@ -148,7 +148,7 @@ static void put_function(struct fzc_function *f)
 
 /* ---- the tree ---- */
 
-static Bool is_piece; /* and not the last: what is held in memory comes with that one */
+static Bool is_piece; /* not the last: memory counts are written with that one */
 
 static ULong count_of(const struct fzc_node *n, UInt which)
 {
@@ -176,8 +176,8 @@ static void put_node(const struct fzc_node *n, UInt up)
 			put_number(count_of(n, i));
 }
 
-/* The way from the root to a node, of which the first `done` are in the file; the last that was
- * put is there at `last`, or was. */
+/* The path from the root to a node, of which the first `done` nodes are in the file. `last` is the
+ * child level of the node written last. */
 struct path {
 	const struct fzc_node **nodes;
 	UInt n, room, done, last;
@@ -192,7 +192,7 @@ static void path_add(struct path *p, const struct fzc_node *n)
 	p->nodes[p->n++] = n;
 }
 
-/* A child of the last one goes up no level, its sibling one. */
+/* Write the rest of the path. A child of the last node goes up no level, a sibling one. */
 static void put_path(struct path *p)
 {
 	for (; p->done < p->n; p->done++) {
@@ -201,7 +201,7 @@ static void put_path(struct path *p)
 	}
 }
 
-/* The next node, callers first, without recursion: trees are deep. */
+/* The next node, callers first; NULL after the last. Not recursive: trees are deep. */
 static const struct fzc_node *next(struct path *p)
 {
 	const struct fzc_node *n = p->nodes[p->n - 1];
@@ -253,7 +253,7 @@ static void hold(const HChar *name)
 		fzc_write_note('M', name);
 }
 
-/* What is complete is in the file, whatever becomes of the program. */
+/* Flushes, so that complete parts survive whatever happens to the program. */
 static void put_part(UChar kind, const HChar *name)
 {
 	hold(name);
@@ -323,7 +323,7 @@ void fzc_write_end(void)
 	flush();
 	VG_(close)(out.fd);
 	out.open = False;
-	out.file++; /* an exec may fail, and the program go on */
+	out.file++; /* if an exec failed the program goes on and opens the file again */
 }
 
 void fzc_write_forked(void)
