@@ -8,13 +8,13 @@
  *		}
  *	}
  *
- * The block runs once, as if it were not marked, unless fizeau runs the program: when it counts,
- *the block runs twice and is counted the second time; when it measures time, as often as that
- *takes. So it must not matter how often it runs. Leave it at its end only: no break, return or
- *goto. Names are any text; the compiler must not see that results are unused: fizeau_bench_use(x).
+ * The block runs once, like any other code, unless fizeau runs the program: for counts it runs
+ * twice, and the second time is counted; for times it runs as often as measuring takes. So it must
+ * be repeatable. Leave it at its end only: no break, return or goto. A name is any text. Pass
+ * results that nothing else uses to fizeau_bench_use(x), lest the compiler drop the code.
  *
- * Linux. Everything is static and inline: include it where it is needed. docs/benchmarks.md says
- *what is behind it.
+ * Linux only. Everything is static: include the header wherever it is needed. Details are in
+ * docs/benchmarks.md.
  */
 #pragma once
 
@@ -33,10 +33,10 @@
 enum fizeau_bench_mode { FIZEAU_BENCH_OFF, FIZEAU_BENCH_COUNT, FIZEAU_BENCH_WALL };
 
 enum { FIZEAU_BENCH_ROUNDS_MIN = 5, FIZEAU_BENCH_ROUNDS_MAX = 200 };
-#define FIZEAU_BENCH_ROUND_NS 1e6 /* a round is at least so long */
-#define FIZEAU_BENCH_TOTAL_NS 5e8 /* rounds until so much time has passed */
+#define FIZEAU_BENCH_ROUND_NS 1e6 /* minimum length of a round */
+#define FIZEAU_BENCH_TOTAL_NS 5e8 /* more rounds until this much time has passed */
 
-/* One benchmark while it runs. A round has `iterations`; the first, of one, is not counted. */
+/* A running benchmark. A round has `iterations`, 0 during the warm-up round of a single one. */
 struct fizeau_bench {
 	const char *name;
 	enum fizeau_bench_mode mode;
@@ -44,7 +44,7 @@ struct fizeau_bench {
 	unsigned rounds;
 	double begin, until;
 	double times[FIZEAU_BENCH_ROUNDS_MAX];
-	char start[512], stop[512]; /* the marks, made before they are needed */
+	char start[512], stop[512]; /* paths of the marks, formatted outside the measured part */
 };
 
 FIZEAU_BENCH_UNUSED static double fizeau_bench_now(void)
@@ -55,7 +55,7 @@ FIZEAU_BENCH_UNUSED static double fizeau_bench_now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Make the compiler believe that a value is used. */
+/* Keep the compiler from dropping the computation of a value. */
 #if defined(__GNUC__)
 #define fizeau_bench_use(x) __asm__ volatile("" : : "g"(x) : "memory")
 #else
@@ -75,7 +75,7 @@ FIZEAU_BENCH_UNUSED static void fizeau_bench_write_name(FILE *out, const char *n
 	fputc('"', out);
 }
 
-/* To the log: that it begins, or with rounds what it took. */
+/* Log that the benchmark begins or, if it has rounds, their times. */
 FIZEAU_BENCH_UNUSED static void fizeau_bench_log(const struct fizeau_bench *b)
 {
 	const char *path = getenv("FIZEAU_BENCH_LOG");
@@ -111,7 +111,7 @@ FIZEAU_BENCH_UNUSED static struct fizeau_bench fizeau_bench_begin(const char *na
 	return b;
 }
 
-/* After the warm-up: how many iterations make a round. */
+/* Choose the iterations of a round; took: ns of the warm-up. */
 FIZEAU_BENCH_UNUSED static void fizeau_bench_calibrate(struct fizeau_bench *b, double took)
 {
 	double n = FIZEAU_BENCH_ROUND_NS / (took > 1 ? took : 1);
@@ -120,7 +120,7 @@ FIZEAU_BENCH_UNUSED static void fizeau_bench_calibrate(struct fizeau_bench *b, d
 	b->until = fizeau_bench_now() + FIZEAU_BENCH_TOTAL_NS;
 }
 
-/* A round is over. Is there another? */
+/* End a round. Returns 1 if another one starts, else 0. */
 FIZEAU_BENCH_UNUSED static int fizeau_bench_next_round(struct fizeau_bench *b)
 {
 	double now = fizeau_bench_now(), took = now - b->begin;
@@ -139,7 +139,7 @@ FIZEAU_BENCH_UNUSED static int fizeau_bench_next_round(struct fizeau_bench *b)
 	return 1;
 }
 
-/* Does the block run (once more)? */
+/* Returns 1 if the block is to run (again). */
 FIZEAU_BENCH_UNUSED static int fizeau_bench_goes_on(struct fizeau_bench *b)
 {
 	if (b->left) {
@@ -150,7 +150,7 @@ FIZEAU_BENCH_UNUSED static int fizeau_bench_goes_on(struct fizeau_bench *b)
 		return fizeau_bench_next_round(b);
 	if (b->mode == FIZEAU_BENCH_OFF)
 		return 0;
-	/* It has warmed up, and is counted now; then it is over. The files do not exist. */
+	/* Counting: warmed up, now run once between the marks. The files do not exist. */
 	if (b->iterations++ == 0)
 		return access(b->start, F_OK) != 0;
 	if (access(b->stop, F_OK) == 0)

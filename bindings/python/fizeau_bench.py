@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Measuring a benchmark in Python, for harnesses: pytest_fizeau, asv_bench_fizeau.
 
-What fizeau tells us, in the environment:
+fizeau sets in the environment:
     FIZEAU_BENCH          "count": mark the body with magic paths; "wall": time it
-    FIZEAU_BENCH_LOG      a file for a JSON object a line: rounds, failures
+    FIZEAU_BENCH_LOG      a file for JSON objects, one per line: rounds, failures
     FIZEAU_BENCH_FILTER   only benchmarks whose names contain this
 """
 
@@ -20,12 +20,12 @@ MODE = os.environ.get("FIZEAU_BENCH")
 LOG = os.environ.get("FIZEAU_BENCH_LOG")
 FILTER = os.environ.get("FIZEAU_BENCH_FILTER", "")
 
-# A body that is short is run so often before it is counted: since CPython 3.11 what is called some times is specialised.
+# Warm-up runs of a short body before it is counted: since CPython 3.11 code is specialised after a few calls.
 WARM_UPS, SHORT_NS = 8, 300_000_000
 
-ROUND_NS = 1_000_000  # a round is at least so long
-TOTAL_NS = 500_000_000  # rounds until so much time has passed,
-ROUNDS_MIN, ROUNDS_MAX = 5, 200  # but this many
+ROUND_NS = 1_000_000  # minimum length of a round
+TOTAL_NS = 500_000_000  # more rounds until this much time has passed,
+ROUNDS_MIN, ROUNDS_MAX = 5, 200  # within these limits
 
 
 def log(record):
@@ -37,7 +37,7 @@ def log(record):
 # ---- measuring ----
 
 def root_frame(call):
-    """The call as the body of a benchmark: what fizeau shows begins below this frame."""
+    """The call as the body of a benchmark: fizeau shows only what is below this frame."""
     def __bench_root_frame__():
         return call()
     return __bench_root_frame__
@@ -47,30 +47,30 @@ def root_frame(call):
 POOL = 1 << 14 if sys.version_info >= (3, 10) else 1 << 12
 POOL_HEAD = 48
 POOL_SIZES = tuple(range(16, 513, 16))
-POOL_REST = 16  # so many holes and fewer stay when the objects die that looked for them
-# Larger objects come from malloc, in blocks of at most so many bytes from its heap.
+POOL_REST = 16  # holes per size that the search itself may leave
+# Larger objects come from malloc. Sizes of the blocks that fill holes in its heap, largest first.
 HEAP_SIZES = (60 << 10, *(1 << 15 >> n for n in range(5)), *range(1032, 512, -16))
 HEAP_ROW, HEAP_MAX = 3, 64 << 20
-CACHED, CACHED_ROW = 1032, 8  # of each size up to that malloc keeps up to 7 blocks to itself
+CACHED, CACHED_ROW = 1032, 8  # malloc caches up to 7 free blocks of each size up to CACHED
 
 
-# Objects of each size, one after the other; between two of them no other is made.
+# Iterators that make objects of each size, without allocating anything else in between.
 objects = [itertools.starmap(object, itertools.repeat(())), itertools.count(1_000_000),
            *(map(bytes, itertools.repeat(size - 33)) for size in POOL_SIZES[2:])]
 
-# A list for what fills holes; to make it longer would make others.
+# The objects that fill holes. Preallocated: growing the list would make new holes.
 slots = [None] * (1 << 17) if MODE == "count" else []
 rests = [[None] * POOL_REST for _ in POOL_SIZES]
 
 
 class Fill:
-    """What is kept meanwhile."""
+    """The used part of `slots`."""
 
     def __init__(self):
         self.n = 0
 
     def keep(self, *what):
-        """Whether there was room."""
+        """Keep objects; False if there is no room."""
         if self.n + len(what) > len(slots):
             return False
         slots[self.n:self.n + len(what)] = what
@@ -78,13 +78,13 @@ class Fill:
         return True
 
     def release(self, to=0):
-        """All from there on, the last one first."""
+        """Release the objects from index `to` on."""
         slots[to:self.n] = [None] * (self.n - to)
         self.n = to
 
 
 def row_in(addresses, size, row):
-    """Where so many blocks begin that follow each other in one pool, or None."""
+    """Index of the first of `row` consecutive blocks in one pool, or None."""
     begin = 0
     for at, address in enumerate(addresses):
         if at and (address != addresses[at - 1] + size or address // POOL != addresses[begin] // POOL):
@@ -95,11 +95,11 @@ def row_in(addresses, size, row):
 
 
 def fill_pools(fill):
-    """Objects that fill what holes there are, until each size has a pool of which a quarter and more is free.
+    """Fill the holes in pools, until each size has a pool with at least a quarter free.
 
-    Where a loop's object takes the only free block of a pool each turn moves that pool out of a list and
-    back, 18 instructions of, say, 400; and whether it does depends on how many objects there were before.
-    As many blocks in a row as that, which are given back, say that it will not.
+    If a loop's object takes the only free block of a pool, each turn unlinks that pool from a list and links
+    it again, 18 instructions of, say, 400; and whether it does depends on the number of earlier objects.
+    Returning that many consecutive blocks to one pool prevents it.
     """
     for size, source in zip(POOL_SIZES, objects):
         blocks = (POOL - POOL_HEAD) // size
@@ -109,11 +109,11 @@ def fill_pools(fill):
             if not fill.keep(*itertools.islice(source, blocks)):
                 return
             at = row_in(list(map(id, slots[begin:fill.n])), size, max(blocks // 4, 1))
-        fill.release(begin + at + 1)  # a pool that is left empty is taken and returned each turn
+        fill.release(begin + at + 1)  # keep one: an empty pool would be taken and returned each turn
 
 
 def fill_rest():
-    """Objects for the holes that the search left, as the last thing; no other is made here."""
+    """Fill the holes that the search left. Must come last, and allocates nothing else."""
     i = 0
     while i < len(rests):
         j = 0
@@ -124,12 +124,12 @@ def fill_rest():
 
 
 def fill_heap(fill):
-    """Objects that fill the holes in malloc's heap, from the largest down, and then one hole of a known size.
+    """Fill the holes in malloc's heap, from the largest down, and then leave one hole of a known size.
 
-    How long malloc looks for a hole, cuts it and joins it again, depends on what was allocated before: a regular
-    expression, which allocates at each match, executed a tenth less or more. It takes the smallest hole that is large
-    enough: where blocks follow each other, those in which fewer have room are filled. The last of these places is larger
-    than the known hole, or is filled as well.
+    How long malloc searches for a hole, splits it and merges it again, depends on earlier allocations: counts of a
+    regular expression, which allocates at each match, varied by a tenth. malloc takes the smallest hole that fits, so
+    once some blocks are consecutive all smaller holes are filled. The place where they lie is larger than the known
+    hole, or is filled as well.
     """
     left = HEAP_MAX
     for size in HEAP_SIZES:
@@ -140,7 +140,7 @@ def fill_heap(fill):
             last = id(block)
             left -= size
             if not fill.keep(block) or left < 0:
-                return  # too many of them, or another malloc
+                return  # too many holes, or another malloc
         if size == HEAP_SIZES[0]:
             hole, known = fill.n - 2, id(slots[fill.n - 2])
     slots[hole] = block = None
@@ -151,8 +151,8 @@ def fill_heap(fill):
 
 
 class quiet:
-    """Nothing that depends on what ran before: no garbage collection, the same random numbers, and when
-    it is counted nothing but the body's own in the pools that it allocates from."""
+    """Independence of what ran before: no garbage collection, the same random numbers and, when counting,
+    pools without holes."""
 
     def __enter__(self):
         random.seed(0)
@@ -189,12 +189,12 @@ for _ in range(WARM_UPS if MODE == "count" else 0):
 
 
 def warm_ups_left(begin):
-    """After the first, which began then. What a long body does only the first times is a small part of it."""
+    """Warm-ups to do after the first, which began at `begin`. Long bodies need no more: there it matters little."""
     return WARM_UPS - 1 if time.thread_time_ns() - begin < SHORT_NS else 0
 
 
 def count(name, prepare):
-    """Run the body once, marked; before that some times more, for what only happens the first times."""
+    """Warm the body up, then run it once between the marks."""
     begin = time.thread_time_ns()
     first = root_frame(prepare())()
     if inspect.iscoroutine(first):
@@ -212,7 +212,7 @@ def count(name, prepare):
 
 
 async def count_awaited(name, prepare, first):
-    """The same of a body that is a coroutine: what its tasks do belongs to it, and the event loop."""
+    """The same for a coroutine: its tasks and the event loop are counted, too."""
     begin = time.thread_time_ns()
     await first
     for _ in range(warm_ups_left(begin)):
@@ -241,7 +241,7 @@ def time_round(call, iterations):
 
 
 def wall(name, prepare, rounds, iterations, repeatable):
-    """Time rounds of the body; `repeatable`: it needs no preparing, so one round can have many."""
+    """Time rounds of the body. If `repeatable`, it needs no preparation and rounds may have many iterations."""
     log({"name": name})
     first, result = time_round(root_frame(prepare()), 1)
     if inspect.iscoroutine(result):
@@ -281,8 +281,8 @@ def log_failure(name, error):
     log({"name": name, "failed": f"{type(error).__name__}: {error}"})
 
 
-async def told(name, awaited):
-    """A failure is written down."""
+async def log_failures(name, awaited):
+    """Await, and log a failure."""
     try:
         return await awaited
     except Exception as error:
@@ -291,7 +291,7 @@ async def told(name, awaited):
 
 
 def measure(name, prepare, rounds=None, iterations=None, repeatable=True):
-    """prepare() gives what to call; it is not measured. Returns what the last call did."""
+    """Measure the function that prepare() returns; prepare() is not measured. Returns the last call's result."""
     if not MODE or FILTER not in name:
         return prepare()()
     try:
@@ -302,4 +302,4 @@ def measure(name, prepare, rounds=None, iterations=None, repeatable=True):
     except Exception as error:
         log_failure(name, error)
         raise
-    return told(name, result) if inspect.iscoroutine(result) else result
+    return log_failures(name, result) if inspect.iscoroutine(result) else result

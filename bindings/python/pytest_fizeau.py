@@ -5,11 +5,11 @@
     def test_parse():                       # the whole test is the benchmark
         parse(TEXT)
 
-    def test_print(benchmark):              # what is called through the fixture is
+    def test_print(benchmark):              # only the call through the fixture is
         benchmark(print_all, TEXT)
 
-The interface is that of pytest-benchmark and pytest-codspeed, whose suites run unchanged; in a run
-of fizeau this plug-in stands in for theirs. Elsewhere a benchmark is called once, like any test.
+The interface is that of pytest-benchmark and pytest-codspeed, whose suites run unchanged: under
+fizeau this plug-in replaces theirs. Elsewhere a benchmark is called once, like any test.
 """
 
 import functools
@@ -22,7 +22,7 @@ import pytest
 from fizeau_bench import FILTER, MODE, log, measure
 
 MARKERS = ("benchmark", "codspeed_benchmark")
-# Plug-ins whose place we take, as they are registered.
+# Names under which the plug-ins that we replace are registered.
 OTHERS = ("codspeed", "codspeed_plugin", "pytest_codspeed", "benchmark", "pytest_benchmark")
 
 
@@ -41,7 +41,7 @@ class Benchmark:
         self.disabled = not MODE
         self.uses = 0
         self.awaitable = {}  # by name
-        self.finishing = []  # what is to be called once they were awaited
+        self.finishing = []  # to be called once those were awaited
 
     def next_name(self):
         """A test may use the fixture several times."""
@@ -53,7 +53,7 @@ class Benchmark:
         return self.keep(self.next_name(), lambda: call)
 
     def keep(self, name, *args, **kwargs):
-        """Measure, and see to it that a coroutine is awaited: it is measured then."""
+        """Measure. A coroutine is measured when it is awaited, which finish() checks."""
         result = measure(name, *args, **kwargs)
         if MODE and inspect.iscoroutine(result):
             self.awaitable[name] = result
@@ -111,7 +111,7 @@ def uses_fixture(item):
 
 
 class Fixtures:
-    """Registered when they are ours to give."""
+    """Registered unless another plug-in provides them."""
 
     @pytest.fixture
     def benchmark(self, request):
@@ -150,7 +150,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     for name in MARKERS:
         config.addinivalue_line("markers", f"{name}: a benchmark, measured by fizeau bench")
-    if MODE:  # a file that cannot be imported takes no other's benchmarks with it
+    if MODE:  # run other files' benchmarks if one cannot be imported
         config.option.continue_on_collection_errors = True
     manager = config.pluginmanager
     others = [plugin for plugin in map(manager.get_plugin, OTHERS) if plugin]
@@ -168,7 +168,7 @@ def pytest_collectreport(report):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Under fizeau, and with --codspeed, what is no benchmark is left out."""
+    """Deselect tests that are no benchmarks, under fizeau and with --codspeed."""
     if not MODE and not config.getoption("codspeed", False):
         return
     kept, dropped = [], []

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Suites of asv (airspeed velocity), for `fizeau bench -- asv run --python=same`.
 
-asv imports every distribution of which the name begins with "asv_bench", and so this one, in the processes
-that find benchmarks and in those that run them. There each benchmark that asv would time (time_*, Time*) is
-measured by fizeau instead, after its setup. To asv it is one that does not apply (n/a), so that nothing
-gets into its results.
+asv imports every distribution whose name starts with "asv_bench", so also this one, in the processes that
+find benchmarks and in those that run them. Benchmarks that asv would time (time_*, Time*) are measured by
+fizeau there instead, after their setup. asv sees them as not applicable (n/a), so its results stay
+untouched.
 """
 
 import math
@@ -15,7 +15,7 @@ from fizeau_bench import MODE, measure
 
 
 def name_of(benchmark):
-    """As asv writes it: "suite.Class.time_it(10, 'x')"."""
+    """The name in asv's notation: "suite.Class.time_it(10, 'x')"."""
     params = ", ".join(map(repr, benchmark._current_params))
     return f"{benchmark.name}({params})" if params else benchmark.name
 
@@ -31,7 +31,7 @@ def run(self, *params):
 
 def init(self, *args, **kwargs):
     timed(self, *args, **kwargs)
-    self.rounds = 1  # processes: each would be the benchmark once more
+    self.rounds = 1  # asv would run the benchmark in a new process for each
 
 
 if MODE:

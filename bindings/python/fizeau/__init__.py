@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recording a part of this program with fizeau, which looks at it from outside.
+"""Recording a part of this program with fizeau, from outside of the process.
 
     with fizeau.record("out.fz"):
         work()
@@ -9,9 +9,9 @@
 
     fizeau.start(); work(); print(fizeau.stop())
 
-`record` starts the program `fizeau attach` on this process, which then is only read. Without a name
-the recording goes to the store, where `fizeau diff`, `show` and `list` find it; a name's suffix chooses
-the format (out.fz, out.html, out.svg, ...). docs/python.md tells the rest.
+`record` runs `fizeau attach` on this process, which only reads its memory. Without a name the recording
+goes to the store, where `fizeau diff`, `show` and `list` find it; a name's suffix chooses the format
+(out.fz, out.html, out.svg, ...). See docs/python.md.
 """
 
 import os
@@ -23,11 +23,11 @@ PR_SET_PTRACER, ANY = 0x59616D61, 2 ** 64 - 1
 
 
 class Error(Exception):
-    """Nothing can be recorded, or it was not; the text says why and what to do."""
+    """Recording failed; the text says why and what to do."""
 
 
 def program():
-    """The fizeau to start: $FIZEAU, the one that was installed with this file, or that of PATH."""
+    """Path of the fizeau to start: $FIZEAU, the one installed with this file, or the one on PATH."""
     import shutil
     import sysconfig
     here = os.path.dirname(os.path.abspath(__file__))
@@ -44,7 +44,7 @@ def program():
 
 
 def allow_tracing(pids):
-    """Where Yama lets only parents look (ptrace_scope 1), let these; the kernel keeps one or all."""
+    """Let these processes trace us where Yama allows only parents (ptrace_scope 1): one, or else any."""
     try:
         with open("/proc/sys/kernel/yama/ptrace_scope", encoding="ascii") as file:
             if file.read().strip() != "1":
@@ -53,15 +53,15 @@ def allow_tracing(pids):
         who = ANY if len(pids) > 1 else next(iter(pids), 0)
         ctypes.CDLL(None).prctl(PR_SET_PTRACER, ctypes.c_ulong(who), 0, 0, 0)
     except (OSError, ImportError):
-        pass  # there is no Yama, or what the recorder says will tell
+        pass  # there is no Yama, or the recorder will report it
 
 
 class record:
     """A recording of this process: a context manager, a decorator, or start() and stop().
 
-    path: where to; None: the store. rate: as `fizeau run -r` takes it. threads: all, or the main one
-    alone. options: further ones of `fizeau attach`. quiet: do not say on stderr where it is.
-    After the end `path` is the file, or None when there was nothing to record."""
+    path: the file; None: the store. rate: as for `fizeau run -r`. threads: all, or only the main one.
+    options: more options of `fizeau attach`. quiet: do not print the path to stderr.
+    After the end `path` is the file, or None if there was nothing to record."""
 
     tracers = set()  # pids of recorders of this process
 
@@ -97,7 +97,7 @@ class record:
         return recorded
 
     def again(self):
-        """One for each call: calls may overlap."""
+        """A copy for each call: calls may overlap."""
         import copy
         return copy.copy(self)
 
@@ -112,19 +112,19 @@ class record:
         except Error as error:
             if kind is None:
                 raise
-            print(f"fizeau: {error}", file=sys.stderr)  # what went wrong in the block matters more
+            print(f"fizeau: {error}", file=sys.stderr)  # the block's own exception goes on
 
     # ---- both ends ----
 
     def active(self):
-        """A recording that was going on at a fork is the parent's."""
+        """True while recording. After a fork the recording is the parent's alone."""
         if self.process and self.owner != os.getpid():
             self.process.returncode = 0  # nothing to wait for here
             self.process = None
         return self.process is not None
 
     def start(self):
-        """Returns when samples are taken."""
+        """Start recording; returns self once samples are taken."""
         import subprocess
         import tempfile
         if self.active():
@@ -135,9 +135,9 @@ class record:
         self.said = tempfile.TemporaryFile("w+")
         command = [program(), "attach", "--paused", "--control", f"unix:{self.socket}", *self.options,
                    *(["-o", self.wanted] if self.wanted else []), str(os.getpid())]
-        allow_tracing([ANY, ANY])  # it begins to look before its number is known here
+        allow_tracing([ANY, ANY])  # it may attach before its pid is known here
         try:
-            # A session of its own: what the terminal sends is for the program, which decides.
+            # In a session of its own: signals of the terminal are for this program only.
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                             stderr=self.said, start_new_session=True)
             self.owner = os.getpid()
@@ -162,7 +162,7 @@ class record:
         while self.client.connect_ex(self.socket):
             self.check_alive()
             time.sleep(0.002)
-        self.remove_folder()  # it was only needed to meet
+        self.remove_folder()  # only needed to connect
         self.lines = self.client.makefile(encoding="ascii")
         while "attached=True" not in self.ask("status"):
             time.sleep(0.002)
@@ -178,7 +178,7 @@ class record:
             answer = self.lines.readline()
         except ConnectionError:
             answer = ""
-        except OSError:  # the program closed it, as daemons close all they have: the recorder goes on
+        except OSError:  # the program closed it, as daemons close all descriptors: the recorder still runs
             self.process.terminate()
             answer = ""
         if not answer:
@@ -187,7 +187,7 @@ class record:
         return answer
 
     def words(self):
-        """What the recorder said last, as a text for an exception."""
+        """The recorder's last message, as the text of an exception."""
         try:
             self.said.seek(0)
             text = self.said.read()
@@ -197,14 +197,14 @@ class record:
         return lines[-1][len("fizeau: "):] if lines else ""
 
     def stop(self):
-        """Returns the path of the recording, or None when there was nothing to record. Does nothing in a
-        process that was forked meanwhile: the recording is of its parent."""
+        """Returns the path of the recording, or None if there was nothing to record. Does nothing in a
+        process forked meanwhile: the recording is its parent's."""
         if not self.active():
             return None
         try:
             self.ask("quit")
         except Error:
-            pass  # it has ended by itself: --duration, a full disk, a signal; its words tell
+            pass  # it has ended by itself (--duration, a full disk, a signal): finish() reports it
         return self.finish()
 
     def finish(self):
@@ -241,7 +241,7 @@ current = None
 
 
 def start(path=None, **options):
-    """Begin the recording that stop() ends; takes what record takes."""
+    """Start a recording, which stop() ends; takes the arguments of record."""
     global current
     if current and current.active():
         raise Error("a recording was started already; fizeau.stop() ends it")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""%load_ext fizeau: `%%fizeau` records a cell and shows what took the time, `%fizeau_diff` compares the
+"""%load_ext fizeau: `%%fizeau` records a cell and shows where its time went, `%fizeau_diff` compares the
 last two.
 
-Notebooks show the page, terminals the table. The stacks begin at the cell."""
+Notebooks show the page, terminals the table. Stacks start at the cell."""
 
 import ast
 import html
@@ -16,7 +16,7 @@ from IPython.display import display
 import fizeau
 from fizeau.tools import literal, named, run
 
-CELL = "%%fizeau"  # what the function is called that runs a cell
+CELL = "%%fizeau"  # name of the function that runs a cell
 HEIGHT = 600  # of the page, in pixels
 
 
@@ -43,7 +43,7 @@ class Fizeau(Magics):
             print(f"fizeau: {error}")
 
     def prepare(self, cell):
-        """A function that runs the cell as itself would run, and gives its last expression's value."""
+        """A function that runs the cell like the shell does, and returns its last expression's value."""
         shell, source = self.shell, self.shell.transform_cell(cell)
         name = shell.compile.cache(source, shell.execution_count)
         tree = shell.transform_ast(shell.compile.ast_parse(source, name))
@@ -70,7 +70,7 @@ class Fizeau(Magics):
 
 
 def show(*command):
-    """As a page where the front end has one, as text where it has not."""
+    """Display fizeau's output: a page where the front end supports HTML, else text."""
     command = [*command, "--root", f"^{literal(CELL)}$"]
     text = run(*command)
     with tempfile.TemporaryDirectory(prefix="fizeau-") as folder:

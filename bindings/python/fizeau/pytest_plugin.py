@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""pytest --fizeau: which tests take the time, where in them, and what changed since the last run.
+"""pytest --fizeau: which tests take the time, where they spend it, and what changed since the last run.
 
 Each process that runs tests (with xdist each worker) is recorded by a fizeau of its own. A test's code
 is called by a function that has the test's name, so that in every view of the recording, and in
@@ -22,7 +22,7 @@ from fizeau.tools import literal, named, run
 
 SHOWN = 10  # slowest tests in the summary
 HOT = 0.5  # the hot path goes on as long as a function has this share of the test's time
-PATH_MAX = 4  # of its last functions
+PATH_MAX = 4  # functions shown of its end
 HARNESS = (*(os.path.dirname(module.__file__) + os.sep for module in (_pytest, pluggy, unittest, fizeau)),
            os.path.join(os.path.dirname(json.__path__[0]), "doctest.py"))
 
@@ -132,11 +132,11 @@ class Reporter:
         try:
             if files:
                 self.report(out, files)
-        except (fizeau.Error, OSError) as error:  # pytest's own summary follows, whatever happens here
+        except (fizeau.Error, OSError) as error:  # must not suppress pytest's own summary
             out.write_line(f"fizeau: {error}")
 
     def tests_in(self, files):
-        """Of each test of this run that is in these recordings: its figures, and which of them has it."""
+        """{test: figures and file} for each test of this run that is in one of these recordings."""
         found = {}
         for file in sorted(files):
             tree = json.loads(run("replay", file, "--format", "json", "-o", "-", "--no-source"))
@@ -160,8 +160,8 @@ class Reporter:
         out.write_line(f"recorded to {' '.join(map(str, files))}")
 
     def compare(self, out, found):
-        """Each test in the recording that has it with the one that had it: xdist hands tests to other workers every time,
-        and what a worker did is no run of what another did."""
+        """Compare each test between the recordings that contain it: xdist gives tests to other workers every time, so
+        recordings of the same worker are not comparable."""
         before, tests_of_pair = self.tests_in(self.last.glob("*.fz")), {}
         for name in found.keys() & before.keys():
             tests_of_pair.setdefault((before[name]["file"], found[name]["file"]), set()).add(name)
@@ -170,7 +170,7 @@ class Reporter:
             diff = json.loads(run("diff", base, head, "--scale", "time", "--force", "--format", "json", "-o", "-",
                                   "--no-source"))
             of_both = [f for f in diff["functions"] if f["name"] in names and f["state"] == "common"]
-            # What waited for a processor took longer, and is not slower.
+            # On a busy machine waiting for a processor looks like slower code.
             if diff["verdict"].get("busy") and not self.by_cpu:
                 busy += len(of_both)
             else:
@@ -198,7 +198,7 @@ class Reporter:
 
 
 def pages_of_before(folder):
-    """Of another order of tests, or of tests that are gone. What else is there is the user's."""
+    """Pages that an earlier run wrote; any other file is the user's."""
     return [file for file in folder.glob("[0-9][0-9][0-9]*-*.html") if b'"fizeau-page"' in file.read_bytes()]
 
 
@@ -207,7 +207,7 @@ def printable(text):
 
 
 def tests_of(nodes, names):
-    """Of each test: total, setup (ns) and hot path, from a tree of nodes in preorder."""
+    """{test: total, setup (ns) and hot path} from a tree of nodes in preorder."""
     children, found = {}, {}
     for node in nodes:
         children.setdefault(node["parent"], []).append(node)

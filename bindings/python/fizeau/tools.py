@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the plug-in of pytest, notebooks and middleware share."""
+"""Functions shared by the pytest plug-in, notebooks and middleware."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ import fizeau
 
 
 def named(name, call):
-    """A function of that name that calls `call`: recordings show it as any other."""
+    """A function with this name that calls `call`: recordings show it like any other."""
     if inspect.iscoroutinefunction(call):
         async def calls():
             __tracebackhide__ = True
@@ -26,12 +26,12 @@ def named(name, call):
 
 
 def literal(text):
-    """As an extended regular expression."""
+    """An extended regular expression that matches the text."""
     return re.sub(r"([][.{}()*+?^$|\\])", r"\\\1", text)
 
 
 def run(*command):
-    """What fizeau prints; raises fizeau.Error with its words."""
+    """The output of a fizeau command; raises fizeau.Error with its message."""
     done = subprocess.run([fizeau.program(), *map(str, command)], stdin=subprocess.DEVNULL, capture_output=True,
                           text=True)
     if done.returncode:

@@ -4,8 +4,8 @@
     application = fizeau.web.wsgi(application, allow=lambda environ: ...)     WSGI: Django, Flask, ...
     application = fizeau.web.asgi(application, allow=lambda scope: ...)       ASGI
 
-`allow` says who may ask for that: a page shows source code, and recording takes time. Where it says no
-the request is like any other."""
+`allow` decides who may request that: a page shows source code, and recording takes time. If it returns
+False the request is handled like any other."""
 
 import os
 import tempfile
@@ -31,7 +31,7 @@ class Request:
         self.recording = fizeau.record(self.file, quiet=True, **options)
 
     def page(self):
-        """Ends the recording; the answer's body."""
+        """Stop the recording; returns the page as bytes."""
         try:
             if self.recording.stop() is None:
                 return b"<p>the request took less than a sample"
@@ -73,7 +73,7 @@ def wsgi(application, allow, **options):
 
 
 def asgi(application, allow, **options):
-    """options: those of fizeau.record. What the request waits for, in the loop, is not in its page."""
+    """options: those of fizeau.record. The page does not show waits in the event loop."""
     async def answer(scope, receive, send):
         if scope["type"] != "http" or not is_asked_for(scope["query_string"].decode("latin-1")) \
                 or not allow(scope):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Benchmarks for `fizeau bench -- PROGRAM`, with the calls that criterion has.
+//! Benchmarks for `fizeau bench -- PROGRAM`, with criterion's interface.
 //!
 //! ```
 //! use fizeau_bench::{black_box, Criterion};
@@ -10,7 +10,7 @@
 //! }
 //! ```
 //!
-//! Outside of fizeau a benchmark's body runs once. docs/benchmarks.md says what is behind it.
+//! Outside of fizeau a benchmark's body runs once. Details are in docs/benchmarks.md.
 
 use std::arch::asm;
 use std::env;
@@ -21,20 +21,20 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The compiler may not know what comes out of it, nor that it is not used: std::hint::black_box,
-/// which is in Rust from 1.66 on, for compilers from 1.59 on.
+/// Returns its argument, opaque to the optimizer: std::hint::black_box, which Rust has from 1.66 on,
+/// for compilers from 1.59 on.
 #[inline]
 pub fn black_box<T>(mut value: T) -> T {
-    // May read and write what it is told the place of, as far as the compiler can see.
+    // The compiler must assume that the assembly reads and writes the value.
     unsafe { asm!("/* {} */", in(reg) &mut value, options(nostack, preserves_flags)) };
     value
 }
 
-/// A round is at least so long,
+/// Minimum length of a round.
 const ROUND: Duration = Duration::from_millis(1);
-/// and there are rounds until so much time has passed,
+/// More rounds until this much time has passed,
 const TOTAL: Duration = Duration::from_millis(500);
-/// but so many.
+/// within these limits.
 const ROUNDS: std::ops::Range<usize> = 5..200;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -44,7 +44,7 @@ enum Mode {
     Wall,
 }
 
-/// Told by fizeau in the environment.
+/// The mode that fizeau set in the environment.
 fn mode() -> Mode {
     match env::var("FIZEAU_BENCH").as_deref() {
         Ok("count") => Mode::Count,
@@ -83,7 +83,7 @@ impl Criterion {
     }
 }
 
-/// Benchmarks with a common name in front.
+/// Benchmarks with a common prefix of their names.
 pub struct BenchmarkGroup {
     name: String,
 }
@@ -129,7 +129,7 @@ impl fmt::Display for BenchmarkId {
     }
 }
 
-/// How criterion's `iter_batched` prepares input; here each iteration has its own.
+/// How criterion's `iter_batched` prepares input. Ignored: each iteration gets its own.
 #[derive(Clone, Copy)]
 pub enum BatchSize {
     SmallInput,
@@ -137,7 +137,7 @@ pub enum BatchSize {
     PerIteration,
 }
 
-/// What a benchmark gets: it says what the body is.
+/// Passed to a benchmark, which calls a method with its body.
 pub struct Bencher<'a> {
     name: &'a str,
     mode: Mode,
@@ -161,7 +161,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// The input is made outside of what is measured.
+    /// Like iter, with input from `setup`, which is not measured.
     pub fn iter_batched<I, O, S, R>(&mut self, mut setup: S, mut body: R, _: BatchSize)
     where
         S: FnMut() -> I,
@@ -211,12 +211,12 @@ impl Bencher<'_> {
     }
 }
 
-/// What fizeau shows of a benchmark begins below this frame.
+/// fizeau shows only what is below this frame.
 #[inline(never)]
 #[allow(non_snake_case)]
 fn __bench_root_frame__<O>(body: &mut dyn FnMut() -> O) -> O {
     let output = body();
-    // Not a tail call, which would not be a frame.
+    // Prevents a tail call, which would remove this frame.
     black_box(());
     output
 }
@@ -232,7 +232,7 @@ fn run(name: &str, f: &mut dyn FnMut(&mut Bencher)) {
     }
 }
 
-/// A line for fizeau; `rest` is JSON behind the name.
+/// Write a line to fizeau's log; `rest` is JSON to follow the name.
 fn log(name: &str, rest: &str) {
     let mut line = String::from("{\"name\": \"");
 
@@ -251,7 +251,7 @@ fn log(name: &str, rest: &str) {
     }
 }
 
-/// A function that runs benchmarks, as criterion's.
+/// Defines a function that runs benchmarks, like criterion's macro.
 #[macro_export]
 macro_rules! criterion_group {
     ($name:ident, $($target:path),+ $(,)?) => {
@@ -262,7 +262,7 @@ macro_rules! criterion_group {
     };
 }
 
-/// A main that runs groups, as criterion's.
+/// Defines a main that runs groups, like criterion's macro.
 #[macro_export]
 macro_rules! criterion_main {
     ($($group:path),+ $(,)?) => {
