@@ -4,9 +4,9 @@
 //   import { bench } from "fizeau-bench";
 //   await bench("parse", () => parse(text));
 //
-// Elsewhere a body runs once. fizeau starts Node without its optimising compilers when it counts,
-// so that counts are the same in every run; times are of Node as it is. docs/benchmarks.md says
-// what is behind it.
+// Elsewhere a body runs once. For counts fizeau starts Node without its optimising compilers, so
+// that they are the same in every run; times are those of an unmodified Node. Details are in
+// docs/benchmarks.md.
 
 import { appendFileSync, existsSync } from "node:fs";
 
@@ -14,11 +14,11 @@ const MODE = process.env.FIZEAU_BENCH;
 const LOG = process.env.FIZEAU_BENCH_LOG;
 const FILTER = process.env.FIZEAU_BENCH_FILTER ?? "";
 
-const ROUND_NS = 1e6; // a round is at least so long
-const TOTAL_NS = 5e8; // rounds until so much time has passed,
-const ROUNDS_MIN = 5; // but this many
+const ROUND_NS = 1e6; // minimum length of a round
+const TOTAL_NS = 5e8; // more rounds until this much time has passed,
+const ROUNDS_MIN = 5; // within these limits
 const ROUNDS_MAX = 200;
-const WARM_UP = 5; // calls before the one that is counted
+const WARM_UP = 5; // calls before the counted one
 
 /** Does fizeau run us? */
 export const enabled = MODE === "count" || MODE === "wall";
@@ -27,19 +27,19 @@ const log = (record) => LOG && appendFileSync(LOG, JSON.stringify(record) + "\n"
 const now = () => Number(process.hrtime.bigint());
 const isPromise = (value) => typeof value?.then === "function";
 
-// What fizeau shows of a benchmark begins below this frame.
+// fizeau shows only what is below this frame.
 function __bench_root_frame__(body) {
   return body();
 }
 
-// A collection asks a thread of V8's for help, also where it needs none. That wakes up when it is
-// given time, and must not do so in what is counted.
+// A collection starts a task on a helper thread of V8. Wait until it has run, so that it is not
+// counted.
 const SETTLE_MS = 50;
-const nobody = new Int32Array(new SharedArrayBuffer(4));
+const neverNotified = new Int32Array(new SharedArrayBuffer(4));
 
 function collectGarbage() {
   globalThis.gc?.();
-  Atomics.wait(nobody, 0, 0, SETTLE_MS);
+  Atomics.wait(neverNotified, 0, 0, SETTLE_MS);
 }
 
 async function count(name, body, around) {
@@ -49,7 +49,7 @@ async function count(name, body, around) {
     await __bench_root_frame__(body);
     await around.after?.();
   }
-  existsSync(start); // the first use of a path compiles what looks for it
+  existsSync(start); // warm up the marks, too
   existsSync(drop);
   await around.before?.();
   collectGarbage();
@@ -80,7 +80,7 @@ async function timeRound(body, iterations, around) {
 
 async function wall(name, body, around) {
   log({ name });
-  // The optimising compilers take a while to be done with it.
+  // Give the optimising compilers time to finish.
   const warm = now() + TOTAL_NS / 5;
   let one = await timeRound(body, 1, around);
   while (now() < warm) one = await timeRound(body, 1, around);
@@ -94,8 +94,8 @@ async function wall(name, body, around) {
 }
 
 /**
- * Run a benchmark. `around.before` and `around.after` run around each round and are not measured.
- * The promise is fulfilled when it is done.
+ * Run a benchmark; the promise is fulfilled when it is done. `around.before` and `around.after` run
+ * around each round and are not measured.
  */
 export async function bench(name, body, around = {}) {
   if (!enabled || !name.includes(FILTER)) {

@@ -11,7 +11,7 @@
 
 import { bench, enabled } from "./fizeau_bench.mjs";
 
-/** Let fizeau measure a suite's tasks; returns the suite. */
+/** Make fizeau measure a suite's tasks. Returns the suite. */
 export function withFizeau(suite) {
   if (!enabled) return suite;
   const bodies = new Map();

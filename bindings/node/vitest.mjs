@@ -16,7 +16,7 @@ export default function fizeau() {
     apply: (_, { mode }) => enabled && mode === "benchmark",
     config: () => ({
       test: {
-        // One process after the other, each started like this one: fizeau chose the options.
+        // One process at a time, with the options of this one, which fizeau chose.
         pool: "forks",
         fileParallelism: false,
         execArgv: process.execArgv,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What runs the benchmarks of a file in place of vitest's own runner; see vitest.mjs.
+// Runs a file's benchmarks in place of vitest's own runner; see vitest.mjs.
 
 import { relative } from "node:path";
 import { NodeBenchmarkRunner } from "vitest/runners";
@@ -13,10 +13,10 @@ async function callHooks(suite, name) {
   for (const hook of getHooks(suite)?.[name] ?? []) await hook(suite);
 }
 
-/** The suite that one is in; a file is its own file, and in none. */
+/** The suite around a suite, or its file; undefined for a file. */
 const outer = (suite) => suite.suite ?? (suite.file === suite ? undefined : suite.file);
 
-/** Hooks of the suites around it come first, and last afterwards. */
+/** Outer suites' hooks run first before a benchmark, and last after it. */
 async function callEach(suite, name) {
   if (!suite) return;
   if (name === "beforeEach") await callEach(outer(suite), name);

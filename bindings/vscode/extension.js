@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fizeau in Visual Studio Code: commands, the editor of recordings, and what is shown at the moment.
+// Fizeau in Visual Studio Code: commands, the editor for recordings, and the report that is shown.
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
@@ -14,15 +14,15 @@ const VIEW = "fizeau.recording";
 const setting = (name, scope) => vscode.workspace.getConfiguration("fizeau", scope).get(name);
 const program = () => setting("program");
 
-// Where the store of recordings is looked for: the folder of what is being edited.
+// The folder whose store of recordings is used: the workspace folder of the active editor.
 function folderOf(uri = vscode.window.activeTextEditor?.document.uri) {
 	const folders = vscode.workspace.workspaceFolders ?? [];
 	const folder = (uri && vscode.workspace.getWorkspaceFolder(uri)) ?? folders[0];
 	return folder?.uri.fsPath ?? (uri?.scheme === "file" ? path.dirname(uri.fsPath) : undefined);
 }
 
-// Every command's way to say what went wrong: one message, and what to do.
-async function told(action) {
+// Run a command; an error becomes a message that says what to do.
+async function reportErrors(action) {
 	try {
 		return await action();
 	} catch (error) {
@@ -51,12 +51,12 @@ function recordingOf(uri) {
 	return { file: uri.fsPath, label: path.basename(uri.fsPath) };
 }
 
-// "@1" is another one after the next run, so its file is taken, and when it was made.
+// "@1" names another recording after the next run, so keep the file, and the time for its label.
 async function storedOne({ name, about }, cwd) {
 	return { file: await fizeau.fileOf(program(), name, cwd), label: about.split("  ")[0] };
 }
 
-// One of the store's, or a file. Where there is no store the file is asked for at once.
+// Let the user choose a recording of the store, or a file; without a store, directly a file.
 async function choose(placeHolder) {
 	const cwd = folderOf();
 	const stored = cwd ? await fizeau.list(program(), cwd) : [];
@@ -146,7 +146,7 @@ async function heat(shown, uri) {
 	if (recording) await showHeat(shown, recording);
 }
 
-// Two files that are selected are compared in the order in which they were made.
+// Two selected files are compared in the order of their modification times.
 async function compare(shown, uri, uris = []) {
 	if (uris.length === 2) {
 		const made = (u) => fs.statSync(u.fsPath).mtimeMs;
@@ -159,7 +159,7 @@ async function compare(shown, uri, uris = []) {
 	if (base) await showChange(shown, base, head);
 }
 
-// Ends with the task; the task stays in its terminal, with what the program said.
+// Resolves when the task ends; its terminal stays open with the program's output.
 async function runTask(task) {
 	const over = new Set();
 	let wake = () => {};
@@ -183,7 +183,7 @@ async function record(shown) {
 	if (document.isDirty) await document.save();
 	const cwd = folderOf(document.uri), file = document.uri.fsPath;
 	const args = setting("run", document.uri).map((word) => word.replaceAll("${file}", () => file));
-	await fizeau.run(program(), ["--version"], cwd); // a task says less of a program that is not there
+	await fizeau.run(program(), ["--version"], cwd); // gives a better error than a task if the program is missing
 	const began = Date.now() / 1000;
 	const task = new vscode.Task({ type: "fizeau" }, vscode.TaskScope.Workspace, `run ${path.basename(file)}`, "fizeau",
 		new vscode.ProcessExecution(program(), ["run", ...args], { cwd }));
@@ -191,7 +191,7 @@ async function record(shown) {
 	const [latest] = await fizeau.list(program(), cwd);
 	const made = latest && await storedOne(latest, cwd);
 	const report = made && await fizeau.lines(program(), made.file);
-	if (!(report?.head.started >= began - 1)) // an older one
+	if (!(report?.head.started >= began - 1)) // an earlier run's
 		throw new fizeau.ProgramError("Nothing was recorded; the terminal says why.");
 	showReport(shown, report, made);
 }
@@ -225,11 +225,11 @@ const recordings = {
 
 	async resolveCustomEditor({ uri }, panel) {
 		panel.webview.options = { enableScripts: true, localResourceRoots: [] };
-		panel.webview.onDidReceiveMessage((message) => told(async () => {
+		panel.webview.onDidReceiveMessage((message) => reportErrors(async () => {
 			const place = placeOf(message);
 			if (place) await goTo(place);
 		}));
-		await told(async () => {
+		await reportErrors(async () => {
 			const [html, report] = await busy("drawing", () =>
 				Promise.all([fizeau.page(program(), uri.fsPath), fizeau.lines(program(), uri.fsPath)]));
 			panel.webview.html = withHost(html, {
@@ -242,7 +242,7 @@ const recordings = {
 function activate(context) {
 	const shown = new Shown();
 	const command = (name, action) =>
-		vscode.commands.registerCommand(`fizeau.${name}`, (...args) => told(() => action(...args)));
+		vscode.commands.registerCommand(`fizeau.${name}`, (...args) => reportErrors(() => action(...args)));
 	context.subscriptions.push(shown,
 		command("open", openRecording),
 		command("heat", (uri) => heat(shown, uri)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The colours of lines, those of web/tokens.css: [light, dark].
+// The colours of lines, from web/tokens.css: [light, dark].
 "use strict";
 
 const colors = {
@@ -10,7 +10,7 @@ const colors = {
 	hatch: ["#8a92a0", "#8a92a0"],
 };
 
-// How strongly they lie behind text, in percent.
+// Their opacity behind text, in percent.
 const wash = [42, 34];
 
 module.exports = { colors, wash };

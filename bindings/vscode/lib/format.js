@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers in the words of the pages (web/format.js), and how hot a cost is (web/heat_scale.js).
+// Numbers formatted as on the pages (web/format.js), and the heat of a cost (web/heat_scale.js).
 "use strict";
 
 const scales = {
@@ -36,13 +36,13 @@ function formatShare(f) {
 
 const STEPS = 8, CHANGE_STEPS = 4, DECADES = 3;
 
-// 1 to 8, by the logarithm: the hottest line is often a thousand times as hot as one that matters.
+// 1 to 8, logarithmic: the hottest line often costs a thousand times as much as one that matters.
 function heatStep(value, most) {
 	if (!(value > 0) || !(most > 0)) return 0;
 	return Math.max(1, Math.ceil((1 + Math.log10(value / most) / DECADES) * STEPS));
 }
 
-// 1 to 4, negative where cost was saved.
+// 1 to 4, negative if cost was saved.
 function changeStep(delta, most) {
 	if (!delta || !(most > 0)) return 0;
 	const step = Math.max(1, Math.ceil(Math.sqrt(Math.abs(delta) / most) * CHANGE_STEPS));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What runs in the page of a recording that an editor shows (page.js): makes the choices that a reader
-// would make there, and tells the editor of links that are for it.
+// Runs in a recording's page that an editor shows (page.js): presets the reader's choices, and passes
+// links to sources on to the editor.
 (() => {
 	const { scheme, choices } = document.currentScript.dataset;
 	try {
 		for (const [key, value] of Object.entries(JSON.parse(choices))) localStorage.setItem(key, value);
 	} catch {
-		// The page asks, then.
+		// Without storage the page asks for them.
 	}
 	const host = acquireVsCodeApi();
 	addEventListener("click", (event) => {

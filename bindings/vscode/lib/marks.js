@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What stands at which line: of a recording its cost, of a comparison its change.
+// The marks of lines: costs for a recording, changes for a comparison.
 //
 //   {line, lines, kind, text, hover}      lines from 1; kind: h1..h8, m1..m4 more, l1..l4 less,
-//                                         "unsure", "note" for a text without a colour
+//                                         "unsure", "note" for text without a colour
 "use strict";
 const { changeStep, formatChange, formatShare, formatValue, heatStep } = require("./format.js");
 
@@ -18,8 +18,8 @@ function heatMarks(report, file, cost) {
 	}));
 }
 
-// The change of a place is told as one only where its function's own cost certainly changed, and in
-// the same direction: single lines are not judged.
+// A place's change is certain only if its function's own cost changed significantly and in the same
+// direction: single lines are not judged.
 function isCertain(report, place) {
 	if (place.verdict !== "changed" || place.function === undefined) return false;
 	return Math.sign(place.diff_self) === Math.sign(report.functions[place.function].diff_self);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Marks of lines (marks.js) as decorations of the editors that are open.
+// Marks of lines (marks.js) as decorations in the open editors.
 "use strict";
 const fs = require("node:fs");
 const vscode = require("vscode");
@@ -19,7 +19,7 @@ function decoration(pair, washes) {
 	});
 }
 
-// Hatching is not to be had in an editor: what is unsure is grey, and its text has a question mark.
+// Editors have no hatching: unsure marks are grey, and their text has a question mark.
 function allDecorations() {
 	const { hatch, ...kinds } = colors;
 	const made = new Map();
@@ -45,12 +45,12 @@ function modifiedAt(document) {
 	}
 }
 
-// Below its workspace folder; "" outside of all.
+// Path relative to its workspace folder; "" outside of all.
 function insideOf(uri) {
 	return vscode.workspace.getWorkspaceFolder(uri) ? vscode.workspace.asRelativePath(uri, false) : "";
 }
 
-// {marks, why} of a document: why there are none, where the recording knows the file.
+// {marks, why} of a document; why: the reason why a file of the recording has none.
 function marksOfDocument(report, document, cost) {
 	if (document.uri.scheme !== "file") return { marks: [], why: "" };
 	const path = document.uri.fsPath;
@@ -67,7 +67,7 @@ function optionOf(document, { line, lines, text, hover }) {
 	const after = (contentText) => ({ after: {
 		contentText, margin: "0 0 0 3ch", color: new vscode.ThemeColor("editor.foreground"), fontStyle: "italic",
 	} });
-	// A text stands behind the first of its lines.
+	// The text is shown after the first line.
 	/** @type {vscode.DecorationOptions[]} */
 	const options = [{
 		range: document.lineAt(first).range, hoverMessage: hover, renderOptions: after(text),
@@ -83,13 +83,13 @@ class Painter {
 		this.report = null;
 	}
 
-	// A report of lines, or null for none.
+	// report: a report of lines, or null to clear.
 	show(report) {
 		this.report = report;
 		this.paintAll();
 	}
 
-	// What is visible; of one document if it is named.
+	// Paint all visible editors, or those of one document.
 	paintAll(document = null) {
 		for (const editor of vscode.window.visibleTextEditors)
 			if (!document || editor.document === document) this.paint(editor);

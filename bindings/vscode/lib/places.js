@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Which file of a recording a document is, and whether it still says what it said when it ran.
+// Which file of a recording a document is, and whether its text is still the same.
 "use strict";
 const path = require("node:path");
 
-// As recorded; relative ones are below the program's folder.
+// The absolute path of a recorded file, "" if unknown; relative ones are below the program's folder.
 function recordedPath(file, cwd) {
 	if (path.isAbsolute(file)) return path.normalize(file);
 	return cwd && file && !file.startsWith("<") ? path.join(cwd, file) : "";
@@ -11,9 +11,9 @@ function recordedPath(file, cwd) {
 
 const cwdOf = (report) => report.head.facts.cwd ?? "";
 
-// {file, moved} of a document, or null. `paths`: what it is called here, links followed or not;
-// `inside`: below its workspace folder, "" if in none. A workspace that was moved has the same path
-// inside; where several files end so, none is it.
+// {file, moved} of a document, or null. `paths`: its paths here, with links resolved and not; `inside`:
+// its path in its workspace folder, "" if in none. A moved workspace is matched by that path, unless
+// several files end with it.
 function findFile(report, paths, inside) {
 	const cwd = cwdOf(report);
 	const exact = report.files.find((file) => paths.includes(recordedPath(file.file, cwd)));
@@ -23,7 +23,7 @@ function findFile(report, paths, inside) {
 	return alike.length === 1 ? { file: alike[0], moved: true } : null;
 }
 
-// The other way: where in these folders a recorded path is, by the longest end that `exists`.
+// The inverse: where a recorded path is in these folders, by the longest suffix that `exists`.
 function findHere(recorded, folders, exists) {
 	if (path.isAbsolute(recorded) && exists(recorded)) return recorded;
 	const parts = recorded.split("/").filter(Boolean);
@@ -34,7 +34,7 @@ function findHere(recorded, folders, exists) {
 	return null;
 }
 
-// Lines of which the recording has the text: [number from 1, text].
+// Lines whose text was recorded: [number from 1, text].
 function* recordedTexts(file) {
 	for (const line of file.lines ?? []) if (line.text !== undefined) yield [line.line, line.text];
 	for (const place of file.places ?? [])
@@ -43,8 +43,8 @@ function* recordedTexts(file) {
 
 const bare = (text) => text.replace(/^\uFEFF/, "").replace(/\r$/, "");
 
-// Why lines of a document cannot be coloured; "": they can. `textOf(number)` is a line of it or
-// undefined, `modified` when its file was last written (seconds, NaN: unsaved).
+// Why a document's lines cannot be coloured; "" if they can. `textOf(number)` returns a line of it or
+// undefined, `modified` is when its file was last written (seconds, NaN: unsaved).
 function obstacle(report, { file, moved }, textOf, modified) {
 	if (file.aligned === false) return "its text was not recorded on both sides, so lines cannot be compared";
 	let any = false;
@@ -53,7 +53,7 @@ function obstacle(report, { file, moved }, textOf, modified) {
 		const here = textOf(number);
 		if (here === undefined || bare(here) !== bare(text)) return "changed since it was recorded";
 	}
-	// A text that was kept has every line that ran.
+	// If text was recorded then for every line that ran.
 	if (any) return (file.lines ?? []).some((line) => line.text === undefined) ? "changed while it was recorded" : "";
 	if (file.places) return "";
 	if (moved) return "its text was not recorded, so it may be another file of that name";

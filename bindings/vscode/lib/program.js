@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls of the program fizeau, never through a shell. What goes wrong becomes one sentence that says
-// what to do.
+// Calls the program fizeau, never through a shell. An error becomes one sentence that says what to do.
 "use strict";
 const { execFile } = require("node:child_process");
 const fs = require("node:fs");
@@ -9,14 +8,14 @@ const OUTPUT_MAX = 1 << 30;
 const COLUMNS = "10000"; // paths are shortened to the width of a terminal
 
 class ProgramError extends Error {
-	// notFound: the setting that names the program is what to look at
+	// notFound: the setting with the program's path is wrong
 	constructor(message, notFound = false) {
 		super(message);
 		this.notFound = notFound;
 	}
 }
 
-// The last thing that it said is why it ended.
+// Its last line of output, the reason why it failed.
 function lastWords(stderr) {
 	const said = stderr.split("\n").map((line) => line.trim()).filter(Boolean);
 	return (said.at(-1) ?? "").replace(/^fizeau: /, "");
@@ -36,7 +35,7 @@ function explain(program, error, stderr, cwd) {
 		(error.signal ? `fizeau was ended by ${error.signal}.` : `fizeau ended with ${error.code} and said nothing.`));
 }
 
-// {status, stdout}. A status that is not in `fine` is an error; so is whatever kept it from running.
+// Returns {status, stdout}. Rejects if the status is not in `fine`, or the program could not run.
 function run(program, args, cwd, fine = [0]) {
 	return new Promise((resolve, reject) => {
 		const options = { cwd, env: { ...process.env, COLUMNS }, maxBuffer: OUTPUT_MAX, encoding: /** @type {const} */ ("utf8") };
@@ -56,13 +55,13 @@ function parse(program, stdout) {
 	}
 }
 
-// Recordings are absolute paths. What each line of one cost: docs/diff-json.md, "Lines".
+// The cost of each line of a recording: docs/diff-json.md, "Lines". Recordings are absolute paths.
 async function lines(program, recording) {
 	const { stdout } = await run(program, ["replay", "--format", "lines", "-o", "-", "--", recording]);
 	return parse(program, stdout);
 }
 
-// {report, regressed}: what changed, and whether a build with --fail-on regression would fail.
+// {report, regressed}: the changes, and whether --fail-on regression would fail.
 async function diffLines(program, base, head) {
 	const args = ["diff", "--fail-on", "regression", "--format", "lines", "-o", "-", "--", base, head];
 	const { status, stdout } = await run(program, args, undefined, [0, 1]);
@@ -73,14 +72,14 @@ async function page(program, recording) {
 	return (await run(program, ["replay", "--format", "html", "-o", "-", "--", recording])).stdout;
 }
 
-// Recordings of the local store, the newest first: {name: "@1", about}.
+// Recordings of the local store, newest first: {name: "@1", about}.
 async function list(program, cwd) {
 	const { stdout } = await run(program, ["list"], cwd);
 	return stdout.split("\n").map((line) => /^(@\d+)\s+(.*\S)/.exec(line)).filter(Boolean)
 		.map(([, name, about]) => ({ name, about: about.replace(/\s{2,}/g, "  ") }));
 }
 
-// Where a recording of the store lies.
+// The file of a recording of the store.
 async function fileOf(program, name, cwd) {
 	const { stdout } = await run(program, ["show", name], cwd);
 	const found = /^file +(.*)$/m.exec(stdout);
