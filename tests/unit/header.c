@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau.h stands alone and a program that uses it links. */
+/* fizeau.h compiles on its own, and a program that uses it links. */
 #include <fizeau.h>
 #include <string.h>
 

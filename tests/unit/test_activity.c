@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a program used the CPU. */
+/* A program's CPU use over time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands beside a verdict: notes from the recordings' facts, and a command that a shell takes
- * and that measures what was measured. */
+/* Advice beside a verdict: notes from the recordings' facts, and a command, quoted for a shell,
+ * that repeats the measurement. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

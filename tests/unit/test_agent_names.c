@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of services and versions of processes, whatever those call themselves. */
+/* Names and versions of services, derived from processes with arbitrary names. */
 #include "agent/version.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The spool: order, its bound, what a restart finds, and what is not its own. */
+/* The spool: order, its limit, restarts, and files that are not its own. */
 #include "agent/spool.h"
 
 #include <dirent.h>

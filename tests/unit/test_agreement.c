@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* No word contradicts its interval: of made-up recordings of every machine, of one and of several
- * runs, by every scale, and of all files among the shared profiles (FZ_SHARED; skipped when they
- * are not there), each with those beside it. */
+/* No verdict contradicts its interval: for synthetic recordings of all kinds of machines, single
+ * and multiple runs, on every scale; and for all shared profiles (FZ_SHARED; skipped if missing),
+ * each compared with its neighbours. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two things at once. */
+/* Doing two things at once. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Environments of other programs: ours stays as it is. */
+/* Environments for other programs; our own stays unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

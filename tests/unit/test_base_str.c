@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from outside, numbers in it, and text for people. */
+/* Untrusted text, numbers in it, and text for display. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeping recordings in a cache, in git's notes and on a branch: what is kept is found again, by
- * commit and environment, and writers at the same time lose nothing. Real repositories. */
+/* Keeping recordings in a cache, in git notes and on a branch: they are found again by commit and
+ * environment, and concurrent writers lose nothing. Uses real repositories. */
 #include "format_help.h"
 
 #include "bench/baseline.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What harnesses print of their times, read. */
+/* Parsing the times that harnesses print. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Benchmarks of a recording: trees, rounds and troubles, as docs/benchmarks.md has them. */
+/* Benchmarks of a recording: trees, rounds and failures, as in docs/benchmarks.md. */
 #include "format_help.h"
 
 #include "profile/benchmarks.h"

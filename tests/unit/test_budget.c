@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that were made to take memory or time out of all proportion to their size. */
+/* Files crafted to take memory or time out of all proportion to their size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

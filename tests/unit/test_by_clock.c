@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that end by the clock on a machine whose speed differs between the sides: what they get
- * done is no change of theirs. Recordings are made up, of five programs that go round their
- * functions until two seconds are over. */
+/* Programs that run for a fixed time, on a machine whose speed differs between the sides: doing
+ * more or less work is no change. Synthetic recordings of five programs that cycle through their
+ * functions for two seconds. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

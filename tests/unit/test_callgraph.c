@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recorded graphs of calls: totals of functions are those that were stated, for as long as the
- * profile is all that they were stated for. */
+/* Recorded call graphs: functions have the recorded totals as long as the profile covers everything
+ * that was recorded. */
 #include "format_help.h"
 
 #include "profile/callgraph.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line of a function that a change of its text made. */
+/* The line of a function that a change of its source is attributed to. */
 #include "format_help.h"
 
 #include "bench/changed_line.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gate's rules: what fizeau.ini says, limits and floors, the verdict of each benchmark and the
- * exit status, and where a change lies. */
+/* The gate's rules: fizeau.ini, limits and floors, the verdict of each benchmark, the exit status,
+ * and where a change lies. */
 #include "format_help.h"
 
 #include <math.h>

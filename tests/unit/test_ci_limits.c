@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What services take of a report: GitHub 65,536 characters of a comment, ten errors and ten
- * warnings of a step. Everything here is as long, and as full of characters that must be escaped,
- * as it can be. */
+/* Limits of services: GitHub accepts 65,536 characters in a comment, ten errors and ten warnings
+ * per step. All texts here are as long as possible and full of characters that must be escaped. */
 #include "format_help.h"
 
 #include "bench/report.h"

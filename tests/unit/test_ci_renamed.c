@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which benchmarks only have another name. */
+/* Detecting renamed benchmarks. */
 #include "format_help.h"
 
 #include "bench/ci.h"

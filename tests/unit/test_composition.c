@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of what a program does, by simulation: programs that do the same all the time, in phases
- * of any length and with noise, have none in 95 of 100; planted ones are found, near where they
- * are. */
+/* Changes in a program's activity over time, by simulation: in 95 of 100 steady programs, with
+ * phases of any length and noise, none is found; planted ones are found close to where they are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

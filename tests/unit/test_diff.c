@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The diff engine on hand-made profiles: Tachyon's edge cases, and what ours does better. */
+/* The diff engine on hand-made profiles: Tachyon's edge cases, and what ours does better.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold for every diff, on random profiles; and diffs whose outcome others fixed. */
+/* Properties of every diff, on random profiles; and diffs with outcomes given by other tools. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

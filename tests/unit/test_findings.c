@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands beside a change: its interval, which never seems to hold what it does not; and the
- * words of what was measured. */
+/* Texts beside a change: its interval, never rounded so that it seems to contain other values; and
+ * the names of the measured quantity. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

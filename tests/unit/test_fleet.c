@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a store of releases takes in and gives back. */
+/* Writing to and reading from a store of releases. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

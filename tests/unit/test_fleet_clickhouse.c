@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ClickHouse is asked, and answers that are none; the engine as a whole is tested live. */
+/* Queries sent to ClickHouse, and malformed answers. The engine as a whole is tested live. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

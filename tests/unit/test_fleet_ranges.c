@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two ranges of time of one made-up release, in which nothing changed: hardly ever a function is
- * said to have. Minutes remember those before, so ranges that meet are alike, and later ones may
- * have wandered off. Through the store, as anybody's comparison goes.
+/* Two time ranges of one synthetic release in which nothing changed: functions are hardly ever
+ * reported as changed. Minutes are autocorrelated, so adjacent ranges are alike and later ones may
+ * have drifted. Comparisons go through the store, as real ones do.
  */
 #include <setjmp.h>
 #include <stdarg.h>

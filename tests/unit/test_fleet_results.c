@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a server keeps of benchmarks, and the series that it makes of them. */
+/* Benchmark results that a server keeps, and the series that it makes of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times in a store: what sides of comparisons are called, and a service over time. */
+/* Times in a store: names for the sides of comparisons, and a service over time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Verdicts on made-up fleets, whose truth is known: a release that changed nothing is hardly ever
- * said to have changed something, and 5 % in one function is found. Through the store, as anybody's
- * comparison goes.
+/* Verdicts on synthetic fleets, whose truth is known: a release that changed nothing is hardly ever
+ * reported, and 5 % in one function is found. Comparisons go through the store, as real ones do.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Releases that are watched: made-up ones that changed nothing raise hardly ever an alarm, those
- * that did raise one, in time. A service-month is 30 releases, one a day.
+/* Watching releases: synthetic ones that changed nothing hardly ever raise an alarm, and those that
+ * changed something raise one in time. A service-month is 30 releases, one a day.
  */
 #include <setjmp.h>
 #include <stdarg.h>

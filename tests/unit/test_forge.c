@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which pages of a forge a remote's commits and files have. */
+/* URLs of a forge's pages for the commits and files of a remote. */
 #include "format_help.h"
 
 #include "git/forge.h"

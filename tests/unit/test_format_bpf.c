@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks that bpftrace and bcc print, a frame a line. */
+/* Stacks printed by bpftrace and bcc, one frame per line. */
 #include "read_format.h"
 
 static struct fz_profile *check(const char *text, const char *wanted)

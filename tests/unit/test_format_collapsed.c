@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded text of every dialect, in and out again. */
+/* Folded text of every dialect, read and written. */
 #include "format_help.h"
 
 static struct fz_profile *load_text(const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drop_frames and keep_frames of pprof: the patterns, and what is left of stacks. */
+/* pprof's drop_frames and keep_frames: the patterns, and the remaining stacks. */
 #include "format/framepattern.h"
 #include "format/wire.h"
 #include "read_format.h"

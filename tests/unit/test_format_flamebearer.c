@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pyroscope's flame graphs, by hand: rows of bars become stacks. */
+/* Hand-made flame graphs of Pyroscope: rows of bars become stacks. */
 #include "read_format.h"
 
 #define GRAPH(levels, metadata)                                                             \

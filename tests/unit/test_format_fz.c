@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The native recording: nothing is lost on the way through a file, a damaged file gives what was
- * not damaged, and a busy thread costs little more than two bytes a sample. */
+/* The native format: a file loses nothing, a damaged file yields its undamaged parts, and a busy
+ * thread takes little more than two bytes per sample. */
 #include "format_help.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces of PyTorch's profiler, written by hand as Kineto lays them out: work of the GPU below the
- * operator that launched it, and steps as runs. */
+/* Hand-made traces of PyTorch's profiler in Kineto's layout: GPU work goes below the operator that
+ * launched it, and steps become runs. */
 #include "read_format.h"
 
 #define HEAD "{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":["

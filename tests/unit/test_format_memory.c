@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory as Valgrind's massif and DHAT write it, on small files of both: who held and allocated
- * how much, and what broken files say. tests/live/test_formats_memory.py has the tools' own. */
+/* Files of Valgrind's massif and DHAT, small ones: who held and allocated how much, and errors of
+ * broken files. tests/live/test_formats_memory.py uses files of the tools. */
 #include "read_format.h"
 
 /* ---- massif ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats of other tools, on files made by hand: what is read of each, what broken ones say, and
- * that what is written comes back. tests/live/test_formats.py has the tools' own files. */
+/* Formats of other tools, on hand-made files: reading, errors of broken files, and that written
+ * files can be read back. tests/live/test_formats.py uses files of the tools. */
 #include "format/wire.h"
 #include "hand_profile.h"
 #include "read_format.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perf.data, in files made here a record at a time: whose addresses are whose, and what is refused.
- * tests/live/test_formats.py compares files of perf itself with what it prints of them. */
+/* perf.data, in files built here record by record: which mapping an address belongs to, and what is
+ * refused. tests/live/test_formats.py compares files of perf with what perf prints. */
 #include "format_help.h"
 
 #include <linux/perf_event.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Perfetto's trace protobuf, packet by packet by hand: names and stacks that are numbered within a
- * sequence, clocks that go on from packet to packet, tracks. tests/live/test_formats_perfetto.py
- * has a browser's. */
+/* Perfetto's trace protobuf, built packet by packet: names and stacks interned per sequence,
+ * incremental clocks, tracks. tests/live/test_formats_perfetto.py uses a browser's trace. */
 #include "read_format.h"
 
 #include "format/perfetto_write.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* read(write(p)) over random profiles for every format that is read and written: what the format
- * can hold comes back, and names are whatever bytes a program had. */
+/* read(write(p)) on random profiles, for every format that is both read and written: everything the
+ * format can represent comes back, with arbitrary bytes in names. */
 #include "format_help.h"
 
 static uint64_t random_state;

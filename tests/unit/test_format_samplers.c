@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profilers of other languages: pyinstrument, stackprof and the texts of Go, gperftools and
- * jemalloc, on the seeds of the fuzz targets. tests/live/test_formats.py has files of the tools. */
+/* Profilers of other languages: pyinstrument, stackprof and the text formats of Go, gperftools and
+ * jemalloc, on the fuzz targets' seeds. tests/live/test_formats.py uses files of the tools. */
 #include "read_format.h"
 
 static struct fz_profile *load_seed(const char *name)

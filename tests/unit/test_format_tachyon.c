@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The .bin reader against recordings of CPython 3.15 and the text its own replay made of them:
- * those of tests/data/tachyon, and the shared ones where they are. */
+/* The .bin reader on recordings of CPython 3.15, compared with the output of CPython's own replay:
+ * those of tests/data/tachyon, and the shared ones if present. */
 #include "format_help.h"
 
 static const char *const own[] = { "plain", "slow", "cpu", "raw", "opcodes", "deep", "threads" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gates: what closes them and what does not. */
+/* Gates: what makes them fail and what does not. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

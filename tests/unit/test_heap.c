@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The heap of a program that waits, whole and with bytes of the copy changed: any copy is walked
- * over within bounds, and its sums agree. */
+/* The heap of a waiting program, intact and with bytes of the copy changed: walking any copy stays
+ * within bounds, and its sums agree. */
 #include "heap/walk.h"
 #include "record/python/runtime.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that C code has from malloc, in a heap made of nothing but words: which of its addresses
- * are blocks, of what size, and what is found behind them. */
+/* Blocks of malloc in a synthetic heap of words: which addresses are blocks, their sizes, and what
+ * they refer to. */
 #include "heap/walk.h"
 
 #include <setjmp.h>

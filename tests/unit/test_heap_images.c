@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of all kinds in the memory of real interpreters, 3.8 to 3.15, as it was when a program
- * stood still (tests/data/images/heap-*, heap_image.h): sizes, types and references must be what
- * the program said of them, and any change of that memory leads to no access outside of it. */
+/* Objects of all kinds in memory images of real interpreters, 3.8 to 3.15, taken while a program
+ * stood still (tests/data/images/heap-*, heap_image.h): sizes, types and references must match what
+ * the program printed, and no corruption of that memory may cause an access outside of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Change points in made-up histories, whose noise and whose steps are known: few are false, and
- * what should be found is. A small part of what build/tests/history_table does. */
+/* Change points in synthetic histories with known noise and steps: few are false, and those that
+ * should be found are. A small part of build/tests/history_table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a Python has installed is part of a benchmark's circumstances. Real folders. */
+/* Packages installed for a Python are part of a benchmark's environment. Uses real folders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What other programs may have made of wall time is no change: waits for disks and processors, and
- * sleep beside those who took the processors. */
+/* Differences of wall time that other programs may cause are no changes: waits for disks and
+ * processors, and sleep while others used the processors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressed inputs: whole, cut short, and several pieces in a row. */
+/* Compressed inputs: whole, truncated, and concatenated. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

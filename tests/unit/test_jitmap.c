@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What names of code that was made at run time say. */
+/* Parsing names of code generated at run time. */
 #include "symbol/jitmap.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verdicts of whole comparisons, on made-up recordings and on real ones. */
+/* Verdicts of whole comparisons, on synthetic recordings and on real ones. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

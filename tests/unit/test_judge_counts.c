@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verdicts of counted recordings: what may be a run's surroundings, and what may not. */
+/* Verdicts of counted recordings: differences that a run's environment may cause, and others. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

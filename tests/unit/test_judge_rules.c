@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold of verdicts however they are arrived at: on made-up recordings in which every
+/* Properties of verdicts, independent of the method: on synthetic recordings in which every
  * function's cost is known to the sample. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which name the kernel's code at an address has. */
+/* Names of kernel code by address. */
 #include "symbol/kallsyms.h"
 
 #include <setjmp.h>

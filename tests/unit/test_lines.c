@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of two texts, and the report of lines. */
+/* Matching the lines of two texts, and the report of lines. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A socket that answers lines: who may make it and where, lines in pieces, too long, without an
- * end, and clients that vanish, do not read, or are too many. */
+/* A socket that answers lines: permissions and paths; lines in pieces, too long or unterminated;
+ * and clients that vanish, do not read, or are too many. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the live view counts: shares, scopes, the mark, neighbours of a function. */
+/* Figures of the live view: shares, scopes, the mark, neighbours of a function. */
 #include "live/calls.h"
 #include "live/model.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks on a recording's time: kept as facts, in order, moved with ranges, whatever a file holds.
+/* Marks on a recording's time: stored as facts, in order, moved with ranges, for any file contents.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks by seccomp: those of the program count, and a 32-bit call of the same number is none. The
- * program is this one, started again with a word. */
+/* Marks by seccomp: the program's are found, and a 32-bit call of the same number is not one. The
+ * program is this one, started again with an argument. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

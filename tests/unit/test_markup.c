@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in tables of Markdown: where names may be broken, and links to lines. */
+/* Text in Markdown tables: where names may wrap, and links to lines. */
 #include "format_help.h"
 
 #include "report/markup.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which function is which, stage by stage, on profiles small enough to see why. */
+/* Matching functions, stage by stage, on profiles small enough to see why. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

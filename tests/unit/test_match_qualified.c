@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain names of one side and qualified ones of the other. */
+/* Matching plain names on one side with qualified ones on the other. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

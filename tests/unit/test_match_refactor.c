@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of a refactored program is still recognised.
+/* How much of a refactored program is recognised.
  *
- * A synthetic program is recorded, refactored and recorded again (refactor.h); for each path of
- * the head it is known which path of the base it was.
+ * A synthetic program is recorded, refactored and recorded again (refactor.h); the path of the base
+ * that each path of the head corresponds to is known.
  *
- * Real recordings with functions renamed at random tell how that goes with real neighbourhoods.
+ * Real recordings with functions renamed at random add realistic neighbourhoods.
  *
- * FZ_REFACTOR_NODES=1000000 runs it with a million nodes and prints how long matching took.
+ * FZ_REFACTOR_NODES=1000000 runs it with a million nodes and prints the time that matching took.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions in other files than before: modules that became packages, code that moved, files of a
- * tree that nothing was seen in. */
+/* Functions that changed files: modules that became packages, moved code, files of a tree without
+ * any sample. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

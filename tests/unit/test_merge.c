@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Python frames in place of the C frames that run them, where the C stack has calls of the loop
- * that belong to other frames. Made by hand: frame N of the C stack lies at [16 N, 16 N + 16) and
- * has the profile's frame 100 + N, with its code at the same addresses.
+/* Python frames replace the C frames that run them, also where the C stack has calls of the loop
+ * that belong to other frames. Made by hand: frame N of the C stack is at [16 N, 16 N + 16) and is
+ * frame 100 + N of the profile, with its code at the same addresses.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose code functions are. */
+/* Classifying functions by origin: the program's own code, libraries, and so on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

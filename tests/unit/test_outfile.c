@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is written over: its mode and owner stay, links are followed, a stranger's are not, and what
- * could be lost is on the disk before it is. */
+/* Replacing files: mode and owner are kept, links are followed unless a stranger's, and the new
+ * contents are on disk before the old ones are gone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

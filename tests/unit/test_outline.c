@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sources say: definitions, bodies, imports, and the links that follow from them. */
+/* Parsing sources: definitions, bodies, imports, and the links that follow from them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

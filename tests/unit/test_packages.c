@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Versions of the packages that a recording executed. Real folders. */
+/* Versions of the packages that a recorded program executed. Uses real folders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

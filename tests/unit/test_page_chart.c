@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What ran when: every cell of every level says what most of it was, and levels stay small. */
+/* The chart of activity over time: every cell shows what took most of its time, and levels stay
+ * small.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

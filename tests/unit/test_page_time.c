@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A page's time: slices add up to the tree, buckets are ranges, and no recording makes them many.
- */
+/* Time on a page: slices add up to the tree, buckets are ranges, and their number is bounded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

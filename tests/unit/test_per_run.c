@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several runs shown as one: sums are divided by the runs of their side, to the unit, and say so.
+/* Several runs shown as one: sums are divided by the number of runs of their side, and marked so.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What places cost, and who calls whom, on a profile small enough to do by hand. */
+/* Costs of places, and callers and callees, on a profile small enough to work out by hand. */
 #include "profile/places.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What many functions together say of how costs vary between runs. */
+/* Estimating the variation of costs between runs from many functions together. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

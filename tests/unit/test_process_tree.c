@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Trees of real processes, by both ways of following them. Each process does one thing when it
- * is told to through a pipe of its own, so nothing here depends on how fast anything is:
+/* Trees of real processes, with both ways of following them. Each process executes commands from a
+ * pipe of its own, so nothing here depends on timing:
  *
  *   f: fork the next process    x: become cat, which ends with its pipe    q: end
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes of a recording: who they are by the facts, what they run for people, how they are
- * named by a word. */
+/* Processes of a recording: identified by its facts, labelled for display, and selected by a word.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

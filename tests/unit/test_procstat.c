@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /proc/PID/stat, read for processes whose names are made to mislead. */
+/* Parsing /proc/PID/stat for processes with misleading names. */
 #include "record/procstat.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A free-threaded 3.15 made of nothing but its data: a runtime, an interpreter, a thread, frames,
- * code objects and strings laid out as that build's headers say, in a child process. It has no
+/* A free-threaded 3.15 that consists of data only: a runtime, an interpreter, a thread, frames,
+ * code objects and strings laid out as in that build's headers, in a child process. It has no
  * symbols, so the reader finds it by its cookie; one frame runs the thread's own copy of the
- * bytecode. Then the data is damaged piece by piece: the reader must survive whatever it finds.
+ * bytecode. Then the data is damaged piece by piece, which the reader must survive.
  *
  *   runtime -> interp -> thread -> inner (copied bytecode) -> outer -> entry frame (the base)
  */

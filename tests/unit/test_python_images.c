@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks over the memory of real interpreters, 3.8 to 3.15, as it was when a program stood still in
- * a known place (tests/data/images, memory_image.h): what the walk finds must be what the program
- * said of itself, and what is changed in that memory, before or while it is copied, must be
- * noticed.
+/* Walks over memory images of real interpreters, 3.8 to 3.15, taken while a program stood still in
+ * a known place (tests/data/images, memory_image.h): the walk must find the stack that the program
+ * printed, and must detect changes of that memory before or during the copy.
  */
 #include <setjmp.h>
 #include <stdarg.h>

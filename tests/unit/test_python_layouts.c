@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of offsets is what the target says about itself: whatever it says, nothing may follow
- * that reads or indexes out of bounds. */
+/* The table of offsets comes from the target: no contents of it may cause a read or an index out of
+ * bounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every interpreter there is says where each instruction of some of its standard library comes
- * from; our decoders must say the same. */
+/* Our line tables against each installed interpreter's: the position of each instruction in parts
+ * of its standard library must agree. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings and bytes objects as CPython lays them out, made up in this process's own memory. */
+/* Synthetic str and bytes objects in CPython's layout, in this process's own memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain values as Python's repr writes them. */
+/* Plain values formatted like Python's repr. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

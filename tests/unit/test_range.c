@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges of a recording's time: they add up to the whole, and two of one recording are judged as
- * what they are, parts of one program. */
+/* Ranges of a recording's time: they add up to the whole, and two ranges of one recording are
+ * judged as parts of one run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

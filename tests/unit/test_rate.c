@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling rates: what is accepted, and that the grid of instants stays exact. */
+/* Sampling rates: accepted values, and that the grid of sampling times stays exact. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

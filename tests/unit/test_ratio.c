@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The test of a ratio of costs, the drift that functions share, and stalls: by hand, and what must
- * hold for any input. tests/live/test_statistics.py has the formulas a second time. */
+/* The test of a ratio of costs, the drift that functions share, and stalls: examples worked out by
+ * hand, and general properties. tests/live/test_statistics.py implements the formulas
+ * independently. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

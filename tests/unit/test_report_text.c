@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text reports, whole. */
+/* Complete text reports. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

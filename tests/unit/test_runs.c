@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs say about themselves: how they ended, how busy the machine was, in which order they
- * were taken; and that a .fz keeps it. */
+/* Facts about runs: how they ended, how busy the machine was, their order; and that a .fz keeps
+ * them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

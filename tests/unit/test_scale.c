@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* By which scale two recordings are compared, on hand-made profiles. */
+/* Choosing the scale for comparing two recordings, on hand-made profiles. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions without a command around them: what they say, and how programs of a series end. */
+/* Sessions without a command around them: their messages, and how programs of a series end. */
 #include "record/notify.h"
 #include "record/series.h"
 

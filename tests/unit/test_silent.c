@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that use CPU time and have no stack in a profile, on a thread of our own that computes by
- * its own clock and then waits. */
+/* Threads that use CPU time but have no stack in a profile: one of our own computes for a while by
+ * its CPU clock and then waits. */
 #include "record/silent.h"
 
 #include <pthread.h>

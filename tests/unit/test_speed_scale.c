@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The head at the base's speed: what a slower machine, waits for a processor and sleep do to it. */
+/* Scaling the head to the base's speed: effects of a slower machine, waits for a processor and
+ * sleep.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

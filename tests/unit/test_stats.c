@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The statistics on inputs small enough to work out by hand, and what must hold for any input.
- * tests/live/test_statistics.py compares with scipy at length; the numbers here are scipy's too,
- * for machines without it. */
+/* The statistics on inputs small enough to work out by hand, and general properties. The numbers
+ * here come from scipy, too; tests/live/test_statistics.py compares with it at length. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

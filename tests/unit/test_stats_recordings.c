@@ -2,10 +2,10 @@
 /* Verdicts on real recordings: one program recorded five times (A), and five times with a third
  * more work in one of its functions (B), by perf's task clock and by Tachyon, on a busy machine.
  *
- * All ways to take one or two runs a side of one version are compared: nothing changed. Three runs
- * of A against three of B show what did, with the order of samples and without. The
- * recordings lie outside the repository (FZ_SHARED); what is not there is skipped. Every test
- * prints what it counted.
+ * All choices of one or two runs per side of the same version are compared: nothing may have
+ * changed. Three runs of A against three of B must show the change, with the order of samples and
+ * without. The recordings are outside the repository (FZ_SHARED); missing ones are skipped. Every
+ * test prints its counts.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps in series of counts: exact ones, gradual ones, and series that scatter. */
+/* Steps in series of counts: sharp ones, gradual ones, and noisy series. */
 #include "stats/steps.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The local store: where it is, names of recordings, order, and resolving what a user writes. */
+/* The local store: its location, names and order of recordings, and resolving a user's references.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

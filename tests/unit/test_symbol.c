@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of addresses in this very program, of run-time code, and of files that are broken. */
+/* Symbolizing addresses of this program, of run-time code, and of broken files. */
 #include "symbol/demangle.h"
 #include "symbol/images.h"
 #include "symbol/symbols.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorted symbols name what libdwfl names, of all functions of real files; and kept names. */
+/* Sorted symbol tables give the same names as libdwfl, for all functions of real files; and cached
+ * names. */
 #include "symbol/names.h"
 #include "symbol/symtab.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The call tree against a plain count over all samples, on random profiles: straight and
+/* The call tree compared with a naive count over all samples, on random profiles: normal and
  * inverted totals, order, recursion, cells and lines. */
 #include "format_help.h"
 

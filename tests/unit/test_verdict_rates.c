@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Verdicts of made-up recordings, of which the truth is known: few are false, intervals hold, and
- * what should be found is. A small part of what build/tests/verdict_table does. */
+/* Verdicts on synthetic recordings, whose truth is known: few are false, intervals hold, and
+ * changes that should be found are. A small part of build/tests/verdict_table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

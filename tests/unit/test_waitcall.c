@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* /proc/PID/task/TID/syscall, as written and by a child that waits. */
+/* /proc/PID/task/TID/syscall: parsing text, and reading that of a waiting child. */
 #include "record/waitcall.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits, read back off the stacks of a recording. */
+/* Waits, recovered from the stacks of a recording. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scratch folders: a place as long and as deep as another, what a killed process left, and what is
- * not ours any more. */
+/* Scratch folders: paths as long and as deep as another, leftovers of killed processes, and folders
+ * that no longer belong to us. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

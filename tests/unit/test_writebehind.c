@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing from a thread of its own: order, a file that takes nothing, errors. */
+/* Writing from a separate thread: order, a full pipe, errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
