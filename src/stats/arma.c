@@ -18,7 +18,8 @@
 
 struct fz_arma fz_arma_of(double phi, double white)
 {
-	/* Variance of x_t - phi x_{t-1}, and correlation of neighbours, which theta must explain. */
+	/* Variance of x_t - phi x_{t-1}, and correlation of neighbours, which theta must explain.
+	 */
 	double variance = 1 - phi * phi + 2 * phi * phi * white;
 	double ratio = phi * white / variance;
 	double theta = ratio > 0 ? (1 - sqrt(1 - 4 * ratio * ratio)) / (2 * ratio) : 0;
