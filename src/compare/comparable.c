@@ -547,6 +547,9 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 	warn_about_fact(d, "cpu", "processors",
 			"; record both sides on one machine, or compare shares (--scale share)");
 	warn_about_fact(d, "host", "machines", "");
+	warn_about_fact(d, "engine", "engines",
+			"; they slow a program differently, and 'read' by the CPU clock misses "
+			"threads that live for a few milliseconds: record both with one --engine");
 	warn_about_packages(d);
 	warn_about_load(d);
 	warn_about_age(d);

@@ -440,6 +440,31 @@ static void what_cannot_be_compared(void **state)
 	assert_int_equal(d->warning_count, 1);
 }
 
+static bool is_warned_of(const struct fz_diff *d, const char *words)
+{
+	for (unsigned i = 0; i < d->warning_count; i++)
+		if (strstr(d->warnings[i], words))
+			return true;
+	return false;
+}
+
+static void other_engines_are_named(void **state)
+{
+	(void)state;
+	struct fz_diff_options o = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("a.py:f:1 1\n", 1000);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("a.py:f:1 1\n", 1000);
+	fz_auto(fz_diff_freep) struct fz_diff *same = NULL, *other = NULL;
+
+	fz_profile_set_fact(a, "engine", FZ_STR("read"));
+	fz_profile_set_fact(b, "engine", FZ_STR("read"));
+	assert_int_equal(fz_diff_new(a, b, &o, &same, NULL), 0);
+	assert_false(is_warned_of(same, "engines"));
+	fz_profile_set_fact(b, "engine", FZ_STR("bpf"));
+	assert_int_equal(fz_diff_new(a, b, &o, &other, NULL), 0);
+	assert_true(is_warned_of(other, "the engines differ: base 'read', head 'bpf'; "));
+}
+
 static void other_versions_of_packages_are_named(void **state)
 {
 	(void)state;
@@ -600,6 +625,7 @@ int main(void)
 		cmocka_unit_test(inverted_nodes_keep_function_costs),
 		cmocka_unit_test(a_launcher_is_set_aside),
 		cmocka_unit_test(what_cannot_be_compared),
+		cmocka_unit_test(other_engines_are_named),
 		cmocka_unit_test(other_versions_of_packages_are_named),
 		cmocka_unit_test(a_base_of_weeks_ago_is_named),
 		cmocka_unit_test(other_programs_and_clocks_are_refused),
