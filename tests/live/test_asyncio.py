@@ -6,11 +6,12 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import time
 from collections import Counter
 
 from livelib import SANITIZED, TASKS, Skip, Suite, Target, Wrong, find_interpreter, fizeau, wait_until
-from watching import waits
+from watching import Recorder, functions_of, waits
 
 suite = Suite()
 
@@ -565,6 +566,53 @@ def test_hostile_stopped(name):
             wait_until(look, "a task", 120)
 
 
+# A class of callbacks, and then one of tasks in its memory.
+IN_ITS_PLACE = """\
+import asyncio, gc, sys
+async def first(event):
+    await event.wait()
+async def second(event):
+    await event.wait()
+async def main():
+    event = asyncio.Event()
+    class Callback:
+        def __call__(self, task):
+            pass
+    callback, address = Callback(), id(Callback)
+    task = asyncio.create_task(first(event))
+    task.add_done_callback(callback)
+    print("up", flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+    task.remove_done_callback(callback)
+    del Callback, callback
+    gc.collect()
+    others = []
+    for i in range(10000):
+        class Own(asyncio.Task):
+            pass
+        if id(Own) == address:
+            break
+        others.append(Own)
+    print("there" if id(Own) == address else "elsewhere", flush=True)
+    task = Own(second(event), loop=asyncio.get_running_loop())
+    await event.wait()
+asyncio.run(main())
+"""
+
+
+def test_class_in_place(name):
+    with Target(find_interpreter(name), IN_ITS_PLACE, stdin=subprocess.PIPE) as target, \
+            tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "x.fz")
+        with Recorder("attach", "--async-aware", "--async-mode", "all", "-o", path, target.pid, path=path) as recorder:
+            recorder.until_seen("first")
+            target.process.stdin.write("\n")
+            target.process.stdin.flush()
+            if target.process.stdout.readline() != "there\n":
+                raise Skip("this allocator uses no memory again")
+            recorder.until_seen("second")
+
+
 def test_recording(name):
     """The .fz and Tachyon's .bin keep the tasks; the page knows them."""
     with Tasks(name, TASKS) as target:
@@ -629,6 +677,7 @@ for version in READS:
     suite.add(f"{version}: tasks that live for microseconds", test_hostile, version)
     suite.add(f"{version}: tasks that live for microseconds, stopped for each sample", test_hostile_stopped, version)
     suite.add(f"{version}: recordings keep tasks", test_recording, version)
+    suite.add(f"{version}: a class of tasks in the memory of another class", test_class_in_place, version)
 suite.add("forky-3.15: dump is Tachyon's", test_like_tachyon)
 suite.add("forky-3.15: shares are Tachyon's", test_shares_like_tachyon)
 suite.add("forky-3.15: each task by its name", test_task_names)

@@ -36,6 +36,7 @@ void fz_py_tasks_release(struct fz_py_tasks *t)
 	fz_py_pages_release(&t->few);
 	fz_map_release(&t->by_address);
 	fz_map_release(&t->old.kinds);
+	fz_map_release(&t->old.classes);
 	fz_buf_release(&t->text);
 	free(t->list);
 	free(t->frames);
@@ -559,4 +560,5 @@ void fz_py_tasks_forget(struct fz_py_tasks *t)
 	t->n = t->frame_n = 0;
 	t->text.n = 0;
 	fz_map_clear(&t->by_address);
+	fz_map_clear(&t->old.classes);
 }

@@ -28,7 +28,9 @@ struct fz_py_old_tasks {
 	uint64_t group_type; /* of task groups, and which attribute says the task */
 	uint32_t group_slot;
 	uint32_t state;      /* offset in a task */
-	struct fz_map kinds; /* of types */
+	struct fz_map kinds; /* of types that last as long as the program */
+	struct fz_map
+		classes; /* of others, in this sample: another may have the memory in the next */
 };
 
 /* A stack that begins at the outermost task that waits for the innermost one. */

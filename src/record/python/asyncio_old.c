@@ -29,6 +29,7 @@ enum {
 	CALLBACKS_MAX = 1 << 12, /* looked at for one task */
 	KEPT_MAX = 32,           /* cells of a function, arguments of a partial */
 	BASES_MAX = 8,
+	HEAP_TYPE = 1 << 9, /* in a type's flags */
 	PENDING = 0,
 };
 
@@ -147,27 +148,33 @@ static enum kind kind_by_name(struct fz_py_tasks *t, uint64_t type)
 	return OTHER;
 }
 
-/* A type stays what it is; that of classes of the program is seen by what they are made of. */
+/* A type of C code stays what it is; classes of the program are seen by what they are made of, and
+ * end. */
 static enum kind kind_of(struct fz_py_tasks *t, uint64_t object)
 {
-	uint64_t type, base;
+	const struct fz_py_layout *l = &t->runtime->layout;
+	uint64_t type, base, flags = HEAP_TYPE;
 
-	if (!object || object % 8 ||
-	    !fz_py_tasks_word(t, object + t->runtime->layout.object.type, &type) || !type)
+	if (!object || object % 8 || !fz_py_tasks_word(t, object + l->object.type, &type) || !type)
 		return OTHER;
-	uint32_t *slot = fz_map_slot(&t->old.kinds, type);
-	if (*slot != FZ_NONE)
-		return (enum kind) * slot;
+	if (type == t->old.task_type)
+		return TASK;
+	uint32_t known = fz_map_get(&t->old.kinds, type);
+	if (known == FZ_NONE)
+		known = fz_map_get(&t->old.classes, type);
+	if (known != FZ_NONE)
+		return (enum kind)known;
 	enum kind kind = kind_by_name(t, type);
 	base = type;
 	for (unsigned i = 0; kind == OTHER && base && i < BASES_MAX; i++) {
 		kind = base == t->old.task_type     ? TASK
 		       : base == t->old.future_type ? FUTURE
 						    : OTHER;
-		if (!fz_py_tasks_word(t, base + t->runtime->layout.type.base, &base))
+		if (!fz_py_tasks_word(t, base + l->type.base, &base))
 			break;
 	}
-	*fz_map_slot(&t->old.kinds, type) = kind;
+	fz_py_tasks_word(t, type + l->type.flags, &flags);
+	fz_map_put(flags & HEAP_TYPE ? &t->old.classes : &t->old.kinds, type, kind);
 	return kind;
 }
 
