@@ -480,6 +480,28 @@ static void test_replaced_code(void **state)
 		}
 }
 
+/* Nor is one whose code has taken the memory of code with which stacks have ended. */
+static void test_generator_in_place_of_root(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct world w;
+		begin(&w, minor);
+		uint64_t code = code_of(&w, w.n - 1);
+		bool heap = w.l->frames == FZ_PY_FRAMES_HEAP;
+		assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
+		uint32_t flags = 0x20, line = 117;
+		for (int i = 0; heap && i < 5; i++) {
+			image_put(&w.image, code + w.l->code.flags, &flags, sizeof(flags));
+			image_put(&w.image, code + w.l->code.first_line, &line, sizeof(line));
+			fz_py_codes_expire(&w.walk.codes);
+			assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_ROOT);
+		}
+		end(&w);
+	}
+}
+
 /* ---- marks between frames ---- */
 
 static void test_collection(void **state)
@@ -536,6 +558,7 @@ int main(void)
 		cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_respecialised),
 		cmocka_unit_test(test_replaced_code),
+		cmocka_unit_test(test_generator_in_place_of_root),
 		cmocka_unit_test(test_collection),
 		cmocka_unit_test(test_native_marks),
 	};

@@ -368,10 +368,11 @@ static bool heap_root_is_right(struct fz_py_walk *w, const struct fz_py_walk_con
 	if (c->layout->frames != FZ_PY_FRAMES_HEAP || w->now.n == 0)
 		return true;
 	uint64_t code = w->now.frames[w->now.n - 1].code;
-	if (is_known_root(w, code))
-		return true;
+	/* Asked first: it may be other code than was known by this address. */
 	if (fz_py_codes_flags(c->codes, code) & CO_GENERATORS)
 		return false;
+	if (is_known_root(w, code))
+		return true;
 	w->new_root_tries = w->new_root == code ? w->new_root_tries + 1 : 1;
 	w->new_root = code;
 	if (w->new_root_tries < AGREEING_TRIES)
