@@ -1,13 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes the values of a cell. Nothing is allocated for what the bytes announce: each
- * value is read when it is asked for.
+/* Reads and writes the values of a cell. Nothing is allocated for the number of values that bytes
+ * announce, each is read when it is asked for; and no more than PLAIN_MAX for what a frame does.
  */
 #include "fleet/cell_values.h"
 
+#include <zstd.h>
+
+enum { PLAIN_MAX = 64 << 20, LEVEL = 1 };
+
+void fz_cell_codec_release(struct fz_cell_codec *c)
+{
+	ZSTD_freeCCtx(c->packer);
+	ZSTD_freeDCtx(c->unpacker);
+	fz_buf_release(&c->plain);
+	*c = (struct fz_cell_codec){ 0 };
+}
+
 /* ---- reading ---- */
 
-struct fz_cell_reader fz_cell_reader_of(struct fz_str bytes)
+static bool is_packed(struct fz_str bytes)
 {
+	return bytes.n && bytes.p[0] == 0;
+}
+
+static bool unpack(struct fz_cell_codec *k, struct fz_str frame)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(frame.p, frame.n);
+
+	if (size > PLAIN_MAX) /* so are the numbers for errors */
+		return false;
+	if (!k->unpacker)
+		k->unpacker = ZSTD_createDCtx();
+	fz_assert(k->unpacker);
+	fz_buf_reset(&k->plain);
+	char *to = fz_buf_reserve(&k->plain, (size_t)size);
+	k->plain.n = (size_t)size;
+	return ZSTD_decompressDCtx(k->unpacker, to, (size_t)size, frame.p, frame.n) == size;
+}
+
+struct fz_cell_reader fz_cell_reader_of(struct fz_cell_codec *codec, struct fz_str bytes)
+{
+	if (is_packed(bytes)) {
+		if (!unpack(codec, (struct fz_str){ bytes.p + 1, bytes.n - 1 }))
+			return (struct fz_cell_reader){ .bad = true };
+		bytes = fz_buf_view(&codec->plain);
+	}
 	struct fz_cell_reader r = { .c = fz_cursor_of(bytes.p, bytes.n) };
 
 	r.left = fz_cursor_varint(&r.c);
@@ -99,7 +136,7 @@ static uint64_t unit_of(const struct fz_cell_value *values, size_t n)
 	return unit ? unit : 1;
 }
 
-void fz_cell_values_write(const struct fz_cell_value *values, size_t n, struct fz_buf *ret)
+static void write_plain(const struct fz_cell_value *values, size_t n, struct fz_buf *ret)
 {
 	uint64_t unit = unit_of(values, n);
 	int64_t node = 0;
@@ -117,4 +154,37 @@ void fz_cell_values_write(const struct fz_cell_value *values, size_t n, struct f
 			fz_buf_varint(ret, (uint64_t)v->n);
 		node = v->node;
 	}
+}
+
+/* False: it does not become smaller. */
+static bool pack(struct fz_cell_codec *k, struct fz_buf *ret)
+{
+	size_t most = ZSTD_compressBound(k->plain.n);
+
+	if (k->plain.n > PLAIN_MAX)
+		return false;
+	if (!k->packer)
+		k->packer = ZSTD_createCCtx();
+	fz_assert(k->packer);
+	char *to = fz_buf_reserve(ret, most + 1);
+	size_t n = ZSTD_compressCCtx(k->packer, to + 1, most, k->plain.p, k->plain.n, LEVEL);
+	if (ZSTD_isError(n) || n + 1 >= k->plain.n)
+		return false;
+	to[0] = 0;
+	ret->n += n + 1;
+	return true;
+}
+
+void fz_cell_values_write(struct fz_cell_codec *codec, const struct fz_cell_value *values, size_t n,
+			  struct fz_buf *ret)
+{
+	fz_assert(n > 0);
+	if (!codec) {
+		write_plain(values, n, ret);
+		return;
+	}
+	fz_buf_reset(&codec->plain);
+	write_plain(values, n, &codec->plain);
+	if (!pack(codec, ret))
+		fz_buf_add(ret, codec->plain.p, codec->plain.n);
 }

@@ -59,6 +59,7 @@ static void close_store(struct fz_fleet *fleet)
 	free(f->ids);
 	free(f->values);
 	fz_buf_release(&f->bytes);
+	fz_cell_codec_release(&f->codec);
 	free(f->hours);
 	free(f);
 }
@@ -320,7 +321,7 @@ static int put_cell(struct fz_sqlite_store *f, int64_t series, int64_t host,
 
 bool fz_sqlite_append_values(struct fz_sqlite_store *f, struct fz_str bytes, size_t *n)
 {
-	struct fz_cell_reader reader = fz_cell_reader_of(bytes);
+	struct fz_cell_reader reader = fz_cell_reader_of(&f->codec, bytes);
 	struct fz_cell_value v;
 
 	while (fz_cell_reader_next(&reader, &v)) {
@@ -354,7 +355,7 @@ static int add_values(struct fz_sqlite_store *f, int64_t cell, size_t n, struct 
 	if (!fz_cell_values_add_up(f->values, &n))
 		return fz_fail(err, FZ_EINPUT, "sums are larger than 63 bits");
 	fz_buf_reset(&f->bytes);
-	fz_cell_values_write(f->values, n, &f->bytes);
+	fz_cell_values_write(&f->codec, f->values, n, &f->bytes);
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_PUT_VALUES);
 	fz_sqlite.bind_int(s, 1, cell);
 	fz_sql_bytes(s, 2, fz_buf_view(&f->bytes));

@@ -24,7 +24,7 @@
 
 struct fz_sqlite fz_sqlite;
 
-enum { LAYOUT = 5, BUSY_MS = 30000 };
+enum { LAYOUT = 6, BUSY_MS = 30000 };
 
 /* All values of a cell (cell_values.h); a cell without any has no row. */
 #define VALUES                                                                                   \
@@ -124,7 +124,7 @@ static const char tables[] =
 	" base TEXT NOT NULL, head TEXT NOT NULL, function TEXT NOT NULL, text TEXT NOT NULL,"
 	" change REAL, low REAL, high REAL, first INTEGER NOT NULL, raised INTEGER NOT NULL,"
 	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;" VALUES SUMS HOURS
-		SWEEPS "PRAGMA user_version = 5;"
+		SWEEPS "PRAGMA user_version = 6;"
 	"COMMIT;";
 
 /* What makes the next layout of each earlier one. */
@@ -143,6 +143,8 @@ static const struct {
 	[3] = { VALUES, fz_sqlite_convert_values },
 	[4] = { HOURS "INSERT INTO stale_hour SELECT DISTINCT series, minute / 60, host FROM cell;"
 		      "PRAGMA user_version = 5;" },
+	/* Values may be packed from here on; those that are there are read as they are. */
+	[5] = { "PRAGMA user_version = 6;" },
 };
 
 /* of a series of FZ_SQL_FIND_SERIES */

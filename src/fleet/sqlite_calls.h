@@ -149,7 +149,8 @@ struct fz_sqlite_store {
 	uint32_t id_n, id_cap;
 	struct fz_cell_value *values; /* of the cell that is being written */
 	size_t value_cap;
-	struct fz_buf bytes;  /* the same as bytes */
+	struct fz_buf bytes; /* the same as bytes */
+	struct fz_cell_codec codec;
 	int64_t data_version; /* of SQLite: moves when another connection writes */
 	int64_t sweeping;     /* what is used is noted for this deletion; 0: there is none */
 	bool reading;         /* in a transaction that looking for series began */

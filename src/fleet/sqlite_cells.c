@@ -256,13 +256,15 @@ int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found, c
 		r = fz_sql_step(&f->sql, s, err);
 		if (r != 1)
 			continue;
-		struct fz_cell_reader reader = fz_cell_reader_of(fz_sql_column_bytes(s, 0));
+		struct fz_str bytes = fz_sql_column_bytes(s, 0);
+		struct fz_cell_reader reader = fz_cell_reader_of(&f->codec, bytes);
 		struct fz_cell_value v;
 		while (fz_cell_reader_next(&reader, &v))
 			take(arg, unit[i], v.node, v.value, v.n);
-		fz_sql_reset(s);
-		if (reader.bad)
+		bool idle = whole && bytes.n == 0;
+		if (reader.bad && !idle)
 			r = fz_sqlite_fail_values(&f->sql, err);
+		fz_sql_reset(s);
 	}
 	return FZ_MIN(r, 0);
 }

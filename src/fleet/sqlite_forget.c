@@ -241,7 +241,7 @@ static int end_sweep(struct forgetting *k, struct fz_error *err)
 
 static int take_nodes(struct forgetting *k, struct fz_str bytes, struct fz_error *err)
 {
-	struct fz_cell_reader reader = fz_cell_reader_of(bytes);
+	struct fz_cell_reader reader = fz_cell_reader_of(&k->f->codec, bytes);
 	struct fz_cell_value v;
 
 	while (fz_cell_reader_next(&reader, &v))

@@ -8,8 +8,8 @@
  *
  * So a row of an hour always has exactly the cells of that hour and the sums of their values.
  * `cells` has what is known of each cell (hour_cells.h), so what is found does not depend on which
- * hours have been added up; `bytes` has the sums (cell_values.h). Both are NULL where cells are too
- * few to gain from it, or cannot be added up: those are read one by one.
+ * hours have been added up; `bytes` has the sums (cell_values.h), if there are values. Both are
+ * NULL where cells are too few to gain from it, or cannot be added up: those are read one by one.
  */
 #include "fleet/hour_cells.h"
 #include "fleet/sqlite_calls.h"
@@ -78,7 +78,8 @@ static int sum_hour(struct fz_sqlite_store *f, const struct hour *h, struct fz_e
 	if (n < FEWEST_CELLS || !fits || !fz_cell_values_add_up(f->values, &value_n))
 		return put_hour(f, h, (struct fz_str){ 0 }, (struct fz_str){ 0 }, err);
 	fz_buf_reset(&f->bytes);
-	fz_cell_values_write(f->values, value_n, &f->bytes);
+	if (value_n)
+		fz_cell_values_write(NULL, f->values, value_n, &f->bytes);
 	fz_hour_cells_write(h->hour, cells, n, &bytes);
 	return put_hour(f, h, fz_buf_view(&bytes), fz_buf_view(&f->bytes), err);
 }

@@ -19,12 +19,14 @@ struct converter {
 	struct fz_cell_value *values;
 	size_t n, cap;
 	struct fz_buf bytes;
+	struct fz_cell_codec codec;
 };
 
 static void release(struct converter *k)
 {
 	free(k->values);
 	fz_buf_release(&k->bytes);
+	fz_cell_codec_release(&k->codec);
 	fz_sql_drop(&k->add);
 }
 
@@ -33,7 +35,7 @@ static int end_cell(struct converter *k, struct fz_error *err)
 	if (k->n == 0)
 		return 0;
 	fz_buf_reset(&k->bytes);
-	fz_cell_values_write(k->values, k->n, &k->bytes);
+	fz_cell_values_write(&k->codec, k->values, k->n, &k->bytes);
 	k->n = 0;
 	fz_sqlite.bind_int(k->add, 1, k->cell);
 	fz_sql_bytes(k->add, 2, fz_buf_view(&k->bytes));

@@ -627,6 +627,7 @@ static void separate_values(const char *path)
 {
 	struct fz_sql sql;
 	struct fz_error err;
+	struct fz_cell_codec codec = { 0 };
 	struct fz_cell_value v;
 
 	run_sql(path, "CREATE TABLE value (cell INTEGER NOT NULL, node INTEGER NOT NULL,"
@@ -636,7 +637,7 @@ static void separate_values(const char *path)
 	sqlite3_stmt *s = fz_sql_once(&sql, "SELECT cell, bytes FROM cell_values");
 	sqlite3_stmt *add = fz_sql_once(&sql, "INSERT INTO value VALUES (?, ?, ?, ?)");
 	while (fz_sql_step(&sql, s, &err) == 1) {
-		struct fz_cell_reader reader = fz_cell_reader_of(fz_sql_column_bytes(s, 1));
+		struct fz_cell_reader reader = fz_cell_reader_of(&codec, fz_sql_column_bytes(s, 1));
 
 		while (fz_cell_reader_next(&reader, &v)) {
 			fz_sqlite.bind_int(add, 1, fz_sqlite.column_int(s, 0));
@@ -649,6 +650,7 @@ static void separate_values(const char *path)
 	}
 	fz_sql_drop(&s);
 	fz_sql_drop(&add);
+	fz_cell_codec_release(&codec);
 	fz_sql_close(&sql);
 	run_sql(path, "DROP TRIGGER hour_of_added; DROP TRIGGER hour_of_grown; DROP TABLE hour;"
 		      "DROP TRIGGER hour_of_deleted; DROP TRIGGER series_deleted;"
@@ -910,7 +912,6 @@ static void test_forget_ended(void **state)
 	fz_auto(fz_profile_freep) struct fz_profile *p = recording(1, "work");
 	int64_t rows = 0;
 	struct fz_error err;
-
 	(void)state;
 	struct fz_fleet *f = open_store(path);
 	/* most of them without a sample */
@@ -961,7 +962,6 @@ static void test_damaged_values(void **state)
 static void test_names(void **state)
 {
 	struct fz_error err;
-
 	(void)state;
 	assert_int_equal(fz_fleet_check_service("a@b", &err), FZ_EUSAGE);
 	assert_int_equal(fz_fleet_check_name("version", "a\nb", &err), FZ_EUSAGE);

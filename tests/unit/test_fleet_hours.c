@@ -254,6 +254,24 @@ static void test_not_summed(void **state)
 	end(&s);
 }
 
+/* Hours in which a host did nothing. */
+static void test_idle(void **state)
+{
+	struct stores s;
+
+	(void)state;
+	begin(&s);
+	push(&s, &many, "1", 1);
+	push(&s, &many, "2", 2);
+	for (int i = 0; i < 2; i++)
+		ask(s.f[i], "DELETE FROM cell_values WHERE cell IN (SELECT id FROM cell WHERE"
+			    " minute / 60 = (SELECT min(minute) / 60 + 1 FROM cell))");
+	sum_all(&s);
+	assert_int_equal(ask(s.f[SUMMED], "SELECT count(*) FROM hour WHERE length(bytes) = 0"), 16);
+	check_same(&s);
+	end(&s);
+}
+
 static void test_damaged(void **state)
 {
 	fz_auto(fz_buf_release) struct fz_buf got = { 0 };
@@ -306,7 +324,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same),      cmocka_unit_test(test_late),
 		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_not_summed),
-		cmocka_unit_test(test_damaged),   cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_idle),      cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

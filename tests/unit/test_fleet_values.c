@@ -10,15 +10,17 @@
 
 #include "fleet/cell_values.h"
 
+static struct fz_cell_codec codec;
+
 /* Bytes that are read as these values. */
 static void check_round(const struct fz_cell_value *values, size_t n, size_t most_bytes)
 {
 	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
 	struct fz_cell_value v;
 
-	fz_cell_values_write(values, n, &bytes);
+	fz_cell_values_write(&codec, values, n, &bytes);
 	assert_true(bytes.n <= most_bytes);
-	struct fz_cell_reader r = fz_cell_reader_of(fz_buf_view(&bytes));
+	struct fz_cell_reader r = fz_cell_reader_of(&codec, fz_buf_view(&bytes));
 	for (size_t i = 0; i < n; i++) {
 		assert_true(fz_cell_reader_next(&r, &v));
 		assert_int_equal(v.node, values[i].node);
@@ -45,7 +47,6 @@ static void test_round(void **state)
 	};
 
 	(void)state;
-	check_round(mixed, 0, 2);
 	check_round(mixed, 1, 4);
 	check_round(mixed, FZ_ARRAY_LEN(mixed), 80);
 	check_round(sampled, FZ_ARRAY_LEN(sampled), 1 + 4 + 3 * 2);
@@ -75,6 +76,30 @@ static void test_add_up(void **state)
 	assert_false(fz_cell_values_add_up(many, &n));
 }
 
+/* Many are packed; a frame that is cut is refused. */
+static void test_packed(void **state)
+{
+	struct fz_cell_value values[300];
+	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 300; i++)
+		values[i] = (struct fz_cell_value){ i * 2 + 1, (i % 7 + 1) * 10000000, i % 7 + 1 };
+	check_round(values, 300, 200);
+	fz_cell_values_write(NULL, values, 300, &bytes);
+	assert_int_equal(bytes.n, 2 + 4 + 300 * 2);
+	fz_buf_reset(&bytes);
+	fz_cell_values_write(&codec, values, 300, &bytes);
+	for (size_t n = 0; n < bytes.n; n++) {
+		struct fz_cell_reader r = fz_cell_reader_of(&codec, (struct fz_str){ bytes.p, n });
+		struct fz_cell_value v;
+
+		while (fz_cell_reader_next(&r, &v))
+			;
+		assert_true(r.bad);
+	}
+}
+
 /* Each is refused, after the values that it has before what is wrong with it. */
 static void test_damaged(void **state)
 {
@@ -86,6 +111,10 @@ static void test_damaged(void **state)
 	static const struct fz_str damaged[] = {
 		BYTES(""),
 		BYTES("\x00"),
+		BYTES("\x00\x01"),
+		BYTES("\x00\x28\xb5"),
+		BYTES("\x00\x28\xb5\x2f\xfd\x20\x02\x11\x00\x00\x00"),
+		BYTES("\x00\x28\xb5\x2f\xfd\xe0\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00"),
 		BYTES("\x00\x01\x01"),
 		BYTES("\x01\x01"),
 		BYTES("\x01\x01\x00\x02"),
@@ -104,7 +133,7 @@ static void test_damaged(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < FZ_ARRAY_LEN(damaged); i++) {
-		struct fz_cell_reader r = fz_cell_reader_of(damaged[i]);
+		struct fz_cell_reader r = fz_cell_reader_of(&codec, damaged[i]);
 		struct fz_cell_value v;
 		int n = 0;
 
@@ -121,8 +150,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round),
 		cmocka_unit_test(test_add_up),
+		cmocka_unit_test(test_packed),
 		cmocka_unit_test(test_damaged),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int r = cmocka_run_group_tests(tests, NULL, NULL);
+	fz_cell_codec_release(&codec);
+	return r;
 }
