@@ -286,7 +286,8 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_FUNCTIONS] = "SELECT id, 0 FROM function",
 	[FZ_SQL_FORGET_FUNCTION] = "DELETE FROM function WHERE id = ?1 AND"
 				   " NOT EXISTS (SELECT 1 FROM in_use WHERE what = 2 AND id = ?1)",
-	[FZ_SQL_STALE] = "SELECT series, hour, host FROM stale_hour WHERE hour < ? LIMIT ?",
+	[FZ_SQL_STALE] =
+		"SELECT series, hour, host FROM stale_hour WHERE hour >= 0 AND hour < ? LIMIT ?",
 	[FZ_SQL_NOT_STALE] = "DELETE FROM stale_hour WHERE series = ? AND hour = ? AND host = ?",
 	[FZ_SQL_CELL_AT] = "SELECT cell.id, cpu, wall, samples, lost, bytes FROM cell"
 			   " LEFT JOIN cell_values ON cell_values.cell = cell.id"
