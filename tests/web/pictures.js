@@ -63,7 +63,7 @@ const pictures = [
 	["profile", "flame-dark", { theme: "dark" }, aFunction],
 	["time", "flame-time", { theme: "light" }],
 	["sums", "diff-sums", { theme: "light" }, showSum],
-	["ci", "ci-list-light", { theme: "light", width: 1200, height: 480 }],
+	["ci", "ci-list-light", { theme: "light", width: 1200, height: 540 }],
 	["ci", "ci-diff-dark", { theme: "dark", width: 1200 }, worstBenchmark],
 	["repository", "serve-benchmarks-light", { theme: "light", width: 1280, height: 760, unready: true }],
 	["repository", "serve-benchmarks-dark", { theme: "dark", width: 390, height: 780, unready: true }],
