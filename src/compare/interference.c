@@ -58,7 +58,8 @@ static uint32_t function_of(const struct fz_profile *p, size_t row)
 	return FZ_NONE;
 }
 
-/* Returns, per function, the fraction of its computing that equals its waits for disks. */
+/* Returns, per function, the uncertain fraction of its computing: its waits for disks over its
+ * computing, at most 1. */
 static double *find_reading(const struct asked *a)
 {
 	const struct fz_profile *p = a->p;

@@ -5,10 +5,10 @@
  *     sums of (block - mean)   0 ../\..            there and back again: one arc, two changes
  *                                 /  \____/ 0
  *
- * The arc is significant if hardly any permutation of the blocks has one as far. This requires
- * independent blocks: while the residuals after a few cuts are correlated from block to block, the
- * length of blocks is doubled. Then each part is searched in turn. Finally, changes that move too
- * small a share of the time between their neighbours are dropped.
+ * The arc is significant if hardly any permutation of the blocks has an arc at least as far. This
+ * requires independent blocks: while the residuals after a few cuts are correlated from block to
+ * block, the length of blocks is doubled. Then each part is searched in turn. Finally, changes that
+ * move too small a share of the time between their neighbours are dropped.
  */
 #include "stats/composition.h"
 

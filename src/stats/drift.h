@@ -28,8 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One function. log_ratio: logarithm of head / base, divided by its expectation if nothing
- * changed. */
+/* One function. log_ratio: logarithm of head / base over the ratio expected if nothing changed. */
 struct fz_drift_witness {
 	double log_ratio;
 	double variance; /* own variance: sampling, and noise that others do not share */
