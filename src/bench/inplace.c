@@ -43,7 +43,7 @@ static void add_folder(struct search *s, const char *folder)
 	fz_auto(fz_free_ptr) char *real = realpath(folder, NULL);
 	fz_auto(fz_free_ptr) char *top = real ? fz_checkout_top(real) : NULL;
 
-	if (!top || !fz_checkout_alike(top, s->tree))
+	if (!top || !fz_checkout_share_repository(top, s->tree))
 		return;
 	const char *rest = real + strlen(top);
 	const char *name = *rest ? rest + 1 : ".";

@@ -66,7 +66,7 @@ static bool is_strange(const char *file, const char *own)
 	if (fz_origin_of_file(fz_str_of(file), FZ_STR("")) == FZ_ORIGIN_STDLIB)
 		return false;
 	fz_auto(fz_free_ptr) char *top = fz_checkout_top(file);
-	return top && fz_checkout_alike(top, own) && !in_environment(file, top);
+	return top && fz_checkout_share_repository(top, own) && !in_environment(file, top);
 }
 
 /* Find a file that should not have run; each file is checked once. The caller frees. */

@@ -42,7 +42,7 @@ static void warn_of_differences(const char *name, const struct fz_recording *pla
 	struct fz_recording head = expected(planned, base);
 	fz_auto(fz_buf_release) struct fz_buf what = { 0 };
 
-	if (fz_diff_recorded_otherwise(base, &head, &what))
+	if (fz_diff_recorded_differently(base, &head, &what))
 		fz_cli_warn("%s: the recordings will differ in %s", name, what.p);
 }
 

@@ -194,8 +194,8 @@ int fz_diff_comparable(const struct fz_recording *base, const struct fz_recordin
 	return r;
 }
 
-bool fz_diff_recorded_otherwise(const struct fz_recording *base, const struct fz_recording *head,
-				struct fz_buf *out)
+bool fz_diff_recorded_differently(const struct fz_recording *base, const struct fz_recording *head,
+				  struct fz_buf *out)
 {
 	struct setting settings[SETTINGS] = { 0 };
 	bool differ = compare_recordings(base, head, settings);

@@ -235,8 +235,8 @@ int fz_diff_check_map(const char *text, struct fz_error *err);
 int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
 		       struct fz_error *err);
 /* Likewise; appends the differences, "mode (base: wall; head: cpu)". */
-bool fz_diff_recorded_otherwise(const struct fz_recording *base, const struct fz_recording *head,
-				struct fz_buf *out);
+bool fz_diff_recorded_differently(const struct fz_recording *base, const struct fz_recording *head,
+				  struct fz_buf *out);
 /* Whether fz_diff_new would fail without force; if so, appends both configurations to `out` side by
  * side, differences marked with a star. */
 bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile *head,

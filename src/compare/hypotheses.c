@@ -237,7 +237,7 @@ static void settle(const struct fz_inference *c, struct fz_hypotheses *k, enum f
 
 	for (uint32_t i = first; i < until; i++) {
 		reject_alone(c, k, f, i);
-		fz_hypotheses_take_back(c, k, f, i);
+		fz_hypotheses_withdraw(c, k, f, i);
 	}
 	double level = level_of(k, f, t);
 	for (uint32_t i = first; i < until; i++)

@@ -457,7 +457,7 @@ static void add_witnesses(struct fz_inference *c, const struct fz_hypotheses *k)
 struct fz_drift_belief fz_inference_drift(const struct fz_inference *c, double cost,
 					  uint64_t inside, const struct fz_drift_witness *own)
 {
-	struct fz_drift_belief belief = fz_drift_seen_by_others(&c->drift, cost, inside, own);
+	struct fz_drift_belief belief = fz_drift_without(&c->drift, cost, inside, own);
 	double most = c->by_clock * (1 + slope_error);
 
 	if (most != 0) {

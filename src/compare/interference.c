@@ -29,7 +29,7 @@
 static const double import_error = 0.3, collection_error = 0.6;
 
 /* Inputs for the samples of a profile. */
-struct asked {
+struct inputs {
 	const struct fz_profile *p;
 	uint32_t time, wait, disk; /* metrics; FZ_NONE: there is none */
 	double others;             /* fraction of the processors that others used */
@@ -37,12 +37,12 @@ struct asked {
 	double *cold; /* of each stack: fraction of `others` by which its computing is uncertain */
 };
 
-static bool computes(const struct asked *a, size_t row)
+static bool computes(const struct inputs *a, size_t row)
 {
 	return a->p->samples.status[row] & (FZ_STATUS_ON_CPU | FZ_STATUS_UNKNOWN);
 }
 
-static bool has(const struct asked *a, uint32_t metric, size_t row)
+static bool has(const struct inputs *a, uint32_t metric, size_t row)
 {
 	return metric != FZ_NONE && fz_sample_weight(a->p, metric, row) > 0;
 }
@@ -60,7 +60,7 @@ static uint32_t function_of(const struct fz_profile *p, size_t row)
 
 /* Returns, per function, the uncertain fraction of its computing: its waits for disks over its
  * computing, at most 1. */
-static double *find_reading(const struct asked *a)
+static double *find_reading(const struct inputs *a)
 {
 	const struct fz_profile *p = a->p;
 	double *waited = fz_calloc(p->function_count + 1, sizeof(*waited));
@@ -96,7 +96,7 @@ static double *find_cold(const struct fz_profile *p)
 	return cold;
 }
 
-static double doubt_of_computing(const struct asked *a, size_t row)
+static double doubt_of_computing(const struct inputs *a, size_t row)
 {
 	uint32_t f = function_of(a->p, row), stack = a->p->samples.stack[row];
 	double reading = f == FZ_NONE ? 0 : a->reading[f];
@@ -104,7 +104,7 @@ static double doubt_of_computing(const struct asked *a, size_t row)
 	return fmax(reading, stack == FZ_NONE ? 0 : a->cold[stack] * a->others);
 }
 
-static double doubt_of(const struct asked *a, size_t row)
+static double doubt_of(const struct inputs *a, size_t row)
 {
 	if (computes(a, row))
 		return doubt_of_computing(a, row);
@@ -115,11 +115,11 @@ static void doubt_side(struct fz_walk *w)
 {
 	const struct fz_profile *p = w->profile;
 	double others = fz_profile_busy(p).others;
-	struct asked a = { .p = p,
-			   .time = w->metric,
-			   .wait = fz_profile_find_metric(p, FZ_STR("wait")),
-			   .disk = fz_profile_find_metric(p, FZ_STR("disk")),
-			   .others = isnan(others) ? 0 : others };
+	struct inputs a = { .p = p,
+			    .time = w->metric,
+			    .wait = fz_profile_find_metric(p, FZ_STR("wait")),
+			    .disk = fz_profile_find_metric(p, FZ_STR("disk")),
+			    .others = isnan(others) ? 0 : others };
 	bool wall = strcmp(p->metrics[w->metric].name, "wall") == 0;
 	bool cpu = strcmp(p->metrics[w->metric].name, "cpu") == 0;
 

@@ -71,7 +71,7 @@ static inline bool fz_inference_by_samples(const struct fz_inference *c)
 void fz_inference_init(struct fz_inference *c);
 void fz_inference_release(struct fz_inference *c);
 
-/* The drift without the evidence of a part of the run: fz_drift_seen_by_others. */
+/* The drift without the evidence of a part of the run: fz_drift_without. */
 struct fz_drift_belief fz_inference_drift(const struct fz_inference *c, double cost,
 					  uint64_t inside, const struct fz_drift_witness *own);
 
@@ -117,8 +117,8 @@ bool fz_hypotheses_is_whole(const struct fz_inference *c, const struct fz_hypoth
 bool fz_hypotheses_changed_with_run(const struct fz_inference *c, const struct fz_hypotheses *k,
 				    enum fz_family f, uint32_t i);
 /* Withdraws a rejection that the 95 % interval does not support. */
-void fz_hypotheses_take_back(const struct fz_inference *c, struct fz_hypotheses *k,
-			     enum fz_family f, uint32_t i);
+void fz_hypotheses_withdraw(const struct fz_inference *c, struct fz_hypotheses *k, enum fz_family f,
+			    uint32_t i);
 /* Sets k->judged from k->rejected. alpha: the level at which the correction for many tests
  * rejects. */
 void fz_hypotheses_settle(const struct fz_inference *c, struct fz_hypotheses *k, enum fz_family f,

@@ -141,7 +141,7 @@ static struct fz_change test_run(const struct fz_inference *c, struct fz_power *
 /* Changes *power from the run to a function with that share of it. */
 static void narrow_power(const struct fz_inference *c, double share, struct fz_power *power)
 {
-	struct fz_drift_belief drift = fz_drift_seen_by_others(&c->drift, 0, 0, NULL);
+	struct fz_drift_belief drift = fz_drift_without(&c->drift, 0, 0, NULL);
 
 	power->share = share;
 	power->alpha = FZ_POWER_ALPHA_FAMILY;

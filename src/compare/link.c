@@ -148,8 +148,8 @@ static bool is_evidence(const struct fz_linker *l, uint32_t base, uint32_t head)
 	if (l->file_id[base] == l->file_id[head] || !a->key.n || !b->key.n ||
 	    fz_link_contradicted(l, base, head))
 		return false;
-	return !fz_link_says_nothing(a->name) ||
-	       (!fz_link_file_says_nothing(a->key) &&
+	return !fz_link_is_generic(a->name) ||
+	       (!fz_link_is_generic_file(a->key) &&
 		fz_str_eq(fz_path_base(a->key), fz_path_base(b->key)));
 }
 
@@ -310,9 +310,9 @@ static void link_unique(struct fz_linker *l, const struct fz_link_graph graph[FZ
 		if (base == FZ_NONE || head == FZ_NONE)
 			continue;
 		struct fz_str name = fz_link_name(l, base)->name;
-		if (!fz_link_says_nothing(name) && !fz_link_contradicted(l, base, head) &&
+		if (!fz_link_is_generic(name) && !fz_link_contradicted(l, base, head) &&
 		    fz_map_get(&common, fz_hash_bytes(name.p, name.n)) == FZ_NONE &&
-		    fz_link_meet(l, graph, base, head))
+		    fz_link_share_neighbour(l, graph, base, head))
 			fz_link_pair(l, base, head, FZ_LINK_NAME, 1);
 	}
 	fz_map_release(&common);

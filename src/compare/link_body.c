@@ -237,7 +237,7 @@ static bool is_enough(struct fz_bodies *b, const struct pair *p)
 	const struct fz_definition *head = fz_body_definition(b, &b->entries[p->head]);
 	struct fz_str a = base->tail, t = head->tail;
 	const struct fz_body *x = body_of(b, p->base), *y = body_of(b, p->head);
-	bool named = !fz_link_says_nothing(a) && !fz_link_says_nothing(t);
+	bool named = !fz_link_is_generic(a) && !fz_link_is_generic(t);
 
 	if (b->no_rename && !fz_str_eq(base->name, head->name))
 		return false;

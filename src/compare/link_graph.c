@@ -140,8 +140,8 @@ void fz_link_graph_release(struct fz_link_graph *g)
 	free(g->samples);
 }
 
-bool fz_link_meet(const struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES],
-		  uint32_t base, uint32_t head)
+bool fz_link_share_neighbour(const struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES],
+			     uint32_t base, uint32_t head)
 {
 	const struct fz_link_graph *x = &graph[FZ_BASE], *y = &graph[FZ_HEAD];
 

@@ -78,9 +78,9 @@ struct fz_str fz_link_tail(struct fz_str name);
 /* Whether a name is <lambda>, <module> or similar, qualified or not. */
 bool fz_link_is_anonymous(struct fz_str name);
 /* Whether a name is anonymous, or one that every class has. */
-bool fz_link_says_nothing(struct fz_str name);
+bool fz_link_is_generic(struct fz_str name);
 /* Whether a file has a base name that every project has. */
-bool fz_link_file_says_nothing(struct fz_str file);
+bool fz_link_is_generic_file(struct fz_str file);
 /* Whether the last components are versions of one name. */
 bool fz_link_alike(struct fz_str a, struct fz_str b);
 
@@ -121,8 +121,8 @@ struct fz_link_place {
 struct fz_link_place *fz_link_places(const struct fz_linker *l, enum fz_side side);
 
 /* Whether two orphans have a common matched caller or callee other than the root. */
-bool fz_link_meet(const struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES],
-		  uint32_t base, uint32_t head);
+bool fz_link_share_neighbour(const struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES],
+			     uint32_t base, uint32_t head);
 
 /* link_neighbours.c: links orphans by their callers and callees. */
 void fz_link_neighbours(struct fz_linker *l, const struct fz_link_graph graph[FZ_SIDES]);

@@ -33,7 +33,7 @@ bool fz_link_is_anonymous(struct fz_str name)
 	return fz_str_starts(tail, "<") && fz_str_ends(tail, ">");
 }
 
-bool fz_link_says_nothing(struct fz_str name)
+bool fz_link_is_generic(struct fz_str name)
 {
 	bool special = fz_str_starts(name, "__") && fz_str_ends(name, "__") &&
 		       !memchr(name.p, '.', name.n);
@@ -41,7 +41,7 @@ bool fz_link_says_nothing(struct fz_str name)
 	return name.n == 0 || special || fz_link_is_anonymous(name);
 }
 
-bool fz_link_file_says_nothing(struct fz_str file)
+bool fz_link_is_generic_file(struct fz_str file)
 {
 	static const char *const names[] = { "__init__.py", "__main__.py", "setup.py",
 					     "conftest.py", "main.py",     "utils.py" };

@@ -236,7 +236,7 @@ static bool has_evidence(const struct search *s, uint32_t a, uint32_t b)
 
 	if (fz_link_contradicted(s->l, a, b))
 		return false;
-	if (fz_link_says_nothing(x) || fz_link_says_nothing(y))
+	if (fz_link_is_generic(x) || fz_link_is_generic(y))
 		return fz_str_eq(fz_link_tail(x), fz_link_tail(y)) && same_file(s->l, a, b) == 1 &&
 		       shared.n > 1 && shared.part >= least_callees;
 	if (fz_link_alike(x, y))

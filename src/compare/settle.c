@@ -105,8 +105,8 @@ bool fz_hypotheses_changed_with_run(const struct fz_inference *c, const struct f
 	return is_certain(c->run) && excludes_zero(v) && !is_within(v, margin_of(c));
 }
 
-void fz_hypotheses_take_back(const struct fz_inference *c, struct fz_hypotheses *k,
-			     enum fz_family f, uint32_t i)
+void fz_hypotheses_withdraw(const struct fz_inference *c, struct fz_hypotheses *k, enum fz_family f,
+			    uint32_t i)
 {
 	struct interval v = show(c, shown_of(k, f, i), &k->change[f][i]);
 

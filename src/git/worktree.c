@@ -206,7 +206,7 @@ static char *common_folder(const char *top)
 	return common ? common : realpath(git, NULL);
 }
 
-bool fz_checkout_alike(const char *a, const char *b)
+bool fz_checkout_share_repository(const char *a, const char *b)
 {
 	fz_auto(fz_free_ptr) char *x = common_folder(a);
 	fz_auto(fz_free_ptr) char *y = common_folder(b);

@@ -34,7 +34,7 @@ bool fz_repository_is_shallow(const struct fz_repository *r);
 /* The top of the checkout around a file or folder, or NULL. The caller frees. */
 char *fz_checkout_top(const char *path);
 /* Whether two checkouts (by their tops) share a repository, as worktrees. */
-bool fz_checkout_alike(const char *a, const char *b);
+bool fz_checkout_share_repository(const char *a, const char *b);
 /* Checks a commit out in a new folder, which looks like a clone: its .git is a folder, as some
  * programs require, and it is not registered in the repository. Call fz_worktree_remove even if
  * this fails. */

@@ -7,8 +7,8 @@
  *      path and grouping the extended paths by function:
  *
  *        node main, paths 0 and 3          path 0 extends to f, path 3 to f and g
- *          f  paths 1 and 4                children wait in order of their totals;
- *          g  path 5                       the next to grow is the last of all that wait
+ *          f  paths 1 and 4                children are pending in order of totals;
+ *          g  path 5                       the last pending one grows next
  *
  * So nodes are created in preorder with ordered siblings, without hashing. A path of the straight
  * tree is a stack, which extends to every callee. A path of the inverted tree starts at a sampled

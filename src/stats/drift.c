@@ -114,8 +114,8 @@ static struct fz_drift_belief summarize(const struct fz_drift *d, const double *
 	};
 }
 
-struct fz_drift_belief fz_drift_seen_by_others(const struct fz_drift *d, double cost,
-					       uint64_t inside, const struct fz_drift_witness *own)
+struct fz_drift_belief fz_drift_without(const struct fz_drift *d, double cost, uint64_t inside,
+					const struct fz_drift_witness *own)
 {
 	double log_density[FZ_DRIFT_GRID];
 

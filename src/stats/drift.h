@@ -69,5 +69,5 @@ void fz_drift_init(struct fz_drift *d, const struct fz_drift_prior *prior,
  * `inside` is set if the i-th largest witness is in that part; the larger its fraction of the part,
  * the less it counts. `own` is the part itself if it is a witness but not among the largest, else
  * NULL. */
-struct fz_drift_belief fz_drift_seen_by_others(const struct fz_drift *d, double cost,
-					       uint64_t inside, const struct fz_drift_witness *own);
+struct fz_drift_belief fz_drift_without(const struct fz_drift *d, double cost, uint64_t inside,
+					const struct fz_drift_witness *own);

@@ -129,7 +129,7 @@ static uint32_t unnamed_frame(struct fz_profile *p, struct fz_images_entry *e, u
 static unsigned find_calls(struct fz_images *images, struct fz_images_entry *e, uint64_t address,
 			   struct fz_symbols_call *ret)
 {
-	bool keep = images->names && fz_names_may_keep(e->module);
+	bool keep = images->names && fz_names_can_cache(e->module);
 	unsigned n = 0;
 
 	if (keep && fz_names_get(images->names, e->module, address, ret, &n))
@@ -349,7 +349,7 @@ static void find_all_names(struct resolver *r)
 	qsort(list, n, sizeof(*list), by_entry);
 	for (size_t i = 0; i < n; i++) {
 		struct fz_images_entry *e = &r->images->list[list[i].entry];
-		if (fz_names_may_keep(e->module))
+		if (fz_names_can_cache(e->module))
 			find_calls(r->images, e, list[i].address, calls);
 		if (i + 1 == n || list[i + 1].entry != list[i].entry)
 			fz_symbols_free(fz_steal(e->symbols));

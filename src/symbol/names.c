@@ -49,7 +49,7 @@ void fz_names_free(struct fz_names *n)
 	free(n);
 }
 
-bool fz_names_may_keep(const char *module)
+bool fz_names_can_cache(const char *module)
 {
 	return module[0] == '/' && strchr(module, ' ');
 }

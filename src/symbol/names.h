@@ -19,4 +19,4 @@ bool fz_names_get(const struct fz_names *n, const char *module, uint64_t address
 void fz_names_put(struct fz_names *n, const char *module, uint64_t address,
 		  const struct fz_symbols_call *calls, unsigned call_n);
 /* Whether the module can be cached: it has a build id. */
-bool fz_names_may_keep(const char *module);
+bool fz_names_can_cache(const char *module);

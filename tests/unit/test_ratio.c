@@ -258,7 +258,7 @@ static struct fz_drift_belief believe(const struct fz_drift_prior *prior,
 	static struct fz_drift d;
 
 	fz_drift_init(&d, prior, witnesses, n);
-	return fz_drift_seen_by_others(&d, cost, inside, NULL);
+	return fz_drift_without(&d, cost, inside, NULL);
 }
 
 static const struct fz_drift_prior machine = { .deviation = 0.1, .freedom = 30 };
@@ -351,9 +351,9 @@ static void test_many_witnesses(void **state)
 	for (size_t i = 0; i < d.n; i++)
 		assert_int_equal(d.index[i], 299 - i);
 	fz_drift_init(&others, &machine, many + 1, 299);
-	struct fz_drift_belief all = fz_drift_seen_by_others(&d, 1, 0, NULL);
-	struct fz_drift_belief without = fz_drift_seen_by_others(&d, 1, 0, &many[0]);
-	struct fz_drift_belief wanted = fz_drift_seen_by_others(&others, 1, 0, NULL);
+	struct fz_drift_belief all = fz_drift_without(&d, 1, 0, NULL);
+	struct fz_drift_belief without = fz_drift_without(&d, 1, 0, &many[0]);
+	struct fz_drift_belief wanted = fz_drift_without(&others, 1, 0, NULL);
 	assert_close(without.high, wanted.high, 1e-9);
 	assert_close(without.variance, wanted.variance, 1e-9);
 	assert_true(all.high > without.high && all.high < 0.01);

@@ -85,9 +85,9 @@ static void kept_names(void **state)
 	unsigned n = 9;
 
 	(void)state;
-	assert_true(fz_names_may_keep(module));
-	assert_false(fz_names_may_keep("/lib/x.so"));
-	assert_false(fz_names_may_keep("[jit]"));
+	assert_true(fz_names_can_cache(module));
+	assert_false(fz_names_can_cache("/lib/x.so"));
+	assert_false(fz_names_can_cache("[jit]"));
 	assert_false(fz_names_get(names, module, 1, calls, &n));
 	fz_names_put(names, module, 1, calls, 1);
 	fz_names_put(names, module, 2, NULL, 0);
