@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks from outside.
+/* Reading tasks from outside.
  *
  *   thread state {running loop, running task, list of tasks}
  *                                  |                |
@@ -9,8 +9,8 @@
  *                  v
  *   coroutine {state, frame} -- waits for --> coroutine {state, frame} -> ...
  *
- * All of it is read through copies of pages (pages.h), which say later whether it stood still.
- * Bounded everywhere: tasks, frames, awaiters, lengths.
+ * All of it is read through copies of pages (pages.h), which later tell whether it stayed
+ * unchanged. Everything is bounded: tasks, frames, awaiters, lengths.
  */
 #include "asyncio_tasks.h"
 
@@ -20,7 +20,7 @@ enum {
 	TASKS_MAX = 1 << 16,
 	FRAMES_MAX = 1 << 20,   /* of all tasks together */
 	COROUTINES_MAX = 4096,  /* of one task */
-	AWAITERS_MAX = 1 << 16, /* slots of a set of them */
+	AWAITERS_MAX = 1 << 16, /* slots of a set of awaiters */
 	FUTURES_MAX = 16,       /* between two tasks */
 	NAME_MAX = 255,         /* characters of a name */
 	FRAME_MAX = 1024,       /* bytes of a coroutine up to the end of its frame's fields */
@@ -46,10 +46,10 @@ void fz_py_tasks_release(struct fz_py_tasks *t)
 	*t = (struct fz_py_tasks){ 0 };
 }
 
-/* ---- where asyncio keeps things ---- */
+/* ---- asyncio's table of offsets ---- */
 
-/* The table {task: size, name, awaited_by, is_task, awaited_by_is_set, coro, node; interpreter:
- * size, tasks; thread: size, loop, task, tasks}. False: it cannot be one. */
+/* Parse the table {task: size, name, awaited_by, is_task, awaited_by_is_set, coro, node;
+ * interpreter: size, tasks; thread: size, loop, task, tasks}. False if it is invalid. */
 static bool parse_table(struct fz_py_tasks *t, const uint64_t *w)
 {
 	struct fz_py_layout *l = &t->runtime->layout;
@@ -65,7 +65,7 @@ static bool parse_table(struct fz_py_tasks *t, const uint64_t *w)
 	for (unsigned i = 10; i < TABLE_WORDS; i++)
 		if (w[i] % 8 || w[i] > w[9] || w[9] - w[i] < 8)
 			return false;
-	/* Thread states are copied up to the farthest field. */
+	/* Thread states are copied up to the last field that is used. */
 	if (w[10] > 3000 || w[11] > 3000)
 		return false;
 	t->layout = (struct fz_py_tasks_layout){ .size = (uint32_t)w[0],
@@ -156,8 +156,8 @@ uint64_t fz_py_tasks_frame(struct fz_py_tasks *t, const struct fz_py_tasks_threa
 	return untagged(coro) + t->runtime->layout.coro.frame;
 }
 
-/* Types that a chain of coroutines is made of. A step is what an asynchronous generator is asked
- * for by `async for`, anext() and aclose(): its first field is the generator. */
+/* Types in a chain of coroutines. A step is the object that an asynchronous generator returns to
+ * `async for`, anext() and aclose(): its first field is the generator. */
 enum kind { KIND_OTHER, KIND_COROUTINE, KIND_GENERATOR, KIND_ASYNC_GENERATOR, KIND_STEP };
 
 static const struct {
@@ -171,7 +171,7 @@ static const struct {
 	{ "async_generator_athrow", KIND_STEP },
 };
 
-/* What types are called does not change. */
+/* Types are recognised by name once: names do not change. */
 static enum kind kind_of(struct fz_py_tasks *t, uint64_t type)
 {
 	enum { BEGINNING = sizeof("coroutine") };
@@ -197,8 +197,8 @@ static enum kind kind_of(struct fz_py_tasks *t, uint64_t type)
 	return KIND_OTHER;
 }
 
-/* Does an object of this kind go on what an object of kind `before` waits for? What waits at the
- * end of a chain may be anything, such as a future's generator. */
+/* Does an object of this kind continue the chain after one of kind `before`? The end of a chain may
+ * be any object, such as a future's generator. */
 static bool goes_on(enum kind before, enum kind kind)
 {
 	if (before == KIND_OTHER)
@@ -210,7 +210,7 @@ static bool goes_on(enum kind before, enum kind kind)
 
 enum coro_state { CORO_OVER, CORO_RUNS, CORO_STOPPED, CORO_WAITS };
 
-/* States are numbered from -3 up to 3.14 and from 0 since. */
+/* States are numbered from -3 up to 3.14, and from 0 later. */
 static enum coro_state coro_state(const struct fz_py_layout *l, int8_t state)
 {
 	if (l->minor < 15)
@@ -224,7 +224,7 @@ static enum coro_state coro_state(const struct fz_py_layout *l, int8_t state)
 					  : CORO_OVER;
 }
 
-/* Up to 3.12 a state does not tell `yield` from waiting: the next instruction does. */
+/* Does the coroutine wait, rather than `yield`? Up to 3.12 only the next instruction tells. */
 static bool waits(struct fz_py_tasks *t, uint64_t position)
 {
 	enum { RESUME_QUICK = 150, RESUME, INSTRUMENTED_RESUME = 240, AFTER_YIELD_FROM = 2 };
@@ -236,7 +236,8 @@ static bool waits(struct fz_py_tasks *t, uint64_t position)
 		(next[0] == RESUME || next[0] == other) && next[1] >= AFTER_YIELD_FROM);
 }
 
-/* What a coroutine waits for: the last of its frame's values, or (3.15) the one before it. */
+/* The object that a coroutine waits for: the last value on its frame's stack, or (3.15) the one
+ * before it. */
 static uint64_t awaited(struct fz_py_tasks *t, uint64_t frame, const uint8_t *copy)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;
@@ -273,8 +274,8 @@ static bool add_frame(struct fz_py_tasks *t, const uint8_t *frame)
 	return true;
 }
 
-/* One coroutine: its frame, and what it waits for (0: nothing that has frames). kind: of the one
- * before. */
+/* Add a coroutine's frame, and return what it waits for (0: nothing with frames). *kind: that of
+ * the one before, replaced by its own. */
 static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, enum kind *kind,
 			   uint64_t *ret_next)
 {
@@ -294,7 +295,7 @@ static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, enum kind *kind
 	if (!goes_on(*kind, this_kind))
 		return true;
 	*kind = this_kind;
-	/* That of a coroutine which runs moves on all the time. */
+	/* A glance: the frame of a running coroutine changes all the time. */
 	if (!fz_py_pages_glance(t->from, coro, object, size))
 		return false;
 	enum coro_state state = coro_state(l, (int8_t)object[l->coro.state]);
@@ -309,7 +310,7 @@ static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, enum kind *kind
 			return false;
 		return add_frame(t, frame);
 	}
-	/* From the state on, so that its reference count may change. */
+	/* Without the header: the reference count may change. */
 	if (!fz_py_pages_read(t->from, coro + l->coro.state, object, 1) ||
 	    !fz_py_pages_read(t->from, coro + l->coro.frame, object + l->coro.frame,
 			      size - l->coro.frame) ||
@@ -434,7 +435,7 @@ bool fz_py_task_is_linked(struct fz_py_tasks *t, uint64_t task)
 	       back == node;
 }
 
-/* The smallest of a set of awaiters, and how many they are. */
+/* The lowest address in a set of awaiters, and their number. */
 static bool read_awaiters(struct fz_py_tasks *t, uint64_t set, uint64_t *ret, uint32_t *ret_n)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;
@@ -450,7 +451,7 @@ static bool read_awaiters(struct fz_py_tasks *t, uint64_t set, uint64_t *ret, ui
 		uint64_t type;
 		if (!fz_py_tasks_word(t, table + 16 * i, &key))
 			return false;
-		/* A key that was removed leaves an object in its place which is no task. */
+		/* A removed key leaves a dummy object, which is not a task. */
 		if (!key || !fz_py_tasks_word(t, key + l->object.type, &type) || key % 8)
 			continue;
 		uint64_t hash;
@@ -464,7 +465,7 @@ static bool read_awaiters(struct fz_py_tasks *t, uint64_t set, uint64_t *ret, ui
 	return true;
 }
 
-/* The task that waits for this one; between them may be futures, which are no tasks. */
+/* The task that waits for this one, perhaps through futures that are not tasks. */
 static bool read_awaiter(struct fz_py_tasks *t, uint64_t object, uint64_t *ret, uint32_t *ret_n)
 {
 	if (t->by_callbacks)
@@ -494,7 +495,7 @@ static bool read_awaiter(struct fz_py_tasks *t, uint64_t object, uint64_t *ret, 
 	return true;
 }
 
-/* Read everything about task i. The tasks that wait for it come into the list. */
+/* Read everything about task i, and add the tasks that wait for it to the list. */
 static void read_task(struct fz_py_tasks *t, uint32_t i)
 {
 	struct fz_py_task task = t->list[i];
@@ -535,7 +536,7 @@ bool fz_py_tasks_list(struct fz_py_tasks *t, const struct fz_py_tasks_thread *th
 			return false;
 		uint32_t task = fz_py_task_add(t, node - t->layout.node);
 		if (t->list[task].listed)
-			return false; /* in circles */
+			return false; /* a cycle */
 		t->list[task].listed = true;
 		if (!fz_py_pages_glance(t->from, node, &node, sizeof(node)))
 			return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* asyncio's tasks, who waits for whom, and where their coroutines are, from Python 3.11 on. */
+/* asyncio's tasks, which of them wait for which, and their coroutines' stacks, from Python 3.11 on.
+ */
 #pragma once
 
 #include "base/buf.h"
@@ -8,13 +9,14 @@
 #include "walk.h"
 
 struct fz_py_tasks_options {
-	bool all;     /* those that wait, too, not only the one that runs */
-	bool stopped; /* the target stands: no second copy */
-	bool names;   /* each task by its own name */
+	bool all;     /* waiting tasks, too, not only the running one */
+	bool stopped; /* the target is stopped: no second copy */
+	bool names;   /* show each task by its own name */
 	bool opcodes;
 };
 
-/* Offsets in asyncio's own objects, as its module tells them; before 3.14 only three are there. */
+/* Offsets in asyncio's own objects, from the table in its module; before 3.14 only three are set.
+ */
 struct fz_py_tasks_layout {
 	uint32_t size, name, awaited_by, is_task, by_set, coro, node;
 };
@@ -22,24 +24,24 @@ struct fz_py_tasks_layout {
 /* Addresses in 3.11 to 3.13, see asyncio_old.c. */
 struct fz_py_old_tasks {
 	uint64_t task_type, future_type;
-	uint64_t current;    /* dict {loop: task} */
-	uint64_t all, eager; /* sets */
-	uint64_t loop_key;   /* under which a thread keeps its loop; 0: not seen yet */
-	uint64_t group_type; /* of task groups, and which attribute says the task */
-	uint32_t group_slot;
-	uint32_t state;      /* offset in a task */
-	struct fz_map kinds; /* of types that last as long as the program */
-	struct fz_map
-		classes; /* of others, in this sample: another may have the memory in the next */
+	uint64_t current;      /* dict {loop: task} */
+	uint64_t all, eager;   /* sets */
+	uint64_t loop_key;     /* key of the loop in a thread's dict; 0: not seen yet */
+	uint64_t group_type;   /* type of task groups */
+	uint32_t group_slot;   /* index of a group's attribute with its task */
+	uint32_t state;        /* offset in a task */
+	struct fz_map kinds;   /* type -> kind, of types that live as long as the program */
+	struct fz_map classes; /* the same for other types, whose memory may be reused: for one
+				  sample */
 };
 
-/* A stack that begins at the outermost task that waits for the innermost one. */
+/* A stack from the outermost waiting task to the innermost one. */
 struct fz_py_task_stack {
 	uint32_t stack;
-	bool rejected; /* a task never stood still: the stack says only that */
+	bool rejected; /* a task kept changing: the stack is only a mark of that */
 };
 
-/* Types that have frames of tasks, or lead to such. */
+/* Number of types of coroutines and the like. */
 enum { FZ_PY_CORO_TYPES = 5 };
 
 struct fz_py_tasks {
@@ -48,18 +50,18 @@ struct fz_py_tasks {
 	struct fz_py_codes *codes;
 	struct fz_py_tasks_options options;
 	struct fz_py_tasks_layout layout;
-	bool found;        /* asyncio is there */
-	bool by_callbacks; /* it is an old one */
+	bool found;        /* asyncio was found */
+	bool by_callbacks; /* it is an old one: see asyncio_old.c */
 	struct fz_py_old_tasks old;
 	struct fz_py_pages pages, few;
-	struct fz_py_pages *from; /* the one that is read now */
+	struct fz_py_pages *from; /* the one of them to read now */
 
 	struct fz_py_task *list;
 	uint32_t n, cap;
 	struct fz_map by_address;
 	struct fz_py_raw_frame *frames; /* of coroutines, outermost first */
 	uint32_t frame_n, frame_cap;
-	struct fz_buf text; /* names that were given */
+	struct fz_buf text; /* names given by the program */
 	/* Types that have been recognised. */
 	uint64_t coroutine_types[FZ_PY_CORO_TYPES], int_type, str_type;
 	uint64_t *failed;
@@ -68,28 +70,28 @@ struct fz_py_tasks {
 	uint32_t path_cap, steps;
 	uint32_t unreadable_frame;
 
-	struct fz_py_task_stack *stacks; /* what fz_py_tasks_take found */
+	struct fz_py_task_stack *stacks; /* the result of fz_py_tasks_take */
 	uint32_t stack_n, stack_cap;
 };
 
-/* Look for asyncio in the target, unless it has been found. */
+/* Search for asyncio in the target, unless it was found before. */
 void fz_py_tasks_look(struct fz_py_tasks *t);
-/* Before the threads are copied: copy what the last sample looked at. */
+/* Copy the pages that the last sample used. Call before the threads are copied. */
 void fz_py_tasks_begin(struct fz_py_tasks *t);
 
-/* What a thread's copy says. */
+/* From a thread's copy. */
 struct fz_py_tasks_thread {
 	uint64_t address;    /* of the thread state */
-	uint64_t loop, task; /* that run; 0 */
+	uint64_t loop, task; /* the running ones, or 0 */
 };
 struct fz_py_tasks_thread fz_py_tasks_thread(struct fz_py_tasks *t, uint64_t tstate,
 					     const uint8_t *copy);
 /* Address of the frame of the running task's coroutine, or 0. */
 uint64_t fz_py_tasks_frame(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread);
-/* The stacks of a thread's tasks, after it was walked. `stack` is its own one, of which what is
- * above `base` belongs to the running task's coroutine; FZ_NONE where its coroutine is not there.
- * FZ_PY_WALK_OK: t->stacks; *ret_runs: the first of them is of the task that runs. CHANGED: try
- * again from the beginning. */
+/* Make the stacks of a thread's tasks, after the walk of the thread. `stack` is the thread's own;
+ * its part above `base` belongs to the running task's coroutine (FZ_NONE if that was not found).
+ * FZ_PY_WALK_OK: they are in t->stacks, and *ret_runs tells whether the first is the running
+ * task's. CHANGED: try again from the beginning. */
 enum fz_py_outcome fz_py_tasks_take(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread,
 				    uint32_t stack, bool runs, uint32_t base, bool *ret_runs);
 void fz_py_tasks_release(struct fz_py_tasks *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks of 3.11 to 3.13, whose module tells nothing of itself.
+/* Tasks of 3.11 to 3.13, whose module has no table of offsets.
  *
  *   sys.modules["_asyncio"] -> Task, Future           types
  *                              _current_tasks         {loop: task}
@@ -8,15 +8,15 @@
  *   thread's dict["__asyncio_running_event_loop__"] -> loop; 3.11: -> holder -> loop;
  *   3.13: thread state -> loop
  *
- * A task is a future, and who waits for a future is what it calls when it is done:
+ * A task is a future, and a future's callbacks tell which tasks wait for it:
  *
  *   task_wakeup of a task               that task
  *   TaskGroup._on_task_done             the task in which the group is
- *   a function or partial that keeps a  whoever waits for that one: gather(), shield(), wait(),
+ *   a function or partial that holds a  those that wait for that one: gather(), shield(), wait(),
  *   future                              wait_for() (3.11)
  *
- * The C structures have no table. Their offsets are those of each version's releases, and count
- * only when the types are as large as they were there.
+ * The offsets in the C structures are those of each version's releases, and are used only if the
+ * types have the same sizes.
  */
 #include "asyncio_tasks.h"
 
@@ -26,7 +26,7 @@ enum {
 	INTERPRETERS_MAX = 256,
 	SLOTS_MAX = 1 << 17,     /* of a set of tasks */
 	ENTRIES_MAX = 1 << 12,   /* of a dict of loops, or of a thread */
-	CALLBACKS_MAX = 1 << 12, /* looked at for one task */
+	CALLBACKS_MAX = 1 << 12, /* read for one task */
 	KEPT_MAX = 32,           /* cells of a function, arguments of a partial */
 	BASES_MAX = 8,
 	HEAP_TYPE = 1 << 9, /* in a type's flags */
@@ -70,7 +70,7 @@ static bool has_size(const struct fz_py_tasks *t, uint64_t type, uint64_t size)
 	return type && fz_process_read_u64(t->process, type + TYPE_SIZE, &found) && found == size;
 }
 
-/* What there is in the module's dict. */
+/* Find asyncio's types and sets in the module's dict. */
 static bool look_in(struct fz_py_tasks *t, const struct fz_py_names *reader, uint64_t dict)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;
@@ -148,8 +148,8 @@ static enum kind kind_by_name(struct fz_py_tasks *t, uint64_t type)
 	return OTHER;
 }
 
-/* A type of C code stays what it is; classes of the program are seen by what they are made of, and
- * end. */
+/* The kind of an object, cached by type: for good if the type is C code's, for this sample if it is
+ * a class of the program, which may be freed. Such a class has the kind of its base. */
 static enum kind kind_of(struct fz_py_tasks *t, uint64_t object)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;
@@ -209,7 +209,7 @@ static bool dict_entry(struct fz_py_tasks *t, const struct old_dict *d, uint32_t
 	return fz_py_tasks_word(t, at, key) && fz_py_tasks_word(t, at + 8, value);
 }
 
-/* Value of a key that is the same object; 0: none. */
+/* Value for a key, compared by identity; 0: none. */
 static bool dict_value(struct fz_py_tasks *t, uint64_t dict, uint64_t wanted, uint64_t *ret)
 {
 	struct old_dict d;
@@ -227,7 +227,7 @@ static bool dict_value(struct fz_py_tasks *t, uint64_t dict, uint64_t wanted, ui
 	return true;
 }
 
-/* The string under which threads keep their loop: one object for all of them. */
+/* The key of the loop in a thread's dict: one string object for all threads. */
 static uint64_t find_loop_key(struct fz_py_tasks *t, uint64_t dict)
 {
 	static const char name[] = "__asyncio_running_event_loop__";
@@ -292,7 +292,7 @@ bool fz_py_old_tasks_is_live(struct fz_py_tasks *t, uint64_t task)
 	       state == PENDING;
 }
 
-/* Of another loop, or done? */
+/* Is this a task of the loop that is not done? */
 static bool belongs(struct fz_py_tasks *t, uint64_t task, uint64_t loop)
 {
 	uint64_t its;
@@ -301,7 +301,7 @@ static bool belongs(struct fz_py_tasks *t, uint64_t task, uint64_t loop)
 	       its == loop;
 }
 
-/* Tasks in a set, which may change meanwhile: what is in it is judged task by task. */
+/* List the tasks in a set. The set may change meanwhile: each task is checked by itself. */
 static bool list_set(struct fz_py_tasks *t, uint64_t set, uint64_t loop)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;
@@ -358,7 +358,7 @@ static bool read_tuple(struct fz_py_tasks *t, uint64_t tuple, struct kept *ret)
 	return true;
 }
 
-/* What a function refers to outside itself. */
+/* The objects in a function's closure. */
 static bool read_cells(struct fz_py_tasks *t, uint64_t function, struct kept *ret)
 {
 	uint64_t closure;
@@ -372,7 +372,7 @@ static bool read_cells(struct fz_py_tasks *t, uint64_t function, struct kept *re
 	return true;
 }
 
-/* The attribute of a task group that says in which task it is; 0: it cannot be told. */
+/* The task that a task group belongs to, from its attribute; 0: unknown. */
 static bool read_parent(struct fz_py_tasks *t, uint64_t group, uint64_t *ret)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;
@@ -388,7 +388,7 @@ static bool read_parent(struct fz_py_tasks *t, uint64_t group, uint64_t *ret)
 	}
 	if (t->old.group_slot == FZ_NONE)
 		return true;
-	/* Where the attributes of an instance are as long as nobody asked for their dict. */
+	/* The inline values of an instance, used until something requests its __dict__. */
 	if (!fz_py_tasks_word(t, group - (l->minor == 11 ? 32 : 24), &values))
 		return false;
 	if (l->minor == 12)
@@ -409,7 +409,7 @@ static void add_waiter(struct waiters *w, uint64_t task)
 static bool read_callbacks(struct fz_py_tasks *t, uint64_t future, unsigned depth,
 			   struct waiters *w);
 
-/* Who is told by a callback? Futures that it keeps are waited for by others in turn. */
+/* Find the waiters that a callback notifies, following futures that it holds. */
 static bool read_callback(struct fz_py_tasks *t, uint64_t callback, unsigned depth,
 			  struct waiters *w)
 {
@@ -452,7 +452,7 @@ static bool read_callback(struct fz_py_tasks *t, uint64_t callback, unsigned dep
 	return true;
 }
 
-/* Depth ends the chain: futures that keep each other (shield) would go round in circles. */
+/* `depth` bounds the chain: futures that refer to each other (shield) form cycles. */
 static bool read_callbacks(struct fz_py_tasks *t, uint64_t future, unsigned depth,
 			   struct waiters *w)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of tasks. One is, outermost first,
+/* Stacks of tasks. A stack is, outermost first,
  *
  *   <task A> frames of A's coroutines <task B> frames of B's coroutines
  *
- * where A waits for B and nobody in the list is waited for by B. For the task that runs the frames
- * are those of its thread from its coroutine on, which may have called anything.
+ * where A waits for B, and B for no task in the list. The running task has the frames of its thread
+ * from its coroutine on, which may include any code.
  *
- * A stack counts when all that was read for it is the same in copies taken before and after; those
- * of the running task enclose the copy of its thread, so that all of it belongs to one moment. A
- * task that waits is looked at by itself again when it did not stand still.
+ * A stack is valid if everything read for it is the same in copies taken before and after; those
+ * for the running task enclose the copy of its thread, so all of it belongs to one moment. A
+ * waiting task that changed is read again by itself.
  */
 #include "asyncio_tasks.h"
 #include "opcodes.h"
@@ -19,7 +19,7 @@ enum {
 	STEPS_MAX = 1 << 20, /* from task to task, in one sample */
 };
 
-/* Names that a program gives often end in a number: tasks of one kind are to be one. */
+/* Names given by programs often end in a number: drop it, to join tasks of one kind. */
 static struct fz_str without_number(struct fz_str s)
 {
 	size_t n = s.n;
@@ -31,7 +31,7 @@ static struct fz_str without_number(struct fz_str s)
 	return (struct fz_str){ s.p, n };
 }
 
-/* The frame that stands for a task; `first` is the one of its outermost coroutine, or FZ_NONE. */
+/* The frame that represents a task; first: the frame of its outermost coroutine, or FZ_NONE. */
 static uint32_t marker(struct fz_py_tasks *t, const struct fz_py_task *task, uint32_t first)
 {
 	struct fz_profile *p = t->codes->into;
@@ -57,7 +57,7 @@ static uint32_t marker(struct fz_py_tasks *t, const struct fz_py_task *task, uin
 	return fz_profile_frame_named(p, fz_buf_view(&b), FZ_STR("~"), FZ_NO_LINE, FZ_KIND_TASK);
 }
 
-/* Add a task to the stack of those that wait for it: its marker, and its frames if it waits. */
+/* Add a task on top of the stack of its awaiters: its marker and, if `frames`, its frames. */
 static bool add_to_stack(struct fz_py_tasks *t, struct fz_py_task *task, bool frames, uint32_t base)
 {
 	const struct fz_py_raw_frame *f = task->frame_n ? t->frames + task->frame : NULL;
@@ -94,8 +94,8 @@ static bool add_to_stack(struct fz_py_tasks *t, struct fz_py_task *task, bool fr
 	return true;
 }
 
-/* The stack of task i and all that wait for it, each seen once. frames: its own, too. False: one of
- * them did not stand still. */
+/* The stack of task i and its awaiters, each once. frames: include its own. False if one of them
+ * changed meanwhile. */
 static bool stack_of(struct fz_py_tasks *t, uint32_t i, bool frames, uint32_t *ret)
 {
 	uint32_t n = 0, stack = FZ_NONE;
@@ -137,7 +137,7 @@ static void put_stack(struct fz_py_tasks *t, uint32_t stack, bool rejected)
 	t->stacks[t->stack_n++] = (struct fz_py_task_stack){ stack, rejected };
 }
 
-/* The frames of `stack` above `from`, put on `base`. */
+/* Rebuild the part of `stack` above `from` on top of `base`. */
 static uint32_t transplant(struct fz_py_tasks *t, uint32_t stack, uint32_t from, uint32_t base)
 {
 	const struct fz_profile *p = t->codes->into;
@@ -152,7 +152,7 @@ static uint32_t transplant(struct fz_py_tasks *t, uint32_t stack, uint32_t from,
 	return base;
 }
 
-/* Tasks that did not stand still, one by one, each with those that wait for it. */
+/* Read tasks that changed again, one by one, each with its awaiters. */
 static void look_again(struct fz_py_tasks *t)
 {
 	uint32_t stack, looks = 0;
@@ -182,7 +182,7 @@ static void look_again(struct fz_py_tasks *t)
 	t->from = &t->pages;
 }
 
-/* Tasks that nobody in the list waits for begin a stack; then those that wait in circles. */
+/* Make a stack for each task that waits for none in the list; then for those in cycles. */
 static void take_waiting(struct fz_py_tasks *t, uint32_t running)
 {
 	uint32_t stack;

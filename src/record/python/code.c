@@ -5,11 +5,11 @@
  *   places: (code, position) -> {code entry, frame}     one probe in the common case
  *   list:   {address, signature, function, line table}
  *
- * A code object can be freed and another take its address. So entries carry the epoch in which
- * they were last known to be right; when the caller starts a new epoch (code was freed in the
- * target, or a millisecond went by), an entry's signature - the addresses of its name, file and
- * line table, its first line, its serial number or the text of its strings - is compared with the
- * target before the entry is used again.
+ * A code object can be freed and another take its address. So each entry has the epoch in which it
+ * was last known to be valid; when the caller starts a new epoch (code was freed in the target, or
+ * a millisecond went by), an entry's signature - the addresses of its name, file and line table,
+ * its first line, its serial number or the text of its strings - is compared with the target before
+ * the entry is used again.
  */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -29,42 +29,42 @@ enum {
 	TABLE_BYTES_MAX = 256 << 20,
 	TLBC_MAX = 1 << 16,
 	REFRESH_BATCH = 256,
-	TEXT_START = 16, /* of a string object: behind its reference count and type */
+	TEXT_START = 16, /* in a string object: after its reference count and type */
 };
 
-/* What tells one code object from another at the same address. */
+/* Distinguishes a code object from others at the same address. */
 struct signature {
 	uint64_t filename, name, line_table;
 	int32_t first_line;
-	uint32_t size;    /* of the bytecode, where it is inside the object */
+	uint32_t size;    /* of the bytecode, if it is inside the object */
 	uint32_t version; /* unique among code objects, from 3.12 on */
 };
 
-/* Before 3.12 a code object that replaces another of the same shape can have all of the above in
- * common with it, its strings having replaced the other's: so their text is looked at too. */
+/* Before 3.12 a code object can have the same signature as the one that it replaces, if its strings
+ * replaced the other's strings: so their text is compared, too. */
 struct text_check {
 	uint64_t hash;
-	uint32_t size; /* of the string object, as far as it is compared; 0: not at all */
+	uint32_t size; /* compared bytes of the string object; 0: not compared */
 };
 
 struct fz_py_code {
 	uint64_t address;
 	struct signature signature;
 	struct text_check name_text, file_text;
-	uint64_t read_at; /* as start times of processes are counted */
-	uint64_t mark;    /* by which a tick in the kernel knew it; 0: none was asked for */
+	uint64_t read_at; /* on the clock of processes' start times */
+	uint64_t mark;    /* the mark by which ticks in the kernel identify it; 0: not needed yet */
 	uint32_t epoch;
 	uint32_t asked; /* epoch in which it was last put into a batch */
 	uint32_t function;
 	uint32_t flags;
 	uint32_t table_n;
 	uint8_t *table;
-	uint8_t *units; /* of the bytecode (opcodes.h), once they were asked for */
+	uint8_t *units; /* of the bytecode (opcodes.h); NULL until needed */
 };
 
 struct fz_py_place {
 	uint64_t code;     /* 0: empty */
-	uint64_t position; /* its opcode on top of it */
+	uint64_t position; /* with the opcode in the top byte */
 	uint32_t entry, frame;
 };
 
@@ -142,7 +142,7 @@ static uint32_t u32_at(const uint8_t *p, uint32_t offset)
 	return v;
 }
 
-/* Take the signature out of a copy of the object's header. */
+/* Extract the signature from a copy of the object's header. */
 static bool parse_signature(const struct fz_py_layout *l, const uint8_t *p, struct signature *ret,
 			    uint32_t *ret_flags)
 {
@@ -197,7 +197,7 @@ static void resolve_file(struct fz_py_codes *c, struct fz_buf *file)
 	free(full);
 }
 
-/* Take note of the beginning of a string object, so that it can be compared later. */
+/* Hash the beginning of a string object for later comparison. */
 static struct text_check check_text(struct fz_py_codes *c, uint64_t object)
 {
 	enum { COMPARED = 128 };
@@ -254,8 +254,8 @@ static bool same_signature(const struct signature *a, const struct signature *b)
 	       a->first_line == b->first_line && a->size == b->size && a->version == b->version;
 }
 
-/* Bring an entry up to this epoch, given what its address holds now. What changed there costs all
- * places: they hold frames of the old one. */
+/* Bring an entry up to this epoch, given the signature at its address now. If that changed all
+ * places are dropped: they may hold frames of the old object. */
 static bool renew(struct fz_py_codes *c, struct fz_py_code *code, const struct signature *now,
 		  uint32_t flags)
 {
@@ -299,7 +299,7 @@ static bool same_text(const struct text_check *t, const uint8_t **p)
 	return fz_hash_bytes(*p - t->size, t->size) == t->hash;
 }
 
-/* Look at one entry's part of the copy. */
+/* Compare one entry with its part of the copy. */
 static bool batch_entry(struct batch *b, struct fz_py_code *code, const uint8_t **p)
 {
 	const struct fz_py_layout *l = b->c->layout;
@@ -308,10 +308,10 @@ static bool batch_entry(struct batch *b, struct fz_py_code *code, const uint8_t 
 	bool ok = parse_signature(l, *p, &now, &flags);
 
 	*p += l->code.size;
-	/* Both, whatever the first says: each moves p past its bytes. */
+	/* Always both: each moves p past its bytes. */
 	bool same_name = same_text(&code->name_text, p), same_file = same_text(&code->file_text, p);
 	if (!same_name || !same_file)
-		code->signature.line_table = 0; /* equal to none */
+		code->signature.line_table = 0; /* equals no signature */
 	return ok && renew(b->c, code, &now, flags);
 }
 
@@ -364,8 +364,8 @@ bool fz_py_codes_refresh(struct fz_py_codes *c, const uint64_t *codes, size_t n)
 	return b.ok;
 }
 
-/* 3.12 and later put a frame of their own between a class and its __init__; its code has one string
- * for name and file and no line. Tracebacks don't show it. */
+/* 3.12 and later insert a frame between a class and its __init__; its code has a single string for
+ * name and file, and no line. Tracebacks don't show it. */
 static bool is_trampoline(const struct fz_py_code *code)
 {
 	return code->signature.filename == code->signature.name && code->signature.first_line <= 0;
@@ -378,7 +378,7 @@ static bool revalidate(struct fz_py_codes *c, uint32_t entry)
 	return c->list[entry].epoch == c->epoch;
 }
 
-/* Entry of a code object, read now or known from before. */
+/* Entry of a code object, which is read if it is new; FZ_NONE if it is invalid. */
 static uint32_t find_code(struct fz_py_codes *c, uint64_t address)
 {
 	uint32_t i = fz_map_get(&c->by_address, address);
@@ -406,7 +406,7 @@ uint32_t fz_py_codes_flags(const struct fz_py_codes *c, uint64_t code)
 
 /* ---- positions ---- */
 
-/* Where the bytecode that a frame runs begins: in the object, or in a thread's own copy. */
+/* Address of the bytecode that a frame runs, in the object or in a thread's own copy. */
 static bool bytecode_start(struct fz_py_codes *c, uint64_t code, uint32_t tlbc_index, uint64_t *ret)
 {
 	const struct fz_py_layout *l = c->layout;
@@ -463,7 +463,7 @@ static uint32_t make_frame(struct fz_py_codes *c, const struct fz_py_code *code,
 uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t position,
 			   uint32_t tlbc_index, uint8_t opcode)
 {
-	/* Addresses have room for it; an opcode that is not known leaves the position as it is. */
+	/* Addresses leave the top byte free; it is 0 for an unknown opcode. */
 	uint64_t key = position | (uint64_t)(uint8_t)(opcode + 1) << 56;
 	int64_t offset;
 
@@ -490,7 +490,7 @@ uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t positi
 
 /* ---- marks ---- */
 
-/* As tick.bpf.c mixes them. */
+/* The same hash as in tick.bpf.c. */
 static uint64_t mark_header(const struct signature *s)
 {
 	uint64_t mark = fz_bpf_mix((uint32_t)s->first_line, s->filename);
@@ -515,7 +515,8 @@ static bool mark_text(struct fz_py_codes *c, uint64_t object, uint64_t *mark)
 	return true;
 }
 
-/* The mark of an entry, if the target holds that object still: what was read of it is true then. */
+/* Compute the mark of an entry, if the target still has that object: then all that was read of it
+ * holds. */
 static bool mark_entry(struct fz_py_codes *c, struct fz_py_code *code)
 {
 	struct signature now;
@@ -540,7 +541,7 @@ static uint32_t marked_frame(struct fz_py_codes *c, uint64_t code, uint64_t posi
 	uint32_t entry = fz_map_get(&c->by_address, code);
 
 	if (entry == FZ_NONE || c->list[entry].mark != mark) {
-		/* Another was there, or what is there has not been looked at. */
+		/* Another object was there, or this one is new. */
 		fz_py_codes_expire(c);
 		entry = find_code(c, code);
 		if (entry == FZ_NONE || !mark_entry(c, &c->list[entry]) ||
@@ -550,7 +551,7 @@ static uint32_t marked_frame(struct fz_py_codes *c, uint64_t code, uint64_t posi
 	c->list[entry].epoch = c->epoch;
 	size_t places = c->place_n;
 	uint32_t frame = fz_py_codes_frame(c, code, position, tlbc_index, FZ_NO_OPCODE);
-	/* Where a thread's own bytecode begins was read just now. */
+	/* The start of a thread's own bytecode was read just now: confirm it. */
 	if (tlbc_index && c->place_n != places && !mark_entry(c, &c->list[entry])) {
 		forget_places(c);
 		return FZ_NONE;
@@ -558,8 +559,9 @@ static uint32_t marked_frame(struct fz_py_codes *c, uint64_t code, uint64_t posi
 	return frame;
 }
 
-/* Versions count code objects as they are made, in each process from the fork on: the same one may
- * be of another then. What had been read before it is of both. */
+/* Versions number code objects as they are created, after a fork in each process by itself, so the
+ * same number may mean different objects. Up to the newest version read before the fork they are
+ * common to both processes; return that. */
 static uint32_t newest_before(const struct fz_py_codes *c, uint64_t start)
 {
 	uint32_t newest = 0;
@@ -577,8 +579,8 @@ void fz_py_codes_set_kin(struct fz_py_codes *c, struct fz_py_codes *kin)
 		c->newest = newest_before(kin, c->process->image.start_time);
 }
 
-/* Of what was found by its mark: was it there when the process was forked? Where marks have texts
- * in them those say it. */
+/* Did a code object that was found by its mark exist at the fork? If marks include text (no
+ * versions) a match is enough. */
 static bool is_inherited(const struct fz_py_codes *c, uint64_t code)
 {
 	uint32_t entry = fz_map_get(&c->kin->by_address, code);
@@ -589,7 +591,7 @@ static bool is_inherited(const struct fz_py_codes *c, uint64_t code)
 	return version && version <= c->newest;
 }
 
-/* A thread's own bytecode may be elsewhere in the one than in the other. */
+/* The kin is not used for a thread's own bytecode, whose address may differ there. */
 uint32_t fz_py_codes_marked(struct fz_py_codes *c, uint64_t code, uint64_t position,
 			    uint32_t tlbc_index, uint64_t mark)
 {
@@ -601,7 +603,7 @@ uint32_t fz_py_codes_marked(struct fz_py_codes *c, uint64_t code, uint64_t posit
 	return frame != FZ_NONE && is_inherited(c, code) ? frame : FZ_NONE;
 }
 
-/* Find out where the instructions of a code object begin. */
+/* Compute the units of a code object's bytecode (opcodes.h). */
 static bool read_units(struct fz_py_codes *c, struct fz_py_code *code)
 {
 	uint32_t n = code->signature.size;

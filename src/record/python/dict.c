@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The shape of keys objects; dict.h has the picture. Up to 3.10 the header is {references, slots,
+/* The layout of keys objects; dict.h has the picture. Up to 3.10 the header is {references, slots,
  * lookup, usable, entries} and each entry has its hash; from 3.11 on {references, logarithms and
  * kind, usable, entries}, and entries whose keys are all strings have no hash. */
 #include "dict.h"
@@ -29,6 +29,6 @@ bool fz_py_dict_entries(const struct fz_py_layout *l, uint64_t keys,
 
 uint64_t fz_py_dict_values(const struct fz_py_layout *l, uint64_t values)
 {
-	/* From 3.13 on behind four bytes about the array. */
+	/* From 3.13 on a small header comes first. */
 	return values && l->minor >= 13 ? values + 8 : values;
 }

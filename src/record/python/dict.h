@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a dict's entries lie:
+/* Locating a dict's entries:
  *
  *   dict {keys, values}     values is NULL unless the keys are shared (a "split" dict)
  *   keys {header, indices[1 << n], entries[]}   entries in order of insertion
@@ -12,13 +12,13 @@
 enum { FZ_PY_KEYS_WORDS = 5 }; /* of the header of a keys object */
 
 struct fz_py_entries {
-	uint64_t at, n;         /* n is the target's word: check it against a limit */
-	unsigned words;         /* an entry has; the last two are its key and its value */
-	uint64_t slots, usable; /* of the index; entries that can still be added */
+	uint64_t at, n;         /* n is untrusted: check it against a limit */
+	unsigned words;         /* per entry; the last two are its key and its value */
+	uint64_t slots, usable; /* of the index; how many entries can still be added */
 };
 
-/* From a copy of the header of the keys object at that address. False: it cannot be one. */
+/* Parse a copy of the header of the keys object at that address. False if it is invalid. */
 bool fz_py_dict_entries(const struct fz_py_layout *l, uint64_t keys,
 			const uint64_t head[FZ_PY_KEYS_WORDS], struct fz_py_entries *ret);
-/* Address of the array of values of a split dict, from the word in the dict. */
+/* Address of a split dict's array of values, from the pointer in the dict. */
 uint64_t fz_py_dict_values(const struct fz_py_layout *l, uint64_t values);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread state says about exceptions:
+/* Exceptions in a thread state:
  *
  *   raised      an exception on its way up through frames
- *   exc_state   {value, previous}: what an except or finally block is dealing with
+ *   exc_state   {value, previous}: the one that an except or finally block handles
  *   exc_info -> the innermost such item: exc_state, or that of the generator that runs, whose
  *               chain of `previous` ends at exc_state
  *
  * A generator can run inside an except block (its own item is empty then) or have an except block
- * of its own (exc_state is empty then), so the whole chain counts. Items of generators are outside
- * the thread state; they are read together with the pointer to the first, which must not have
- * moved meanwhile. Generators in generators make long chains: their pages are copied by one call.
+ * itself (exc_state is empty then), so the whole chain must be checked. Generators' items are
+ * outside the thread state; they are read together with the pointer to the first, which must not
+ * change meanwhile. Nested generators make long chains: their pages are copied in one call.
  */
 #include "exception.h"
 
@@ -28,7 +28,7 @@ static bool is_exception(const struct fz_py_runtime *runtime, uint64_t value)
 	return value && !(runtime->layout.exc_item.none && value == runtime->none);
 }
 
-/* Look at the generators' items from `item` on. False: the thread went on meanwhile. */
+/* Check the generators' items from `item` on. False if the thread changed meanwhile. */
 static bool look_at_chain(struct fz_py_pages *pages, const struct fz_py_runtime *runtime,
 			  uint64_t tstate, uint64_t item, bool *ret)
 {
