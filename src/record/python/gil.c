@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the GIL tells: which threads ran between two looks at it, and which stand still until it
- * changes hands. */
+/* Conclusions from the GIL: which threads ran between two reads of it, and which stand still until
+ * it changes hands. */
 #include "python_state.h"
 
 enum {
@@ -15,7 +15,7 @@ static uint32_t gil_size(const struct fz_py_layout *l)
 	return l->gil.switches + 8 - l->gil.last_holder;
 }
 
-/* A lock that is part of an interpreter's structure (from 3.12 on) lies in its block already. */
+/* A lock inside the interpreter's structure (from 3.12 on) is already part of its block. */
 static size_t plan_gil(struct fz_python *py, uint64_t at)
 {
 	uint32_t size = gil_size(py->layout);
@@ -51,7 +51,7 @@ void fz_py_gils_plan_end(struct fz_python *py)
 	}
 }
 
-/* ---- what was copied ---- */
+/* ---- reading the copy ---- */
 
 struct gil_state {
 	uint64_t holder, switches;
@@ -88,14 +88,14 @@ void fz_py_gils_find_runners(struct fz_python *py)
 	}
 }
 
-/* ---- threads that wait ---- */
+/* ---- waiting threads ---- */
 
 void fz_py_gils_let_wait(struct fz_python *py, struct fz_py_thread *t,
 			 const struct fz_python_stack *s)
 {
 	uint32_t i = py->threads.interps[t->interp].gil;
 
-	/* Whose tasks another thread may have woken. */
+	/* By task: another thread may have woken some of its tasks. */
 	if (py->by_task || t->shared || i == FZ_NONE ||
 	    py->threads.gils[i].at_end == FZ_PY_NO_COPY || s->rejected ||
 	    py->threads.gils[i].hold_off > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of all threads, thrown away; glance.h has the contract. Where only one thread runs Python
- * code at a moment it is looked for others a few times: a server may have a thread for each
- * request, and none at that moment. */
+/* Takes samples of all threads into a scratch profile; glance.h has the contract. If only one
+ * thread runs Python code it is sampled several times: a server may have a thread per request, and
+ * none at that moment. */
 #include "glance.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout tables, and the reading of _Py_DebugOffsets.
+/* The layout tables, and parsing of _Py_DebugOffsets.
  *
  * The static tables hold for every patch release of a minor version, release and debug builds,
  * x86-64 and aarch64: they were compiled from the headers of first and last releases and the
@@ -138,8 +138,8 @@ const struct fz_py_layout *fz_py_layout_static(unsigned minor)
 	return NULL;
 }
 
-/* Sections of _Py_DebugOffsets: where each keeps its size, by version, and the most that we
- * believe. Fields of a section are offsets into a structure of that size. */
+/* Sections of _Py_DebugOffsets: the position of each one's size, by version, and its plausible
+ * maximum. Fields of a section are offsets into a structure of that size. */
 enum section {
 	RUNTIME, INTERP, THREAD, FRAME, CODE, OBJECT, TYPE, BYTES, UNICODE, DICT, GC, SET, INT, CORO,
 	TUPLE, LIST, FLOAT,
@@ -322,8 +322,8 @@ static int add_gc_base(const struct table *t, struct fz_py_layout *out, struct f
 	return 0;
 }
 
-/* Where a thread keeps its exceptions is in the table from 3.15 on only; but the fields have had
- * the same neighbours since 3.13. A table in which they don't fit has nothing to say about them. */
+/* The table has a thread's exception fields from 3.15 on only, but their neighbours have been the
+ * same since 3.13. If they don't fit they stay absent. */
 static void fill_exceptions(const struct table *t, struct fz_py_layout *out)
 {
 	uint64_t size = t->sizes[THREAD];
@@ -340,7 +340,7 @@ static void fill_exceptions(const struct table *t, struct fz_py_layout *out)
 		out->thread.exc_state = out->thread.stack_chunk + 24;
 }
 
-/* Of types the table has little; what is missing stands as far from it as in all versions. */
+/* The table has few fields of types; the others have fixed distances from those in all versions. */
 static void fill_values(struct fz_py_layout *out)
 {
 	static const uint32_t qualname[] = { 848, 848, 856 }; /* behind the name */
@@ -358,8 +358,8 @@ static void fill_values(struct fz_py_layout *out)
 	}
 }
 
-/* 3.13's table says nothing of coroutines and asyncio: coroutines are as in 3.12, and the running
- * loop comes right behind the public part of a thread state. */
+/* 3.13's table lacks coroutines and asyncio: coroutines are as in 3.12, and the running loop
+ * directly follows the public part of a thread state. */
 static void fill_coroutines(const struct table *t, struct fz_py_layout *out)
 {
 	const struct fz_py_layout *before = fz_py_layout_static(12);
@@ -369,7 +369,7 @@ static void fill_coroutines(const struct table *t, struct fz_py_layout *out)
 		out->coro.running_loop = (uint32_t)t->sizes[THREAD];
 }
 
-/* What is the same in all versions that have the table, or follows from what was read. */
+/* Fields that are the same in all versions with the table, or follow from others. */
 static void fill_rest(const struct table *t, struct fz_py_layout *out)
 {
 	bool ft = out->free_threaded;
@@ -398,7 +398,7 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 		fill_coroutines(t, out);
 	out->code.flags = FZ_PY_ABSENT;
 	out->code.size = (uint32_t)t->sizes[CODE];
-	/* Not in the table. That code was freed (counted from 3.14 on) does not tell which. */
+	/* Not in the table, but needed: the counter of freed code (3.14 on) does not tell which. */
 	out->code.version = FZ_PY_ABSENT;
 	if (out->code.first_line + 28 <= out->code.size)
 		out->code.version = out->code.first_line + 24;
@@ -412,7 +412,8 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 		out->unicode.compact_data = out->unicode.ascii_data + 16;
 }
 
-/* Readers copy a string up to its data, and a code object, in one piece. */
+/* Check what readers rely on: they copy a code object, and a string up to its data, in one piece.
+ */
 static int check_pieces(const struct fz_py_layout *l, struct fz_error *err)
 {
 	if (l->unicode.state + 4 > l->unicode.ascii_data ||

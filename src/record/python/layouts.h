@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where things lie in the memory of each CPython version.
+/* The layout of data structures in each CPython version.
  *
  * 3.8 - 3.12 come from tables that were compiled from each version's own headers; from 3.13 on the
  * interpreter carries a table of its own (_Py_DebugOffsets, at the start of _PyRuntime), which is
@@ -124,7 +124,7 @@ struct fz_py_layout {
 	struct {
 		uint32_t value;
 	} real;
-	/* What asyncio's tasks are made of, from 3.11 on. */
+	/* Coroutines, for asyncio's tasks, from 3.11 on. */
 	struct {
 		uint32_t frame, state; /* in a coroutine; the state is one byte */
 		uint32_t stack;        /* in a frame: the end of its values, up to 3.13 counted */
@@ -132,7 +132,7 @@ struct fz_py_layout {
 	} coro;
 };
 
-/* A field of something that was copied. */
+/* A 64-bit field in a copy of an object. */
 static inline uint64_t fz_py_word(const uint8_t *copy, uint32_t offset)
 {
 	uint64_t v;
@@ -144,11 +144,11 @@ static inline uint64_t fz_py_word(const uint8_t *copy, uint32_t offset)
 /* The table of a version before 3.13, or NULL. */
 const struct fz_py_layout *fz_py_layout_static(unsigned minor);
 
-/* Bytes of _Py_DebugOffsets that fz_py_layout_parse looks at, of any version. */
+/* The most bytes of _Py_DebugOffsets that fz_py_layout_parse reads, of any version. */
 enum { FZ_PY_DEBUG_OFFSETS_MAX = 888 };
 #define FZ_PY_COOKIE "xdebugpy"
 
-/* Layout from a copy of the target's _Py_DebugOffsets. A version newer than known is refused
- * unless best_effort, which reads it as the newest known. */
+/* Parse a copy of the target's _Py_DebugOffsets. An unknown newer version is refused unless
+ * best_effort, which treats it as the newest known. */
 int fz_py_layout_parse(const void *table, size_t n, bool best_effort, struct fz_py_layout *ret,
 		       struct fz_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line tables of code objects. All are runs of instructions in order:
+/* The line tables of code objects. All consist of runs of instructions, in order:
  *
  *   lnotab (3.8, 3.9)   (bytes, signed lines) pairs: `lines` is added once `bytes` are passed
  *   3.10                (bytes, signed lines) pairs: `lines` is added first, -128 is "no line"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Variables lie behind the fields of a frame, in the order of the names in its code object:
+/* Variables follow the fields of a frame, in the order of the names in its code object:
  *
  *   frame {code, ..., variable, variable, ..., cell, ...} -> object
  *                                               '-> cell {object}
  *
- * Nothing holds a running program still. So a sample is taken, then the variables of its frames are
+ * A running program does not hold still. So a sample is taken, then the variables of its frames are
  * read as of one moment (pages.h), then a second sample is taken: a frame that is at the same place
  * in both, with callers that did not move, was there all the time.
  *
- * Two equal copies are not enough for a value: a loop frees an object and makes another where it
- * was, over and over, so that a variable and what is not its value any more look the same each time
- * round. So copies are taken at many random moments and all have to agree. Whatever else is read is
- * not shown. A program that is stopped is read once.
+ * Two equal copies are not enough for a value: a loop may free an object and create another at the
+ * same address, over and over, so that a stale value looks the same in every iteration. So copies
+ * are taken at many random moments, and a value is shown only if all agree. A stopped program is
+ * read once.
  */
 #include "locals.h"
 
@@ -28,7 +28,7 @@ enum {
 	LOOK_PAUSE_NS = 100000, /* the longest */
 };
 
-/* Cells and free variables, in the byte that each variable has in co_localspluskinds. */
+/* Flags of cells and free variables in co_localspluskinds. */
 enum { IN_CELL = 0x40 | 0x80 };
 
 static const struct fz_py_value_limits limits[] = {
@@ -101,9 +101,9 @@ void fz_py_locals_release(struct fz_py_locals *l)
 /* ---- the names of a code object ---- */
 
 struct names {
-	uint64_t tuples[3]; /* one behind another */
+	uint64_t tuples[3]; /* in the order of the variables */
 	uint64_t sizes[3];
-	uint64_t kinds; /* bytes, one for each; 0: those of the first tuple are no cells */
+	uint64_t kinds; /* bytes object, one byte per name; 0: only the first tuple has no cells */
 	uint64_t n;
 };
 
@@ -150,13 +150,13 @@ static bool is_in_cell(struct fz_py_value_reader *r, const struct names *names, 
 
 /* ---- values ---- */
 
-/* From 3.14 on the low bits of what a frame holds are a tag: of an object (whether its references
- * are counted), or of a small whole number in place of one. */
+/* From 3.14 on the low bits of a frame's values are a tag: of an object (whether its references are
+ * counted), or of a small integer stored in place of one. */
 enum { TAG_MASK = 3, TAG_INT = 3, TAG_BITS = 2, TAGS_FROM = 14 };
 
 enum found { FOUND_NOTHING, FOUND_VALUE, FOUND_TROUBLE };
 
-/* What variable i is bound to; nothing: it is not bound. */
+/* Read the value of variable i; FOUND_NOTHING if it is unbound. */
 static enum found read_variable(struct fz_py_value_reader *r, const struct names *names, uint64_t i,
 				uint64_t slot, struct fz_buf *type, struct fz_buf *value)
 {
@@ -179,7 +179,7 @@ static enum found read_variable(struct fz_py_value_reader *r, const struct names
 	return fz_py_value_read(r, object, type, value) ? FOUND_VALUE : FOUND_TROUBLE;
 }
 
-/* Reading the variables of one thread. */
+/* State while reading the variables of one thread. */
 struct reading {
 	struct fz_py_value_reader r;
 	struct fz_locals *into;
@@ -190,7 +190,8 @@ struct reading {
 	uint32_t span_cap;
 };
 
-/* Names alone where address is 0. False: they cannot be read. */
+/* Add a frame's variables; only their names if `address` is 0. False if the names are unreadable.
+ */
 static bool read_frame(struct reading *g, uint64_t code, uint64_t address, uint32_t depth)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 }, type = { 0 }, value = { 0 };
@@ -235,7 +236,7 @@ static struct reading begin(struct fz_python *py, struct fz_locals *into)
 	};
 }
 
-/* The walk that a stack comes from; NULL: there are no frames, or not for certain. */
+/* The walk that a stack comes from; NULL if its frames are uncertain, or there are none. */
 static const struct fz_py_walk *walk_of(const struct fz_python *py,
 					const struct fz_python_stack *stack)
 {
@@ -269,7 +270,7 @@ static uint64_t code_of(const struct fz_py_raw_frame *f)
 	return f->code & ((1ull << FZ_PY_CODE_BITS) - 1);
 }
 
-/* Does frame i of the walk, counted from the root, stand in the stack and run code? */
+/* Is frame i of the walk, counted from the root, in the stack, and a frame of code? */
 static bool is_shown(const struct fz_py_walk *w, uint32_t i)
 {
 	return !is_marker(raw_frame(w, i)) &&
@@ -281,8 +282,7 @@ static uint32_t depth_of(const struct fz_python *py, const struct fz_py_walk *w,
 	return py->into->stacks[w->last_stacks[i]].depth;
 }
 
-/* Look again at some moment: which of the variables changed is not known. Returns whether none did.
- */
+/* Read again at a later moment; variables that changed become unknown. Returns true if none did. */
 static bool look_again(struct reading *g)
 {
 	bool ok = true;
@@ -324,7 +324,7 @@ static void read_thread(struct fz_python *py, const struct fz_py_walk *w,
 					   depth_of(py, w, i));
 			t->ends[i] = t->locals.n;
 		}
-		/* The first round only finds out where everything is. */
+		/* The first round only collects the addresses. */
 		done = py->options.stopped || (round && confirm(&g));
 	}
 	free(g.spans);
@@ -354,7 +354,7 @@ void fz_py_locals_read(struct fz_python *py)
 	}
 }
 
-/* ---- what of it is right ---- */
+/* ---- after the second sample ---- */
 
 static void copy_frame(struct fz_locals *to, const struct fz_py_locals_thread *t, uint32_t i,
 		       bool *torn)
@@ -370,7 +370,8 @@ static void copy_frame(struct fz_locals *to, const struct fz_py_locals_thread *t
 	}
 }
 
-/* The variables of a stack, from those of the thread as far as its frames are the same. */
+/* Set the variables of a stack: the thread's for frames that are still the same, else names only.
+ */
 static void settle(struct fz_python *py, const struct fz_py_walk *w,
 		   const struct fz_py_locals_thread *t, struct fz_locals *to)
 {
@@ -388,7 +389,7 @@ static void settle(struct fz_python *py, const struct fz_py_walk *w,
 			read_frame(&names, code_of(now), 0, depth_of(py, w, i));
 			py->locals.torn = true;
 		}
-		/* A caller that went on calls again. */
+		/* If a caller moved, all frames that it called are new. */
 		same = same && now->position == t->frames[i].position;
 	}
 	free(names.spans);

@@ -12,8 +12,8 @@ struct fz_python;
 struct fz_py_locals_thread {
 	uint32_t thread;                /* of the profile */
 	struct fz_py_raw_frame *frames; /* outermost first */
-	uint64_t *addresses;            /* of them */
-	uint32_t *ends;                 /* where in `locals` those of each frame end */
+	uint64_t *addresses;            /* of the frames */
+	uint32_t *ends;                 /* for each frame, the end of its variables in `locals` */
 	uint32_t n;
 	struct fz_locals locals;
 };
@@ -22,14 +22,14 @@ struct fz_py_locals {
 	struct fz_py_pages pages;
 	struct fz_py_locals_thread *threads;
 	uint32_t thread_n, thread_cap;
-	struct fz_locals *list; /* one for each stack of the sample */
+	struct fz_locals *list; /* one per stack of the sample */
 	uint32_t n, cap;
-	bool torn; /* some are not known */
+	bool torn; /* some are unknown */
 };
 
 void fz_py_locals_release(struct fz_py_locals *l);
-/* Read those of the sample that was just taken. */
+/* Read the variables for the sample that was just taken. */
 void fz_py_locals_read(struct fz_python *py);
-/* Give the sample that was just taken what was read for the one before: what is in frames that are
- * still the same is right. */
+/* Assign the variables read for the previous sample to the sample that was just taken: they are
+ * valid for frames that are still the same. */
 void fz_py_locals_settle(struct fz_python *py);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sys.modules["threading"].__dict__["_active"][ident]._name, by reading dicts (dict.h) from
- * outside. Entries are gone through in order. An instance keeps its attributes in a dict (3.8
- * - 3.10), in an array beside it whose names are the type's cached keys (3.11, 3.12), or in one
- * inside it (3.13).
+ * outside, with a linear search. An instance has its attributes in a dict (3.8 - 3.10), in a
+ * separate array whose names are the type's cached keys (3.11, 3.12), or in an array inside it
+ * (3.13).
  */
 #include "names.h"
 #include "dict.h"
@@ -30,7 +30,7 @@ static bool get(const struct fz_py_names *s, uint64_t at, void *out, size_t n)
 	return at && at % 8 == 0 && fz_process_read(s->process, at, out, n);
 }
 
-/* Bytes that every object begins with; the fields of its own type follow. */
+/* Size of the common header of objects; the fields of the object's type follow. */
 static uint32_t header(const struct fz_py_names *s)
 {
 	return s->layout->object.var_size;
@@ -105,7 +105,7 @@ static bool read_instance(const struct fz_py_names *s, uint64_t object, struct d
 
 	if (minor <= 10)
 		return get(s, object + header(s), &word, 8) && read_dict(s, word, ret);
-	/* What precedes an object: where threads run freely, nothing of the collector's. */
+	/* The word before an object; free-threaded builds have no GC header between. */
 	if (!get(s, object - (s->layout->free_threaded ? 8 : 24), &word, 8))
 		return false;
 	if (minor == 11) {

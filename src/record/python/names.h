@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of threading.Thread objects, for interpreters that don't tell the kernel (before 3.14). */
+/* Names of threading.Thread objects, for interpreters that don't pass them to the kernel (before
+ * 3.14). */
 #pragma once
 
 #include "base/buf.h"
@@ -14,14 +15,14 @@ struct fz_py_names {
 	uint32_t n, cap;
 };
 
-/* Collect the target's threading._active: {thread ident: Thread}. Empty when there is none. Where
- * that dict is need be found out only once: *active keeps it (0: not known yet). */
+/* Collect the target's threading._active: {thread ident: Thread}; empty if there is none. *active
+ * caches the dict's address (0: not known yet). */
 void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
 		      const struct fz_py_runtime *runtime, uint64_t interp, uint64_t *active);
-/* The dict of a module, by the address of the interpreter's pointer to sys.modules; what such a
- * dict has under a name; an attribute of an instance of a class of Python; the index of an
- * attribute in instances of a class, FZ_NONE. 0: there is none. Only process and layout need be
- * set. */
+/* In turn: the dict of a module (modules_at: address of the interpreter's pointer to sys.modules);
+ * an item of such a dict; an attribute of an instance of a Python class; the index of an attribute
+ * in instances of a class. They return 0 if there is none, the last one FZ_NONE. Only process and
+ * layout need be set. */
 uint64_t fz_py_names_module(const struct fz_py_names *names, uint64_t modules_at, const char *name);
 uint64_t fz_py_names_item(const struct fz_py_names *names, uint64_t dict, const char *name);
 uint64_t fz_py_names_attribute(const struct fz_py_names *names, uint64_t object, const char *name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Compact strings hold their characters right behind their header, one, two or four bytes each:
+/* Compact strings have their characters, of one, two or four bytes each, directly after the header:
  *
  *   PyASCIIObject          {.. length .. state ..} data (ascii)
  *   PyCompactUnicodeObject {PyASCIIObject, utf8 ..} data
  *
- * A str that is not compact (an instance of a subclass, or one from a long gone API) is not read.
+ * A str that is not compact (an instance of a subclass, or made by a removed API) is not read.
  */
 #include "base/str.h"
 #include "object.h"
@@ -29,7 +29,7 @@ void fz_py_encode_text(const void *data, size_t n, unsigned kind, struct fz_buf 
 
 struct text {
 	uint64_t data, length;
-	unsigned kind; /* bytes a character */
+	unsigned kind; /* bytes per character */
 };
 
 static bool read_text_header(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,

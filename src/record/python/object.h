@@ -8,8 +8,8 @@
 
 enum { FZ_PY_TEXT_MAX = 1 << 16 }; /* characters of a string that are kept */
 
-/* Append the UTF-8 form of a str object. False when it cannot be one. Surrogates, which UTF-8
- * has no form for, become \udcXX as Python's backslashreplace shows them. */
+/* Append a str object in UTF-8. False if it is not one. Surrogates, which UTF-8 cannot represent,
+ * become \udcXX as with Python's backslashreplace. */
 bool fz_py_read_text(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
 		     struct fz_buf *out);
 
@@ -17,7 +17,7 @@ bool fz_py_read_text(struct fz_process *p, const struct fz_py_layout *l, uint64_
 bool fz_py_text_is(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
 		   const char *word);
 
-/* Contents of a bytes object of at most max bytes. False when it cannot be one. */
+/* Append the contents of a bytes object. False if it is not one, or longer than max. */
 bool fz_py_read_bytes(struct fz_process *p, const struct fz_py_layout *l, uint64_t object,
 		      size_t max, struct fz_buf *out);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytecode is a row of units of two bytes, of which the first is the opcode. Interpreters from 3.11
- * on replace opcodes by specialised ones as they run, so they are read anew for each sample, a
- * byte a frame, all in one call.
+/* Bytecode is a sequence of units of two bytes, the first of which is the opcode. Interpreters from
+ * 3.11 on replace opcodes by specialised ones as they run, so they are read anew for each sample, a
+ * byte per frame, all in one call.
  *
  * An inline cache may follow an instruction:
  *
  *   units          | LOAD_FAST | CALL | cache | cache | cache | POP_TOP |
  *   going back     | 0         | 0    | 1     | 2     | 3     | 0       |
  *
- * Up to 3.12 a frame that called another one points at the last unit of the cache, whose bytes
- * mean nothing as an opcode. Specialised forms have the caches of what they are a form of, so where
- * instructions begin never changes and is found out once for a code object.
+ * Up to 3.12 a frame that called another one points at the last unit of the cache, which contains
+ * no opcode. Specialised forms have the same caches as the instruction they replace, so the starts
+ * of instructions never change and are computed once per code object.
  */
 #include "opcodes.h"
 
@@ -26,7 +26,7 @@ void fz_py_opcodes_units(unsigned minor, const uint8_t *bytecode, size_t n, uint
 
 	while (unit < end) {
 		const struct fz_opcode *op = fz_opcode_find(version, bytecode[2 * unit]);
-		/* A debugger's or a coverage tool's: what it stands for is kept elsewhere. */
+		/* Set by a debugger or a coverage tool, which keeps the original elsewhere. */
 		if (!op || op->caches == FZ_OPCODE_CACHES_UNKNOWN)
 			break;
 		for (uint8_t i = 0; i <= op->caches && unit < end; i++)
@@ -35,8 +35,8 @@ void fz_py_opcodes_units(unsigned minor, const uint8_t *bytecode, size_t n, uint
 	memset(ret + unit, FZ_PY_UNIT_UNKNOWN, end - unit);
 }
 
-/* Its instruction must be one, as far as that can be told here: a thread's own copy of the
- * bytecode lies elsewhere. */
+/* Is the frame at an instruction? That its address lies in the code object cannot be checked for a
+ * thread's own copy of the bytecode. */
 static bool has_begun(const struct fz_py_layout *l, const struct fz_py_raw_frame *f)
 {
 	uint64_t object = f->code & ((1ull << FZ_PY_CODE_BITS) - 1);
@@ -57,7 +57,7 @@ static uint64_t opcode_address(struct fz_py_codes *codes, const struct fz_py_raw
 	return fz_py_codes_instruction(codes, f->code, f->position);
 }
 
-/* Read up to BATCH of them. Returns how many were looked at. */
+/* Read up to BATCH opcodes. Returns the number of frames done. */
 static uint32_t read_batch(struct fz_py_codes *codes, const struct fz_py_raw_frame *frames,
 			   uint32_t n, uint8_t *ret)
 {
@@ -80,7 +80,7 @@ static uint32_t read_batch(struct fz_py_codes *codes, const struct fz_py_raw_fra
 	got = FZ_MAX(got, 0);
 	for (uint32_t i = 0; i < got; i++)
 		ret[which[i]] = bytes[i];
-	/* Go on behind the one that is not there. */
+	/* Continue after the one that is not readable. */
 	return got < wanted ? which[got] + 1 : looked;
 }
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of the target's heap; pages.h has the picture.
  *
- *   list: {address, ...} in order of addresses, those of this round behind them as they come
+ *   list: {address, ...} sorted by address, then those added in this round
  *   a, b: the copy of list[i] is at i * 4096
  *
- * Whole pages are copied because that is what the kernel does anyway, and because what is looked
- * at (tasks, coroutines) fills them: neighbours cost one part of the call. Compared is only what
- * was read. A page that no round has used for a while is forgotten.
+ * Whole pages are copied because the kernel does so anyway, and because the objects (tasks,
+ * coroutines) fill them: adjacent pages share one part of the call. Only the bytes that were read
+ * are compared. A page not used for some rounds is dropped.
  */
 #include "pages.h"
 
 enum {
 	PAGE = 4096,
 	PAGES_MAX = 1 << 15,
-	PIECES_MAX = 1 << 21, /* read in one round: no tasks need more */
+	PIECES_MAX = 1 << 21, /* per round: tasks never need more */
 	IDLE_ROUNDS = 32,
 };
 
@@ -44,7 +44,7 @@ static int by_address(const void *x, const void *y)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Put the list in order, without what is no longer used or not there. */
+/* Sort the list, dropping pages that are no longer used or gone. */
 static void tidy(struct fz_py_pages *p)
 {
 	uint32_t n = 0;
@@ -70,7 +70,7 @@ static void lose(struct fz_py_pages *p, uint32_t i)
 	p->changed = true;
 }
 
-/* Copy all pages to `out`, as few parts as they allow. Pages that are gone are left out. */
+/* Copy all pages to `out`, joining adjacent ones. Pages that are gone are marked so. */
 static bool copy_all(struct fz_py_pages *p, uint8_t *out)
 {
 	struct iovec parts[FZ_PROCESS_PARTS_MAX];
@@ -118,7 +118,7 @@ void fz_py_pages_begin(struct fz_py_pages *p, bool fresh)
 	copy_all(p, p->a);
 }
 
-/* Index of a page that has been copied and is there, or FZ_NONE. */
+/* Index of a page in the list, or FZ_NONE. */
 static uint32_t known_page(const struct fz_py_pages *p, uint64_t at)
 {
 	uint32_t i = p->hints[at / PAGE % FZ_ARRAY_LEN(p->hints)];
@@ -133,7 +133,7 @@ static bool is_lost(const struct fz_py_pages *p, uint32_t i)
 	return p->round - p->list[i].used > IDLE_ROUNDS;
 }
 
-/* Index of the page at an address, which may have to be copied first; FZ_NONE. */
+/* Index of the page at an address, copied first if it is new; FZ_NONE if it is gone. */
 static uint32_t find_page(struct fz_py_pages *p, uint64_t at)
 {
 	uint32_t i = known_page(p, at);

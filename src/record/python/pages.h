@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that lie anywhere in the target's heap, read as of one moment.
+/* Reading objects anywhere in the target's heap, as of one moment.
  *
  *   round n:   copy A of the pages that round n-1 used | ... read from it ... | copy B, compare
  *
- * Objects that point at each other can't be copied by one call the first time; the second time it
- * is known where they are. What is read is noted piece by piece; it was so at one moment when both
- * copies agree about it. A page that is new is copied when it is first asked for.
+ * Objects that point at each other can't be copied in one call the first time; the second time
+ * their addresses are known. Each piece that is read is recorded; if both copies of it agree, it
+ * had that value at one moment. A new page is copied when it is first needed.
  */
 #pragma once
 
@@ -32,17 +32,18 @@ struct fz_py_pages {
 	struct fz_py_piece *pieces;
 	uint32_t piece_n, piece_cap;
 	uint32_t round;
-	bool changed; /* the list: it must be put in order */
+	bool changed; /* the list needs sorting */
 };
 
 void fz_py_pages_release(struct fz_py_pages *p);
-/* A new round: nothing has been read yet. fresh: nothing is known from earlier rounds, either. */
+/* Start a new round, without pieces. fresh: also forget the pages of earlier rounds. */
 void fz_py_pages_begin(struct fz_py_pages *p, bool fresh);
-/* From copy A, at most a page. False: it is not there. */
+/* Read from copy A, at most a page. False if the memory is gone. */
 bool fz_py_pages_read(struct fz_py_pages *p, uint64_t at, void *out, uint32_t n);
-/* The same, of something that may change meanwhile. */
+/* The same for data that may change: not compared later. */
 bool fz_py_pages_glance(struct fz_py_pages *p, uint64_t at, void *out, uint32_t n);
-/* Take copy B. False: the memory is gone. */
+/* Take copy B. False if memory is gone. */
 bool fz_py_pages_confirm(struct fz_py_pages *p);
-/* After that: are pieces [from, to) the same in both copies? old: and copied at the beginning? */
+/* After that: are pieces [from, to) the same in both copies? old: and were they copied at the start
+ * of the round? */
 bool fz_py_pages_agree(const struct fz_py_pages *p, uint32_t from, uint32_t to, bool old);

@@ -6,7 +6,7 @@
 
 enum { BLOCK_MAX = 64 << 10 };
 
-/* The stretch of an interpreter that holds everything a sample looks at. */
+/* Find the range of an interpreter's structure that contains all fields that a sample reads. */
 static int find_block(struct fz_python *py, struct fz_error *err)
 {
 	const struct fz_py_layout *l = py->layout;
@@ -67,7 +67,7 @@ int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz
 	py->layout = &py->runtime.layout;
 	py->threads_stale = py->plan_stale = true;
 	py->ticks.root = FZ_NONE;
-	/* A program that begins imports: the code of modules is run and freed. */
+	/* A starting program imports modules, whose code is run and freed. */
 	py->churn_end = fz_clock_now() + FZ_PY_CHURN_NS;
 	if (rc == 0)
 		rc = fz_py_runtime_find(&py->process, options->best_effort, &steps, &py->runtime,

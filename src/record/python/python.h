@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the stacks of a running CPython 3.8 - 3.15 from outside. docs/cpython.md has the facts.
+/* Reading the stacks of a running CPython 3.8 - 3.15 from outside. docs/cpython.md has the details.
  *
- * Nothing is ever written to the target. One process_vm_readv a sample in the common case: the
+ * Nothing is ever written to the target. One process_vm_readv per sample in the common case: the
  * memory of the frames that the last sample predicts is copied twice in one call, the copies are
  * compared, and the walk over the copy must end at the thread's root. The target's memory is
  * hostile input: every pointer, length and loop is bounded.
@@ -17,25 +17,25 @@
 
 struct fz_python;
 
-/* Samples by tasks of asyncio instead of threads. */
+/* Samples by asyncio task instead of by thread. */
 enum fz_python_tasks {
 	FZ_PYTHON_TASKS_NONE,
-	FZ_PYTHON_TASKS_RUNNING, /* the one that runs in each thread */
-	FZ_PYTHON_TASKS_ALL,     /* those that wait, too */
+	FZ_PYTHON_TASKS_RUNNING, /* the running one of each thread */
+	FZ_PYTHON_TASKS_ALL,     /* waiting ones, too */
 };
 
 struct fz_python_options {
 	bool all_threads; /* else only the main thread */
 	bool stopped;     /* the caller stops the target around each sample: no retries needed */
 	bool gc;          /* show <GC> while a collection runs */
-	bool native;      /* show <native> where C code lies between Python frames */
-	bool opcodes;     /* tell the instruction of each frame */
-	bool segments;    /* tell which C frame runs which Python frames */
-	unsigned locals;  /* read local variables, their values 1: short, 2: longer, 3: long */
+	bool native;      /* show <native> for C code between Python frames */
+	bool opcodes;     /* record the instruction of each frame */
+	bool segments;    /* report which C frame runs which Python frames */
+	unsigned locals;  /* 0, or read local variables, with values 1: short, 2: longer, 3: long */
 	enum fz_python_tasks tasks;
-	bool task_names;  /* each task by its own name, not as one of its kind */
-	bool best_effort; /* try the newest known layout on a version that is newer */
-	/* Ids of threads that are not sampled are added now and then; may be NULL. */
+	bool task_names;  /* show each task by its own name, not by its kind */
+	bool best_effort; /* try the newest known layout for a newer version */
+	/* Ids of threads that are not sampled are added here from time to time; may be NULL. */
 	struct fz_map *left_out;
 	/* Called for every step of finding the interpreter, for `fizeau doctor`; may be NULL. */
 	void (*step)(void *arg, const char *what, const char *found);
@@ -45,31 +45,31 @@ struct fz_python_options {
 struct fz_python_info {
 	uint8_t version[3]; /* 3, 15, 0 */
 	bool free_threaded;
-	bool exact;         /* false where not stopping cannot be exact (3.8 - 3.10) */
+	bool exact;         /* false if samples are exact only while stopped (3.8 - 3.10) */
 	uint64_t runtime;   /* address of _PyRuntime in the target */
-	const char *module; /* path of the file that holds it, as the target maps it */
+	const char *module; /* path of the file that contains it, from the target's map */
 };
 
-/* Find the interpreter in a process. Everything that samples show is interned in `into`.
- * FZ_EAGAIN: no interpreter there, or it has not started yet: try again later (the message says
- * which). FZ_EUNSUPPORTED: PyPy, too new, 32-bit, ... FZ_EPERM: with the exact remedy.
+/* Find the interpreter in a process. Frames and names of samples are interned in `into`.
+ * FZ_EAGAIN: no interpreter, or it has not started yet: try again later (the message says which).
+ * FZ_EUNSUPPORTED: PyPy, too new, 32-bit, ... FZ_EPERM: the message has the exact remedy.
  * FZ_EGONE: no such process, or it ended. */
 int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz_profile *into,
 		   struct fz_python **ret, struct fz_error *err);
 void fz_python_close(struct fz_python *py);
-/* Can samples of this mode, with what the options ask for, be had from this version? */
+/* Check that this version supports samples of this mode with the options in use. */
 int fz_python_check(const struct fz_python *py, enum fz_mode mode, struct fz_error *err);
 const struct fz_python_info *fz_python_info(const struct fz_python *py);
 
-/* Python frames that one call of the interpreter's loop runs. The address is of something in that
- * call's frame on the C stack; 0 where no version before 3.10 says. */
+/* Python frames that one call of the interpreter's loop runs. `address` is inside that call's frame
+ * on the C stack; 0 before 3.10, where it is unknown. */
 struct fz_python_segment {
 	uint64_t address;
 	uint64_t frame; /* address of the innermost of them */
 	uint32_t end;   /* index in `frames` behind the last of them */
 };
 
-/* What merging with the C stack needs; with the option `segments`. */
+/* Data for merging with the C stack, with the option `segments`. */
 struct fz_python_calls {
 	const uint32_t *frames; /* of the profile, innermost first */
 	uint32_t frame_n;
@@ -79,30 +79,31 @@ struct fz_python_calls {
 	 * here and is linked by the pointer at that offset; else 0. */
 	uint64_t cframe;
 	uint32_t cframe_previous;
-	uint32_t cframe_current; /* where each has its innermost frame: 3.11; UINT32_MAX: not */
+	uint32_t cframe_current; /* offset in each of its innermost frame (3.11); else UINT32_MAX */
 };
 
 /* One thread at one instant. */
 struct fz_python_stack {
 	uint32_t thread; /* in the profile */
-	uint32_t stack;  /* in the profile; FZ_NONE when the thread runs no Python code */
+	uint32_t stack;  /* in the profile; FZ_NONE if the thread runs no Python code */
 	uint8_t status;  /* enum fz_status bits */
 	uint8_t reject;  /* enum fz_reject, meaningful when `rejected` */
-	bool waiting;    /* a task that waits, beside what its thread does */
-	bool rejected;   /* stack is [unreadable] under the root prefix that is certain */
-	bool gil_unsaid; /* another holds the GIL, and this interpreter says not who waits for it */
+	bool waiting;    /* a waiting task, independent of its thread */
+	bool rejected;   /* stack is [unreadable] on top of the frames that are certain */
+	bool gil_unsaid; /* another thread holds the GIL, and this interpreter hides who waits for
+			    it */
 	struct fz_python_calls calls;
 };
 
 /* Valid until the next call. */
 struct fz_python_sample {
 	const struct fz_python_stack *stacks;
-	const struct fz_locals *locals; /* of each stack; NULL where they were not asked for */
+	const struct fz_locals *locals; /* one per stack; NULL without the option */
 	uint32_t n;
 	bool torn;        /* some of them could not be read */
 	unsigned retries; /* reads repeated for this sample */
 };
 
-/* Take one sample of all chosen threads. FZ_EGONE: the process ended. FZ_EAGAIN: its memory was
- * replaced (exec): close and open again. Other trouble shows as rejected stacks. */
+/* Take one sample of all selected threads. FZ_EGONE: the process ended. FZ_EAGAIN: its memory was
+ * replaced (exec): close and open again. Other failures show as rejected stacks. */
 int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err);
