@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a thread's stack to copy; walk.h has the picture.
+/* Which parts of a thread's stack to copy; walk.h has the picture.
  *
- * Frames of 3.11 and later lie in stack chunks, contiguous pieces of 16 KiB that a thread fills
- * from the bottom, except for those of generators, which lie inside the generator object. Before,
- * every frame was an object of its own. Regions are what recent walks went through: a part of a
- * chunk with some room above for frames to come, or neighbouring heap frames. So a sample normally
- * finds all frames inside them; one that does not is read directly, remembered, and the sample is
- * taken again.
+ * Frames of 3.11 and later are in stack chunks, contiguous pieces of 16 KiB that a thread fills
+ * from the bottom, except those of generators, which are inside the generator object. Before, every
+ * frame was a separate object. Regions are the memory that recent walks went through: a part of a
+ * chunk with some room above for further frames, or neighbouring heap frames. So a sample normally
+ * finds all frames inside them; a frame outside is read directly and added, and the sample is taken
+ * again.
  *
  * Invariant: regions are sorted and disjoint.
  */
@@ -18,15 +18,15 @@
 
 enum {
 	SLACK = 1024,   /* room above the innermost frame of a chunk */
-	GAP = 4096,     /* cheaper to copy than another part of the plan */
+	GAP = 4096,     /* copying this many bytes is cheaper than another part of the plan */
 	HOTTEST = 1024, /* bytes below the innermost frame whose second copy comes first */
 	HOT = 32 << 10, /* bytes of the innermost frames that are copied twice */
 	CHUNKS_MAX = 100000,
 	CHUNK_SIZE_MAX = 64 << 20,
 	REGIONS_MAX = 1 << 17,
 	REGION_BYTES_MAX = 512 << 20,
-	SWEEP_EVERY = 32, /* walks between looks for regions that are no longer needed */
-	IDLE_OBJECT = 32, /* walks after which copying it twice has cost more than a miss */
+	SWEEP_EVERY = 32, /* walks between searches for regions that are no longer needed */
+	IDLE_OBJECT = 32, /* walks after which copying it in vain has cost more than a miss */
 	IDLE_CHUNK = 512,
 	HEAP_LEARN_MAX = 100000,
 };
@@ -56,14 +56,14 @@ size_t fz_py_plan_add(struct fz_py_plan *p, uint64_t address, size_t n)
 	return at;
 }
 
-/* Work of copying the plan, in units of about what one part of a page costs. */
+/* Cost of copying the plan, in units of about one part of a page. */
 static int64_t work(const struct fz_py_plan *p)
 {
 	return 4 + (int64_t)p->n + (int64_t)(p->bytes / 2048);
 }
 
-/* Was a read that took ns long held up? The median of what reads took, by their work, is followed
- * in steps of a 64th: what a machine normally needs is measured, not known. */
+/* Was a read that took `ns` interrupted? The machine's normal pace is estimated as the running
+ * median of time per work, in steps of 1/64. */
 static bool was_interrupted(struct fz_py_plan *p, int64_t ns)
 {
 	int64_t pace = (ns << 8) / work(p), step = p->pace / 64;
@@ -106,7 +106,7 @@ int fz_py_plan_read(struct fz_py_plan *p, struct fz_process *process, size_t *re
 
 /* ---- regions ---- */
 
-/* The first region that ends behind an address. */
+/* Index of the first region that ends above an address. */
 static uint32_t region_after(const struct fz_py_walk *w, uint64_t at)
 {
 	uint32_t lo = 0, hi = w->region_n;
@@ -136,9 +136,8 @@ static void remove_regions(struct fz_py_walk *w, uint32_t i, uint32_t n)
 	w->region_n -= n;
 }
 
-/* Are two regions worth joining? Overlapping ones must be; pieces of the heap may be when the gap
- * costs less than another part; stack chunks stay apart, since their order is not that of their
- * addresses. */
+/* Are two regions to be joined? Overlapping ones must be; heap regions are if the gap costs less
+ * than another part; stack chunks stay separate, since they are not ordered by address. */
 static bool joins(const struct fz_py_walk *w, const struct fz_py_region *a,
 		  const struct fz_py_region *b)
 {
@@ -147,7 +146,7 @@ static bool joins(const struct fz_py_walk *w, const struct fz_py_region *a,
 	return a->lo < b->hi + gap && b->lo < a->hi + gap;
 }
 
-/* Add a region, joined with those that it touches. */
+/* Add a region, joining it with those that it touches. */
 static void add_region(struct fz_py_walk *w, struct fz_py_region r)
 {
 	uint32_t i = region_after(w, r.lo > GAP ? r.lo - GAP : 0), n = 0;
@@ -180,9 +179,9 @@ bool fz_py_walk_is_due(const struct fz_py_walk *w)
 	return w->walks - w->swept >= SWEEP_EVERY;
 }
 
-/* Forget regions that no walk went through lately and shrink chunks whose upper part is unused.
- * Frames in generators come and go with them; those of a chunk, or of versions in which every frame
- * is an object, return to the same place. */
+/* Drop regions that no recent walk used, and shrink chunks whose upper part is unused. Frames in
+ * generators come and go; those in a chunk, or of versions with frame objects only, return to the
+ * same place and are kept longer. */
 static void sweep(struct fz_py_walk *w, const struct fz_py_layout *l)
 {
 	bool shrink = w->walks - w->shrunk >= IDLE_CHUNK;
@@ -250,8 +249,8 @@ static uint32_t state_size(const struct fz_py_walk *w, const struct fz_py_layout
 	return (end + 7) & ~7u;
 }
 
-/* What the last walk did not go through comes first, and so is farthest from the thread state; then
- * from the outermost frames to the innermost. */
+/* Order of copying: first regions that the last walk did not use, farthest from the thread state;
+ * then from the outermost frames to the innermost. */
 static int by_order(const void *a, const void *b)
 {
 	const struct fz_py_region *x = *(struct fz_py_region *const *)a;
@@ -269,8 +268,8 @@ static size_t plan_region(struct fz_py_plan *plan, const struct fz_py_region *r)
 	return fz_py_plan_add(plan, r->lo, r->hi - r->lo);
 }
 
-/* Second copy of a region. Of the innermost one the part around the innermost frame comes first:
- * the sooner after the thread state, the less can have happened in between. */
+/* Plan the second copy of a region. In the innermost region the part around the innermost frame
+ * comes first: the sooner after the thread state, the less can happen in between. */
 static void plan_second(struct fz_py_plan *plan, struct fz_py_region *r, uint32_t frame_size)
 {
 	r->split = UINT64_MAX;
@@ -303,7 +302,7 @@ void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct 
 	w->at_cframe = FZ_PY_NO_COPY;
 	if (w->cframe)
 		w->at_cframe = fz_py_plan_add(plan, w->cframe + l->cframe.current, 8);
-	/* Heap frames of all depths lie mixed in the regions. */
+	/* Regions mix heap frames of all depths. */
 	size_t hot = plan->bytes, most = l->frames == FZ_PY_FRAMES_HEAP ? SIZE_MAX : HOT;
 	for (uint32_t i = n; i-- > 0;) {
 		bool again = w->dual && order[i]->a != FZ_PY_NO_COPY && plan->bytes - hot < most;
@@ -323,10 +322,10 @@ void fz_py_walk_plan_state(struct fz_py_walk *w, const struct fz_py_layout *l,
 		w->at_tstate = fz_py_plan_add(plan, w->tstate, state_size(w, l));
 }
 
-/* ---- learning where frames are ---- */
+/* ---- locating frames ---- */
 
-/* Make regions of the used parts of the thread's stack chunks, newest first, down to one that is
- * known. `at` is a frame in one of them. Returns whether any was new. */
+/* Add regions for the used parts of the thread's stack chunks, newest first, down to a known one.
+ * `at` is a frame in one of them. Returns true if any was new. */
 static bool learn_chunks(struct fz_py_walk *w, const struct fz_py_walk_context *c, uint64_t at)
 {
 	const struct fz_py_layout *l = c->layout;
@@ -363,7 +362,7 @@ static bool learn_chunks(struct fz_py_walk *w, const struct fz_py_walk_context *
 	return found && fz_py_region_find(w, at, l->frame.size) != FZ_NONE;
 }
 
-/* A frame in the chunk of a known region, above what is copied of it. */
+/* Extend the known region whose chunk contains the frame `at`. False if there is none. */
 static bool learn_above(struct fz_py_walk *w, const struct fz_py_layout *l, uint64_t at)
 {
 	for (uint32_t i = 0; i < w->region_n; i++) {
@@ -379,7 +378,7 @@ static bool learn_above(struct fz_py_walk *w, const struct fz_py_layout *l, uint
 	return false;
 }
 
-/* Follow frames that are outside the regions by reading them one by one, adding each. */
+/* Follow frames outside the regions, reading and adding them one by one. */
 static void learn_heap(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 		       const struct fz_py_plan *plan, uint64_t at)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Python's repr of numbers and text; repr.h has the contract. An int is converted 30 bits at a time
- * into digits of 10^9. A float is written with the fewest digits that read back as the same one. */
+ * into digits of 10^9. A float is written with the fewest digits that read back as the same value.
+ */
 #include "repr.h"
 
 #include <math.h>
@@ -38,8 +39,8 @@ size_t fz_py_repr_int(const uint32_t *digits, size_t n, bool negative, size_t mo
 	return text.n;
 }
 
-/* Below a power of two numbers lie closer than above it: there the nearest of 16 digits may be
- * another number while the next one up is not. */
+/* Floats are denser below a power of two than above: there the nearest number with 16 digits may
+ * read back as another float while the next higher one does not. Try that. */
 static bool round_up(char text[40], double v, int digits)
 {
 	char up[40];
@@ -80,8 +81,8 @@ void fz_py_repr_float(double v, struct fz_buf *out)
 
 /* ---- text ---- */
 
-/* What str.isprintable() denies, as far as whole ranges do: controls, spaces other than the plain
- * one, what changes the direction or form of text, surrogates, private use. */
+/* Ranges that str.isprintable() rejects: control characters, spaces other than the plain one,
+ * characters that change the direction or form of text, surrogates, private use. */
 static const struct {
 	uint32_t first, last;
 } unprintable[] = {

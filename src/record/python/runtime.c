@@ -2,10 +2,10 @@
 /* The interpreter's state is one variable, _PyRuntime, in the executable or in libpython.
  *
  * A candidate is a mapping of the start of such a file. Its symbols are looked up in memory first,
- * which needs no file and so works for deleted files and other roots alike; then in the file; then
- * the memory is searched for the table of offsets that 3.13 and later carry. What is found only
- * counts when the interpreter and thread that it leads to point back at each other, since a
- * program can have the same file mapped twice.
+ * which needs no file and so works for deleted files and other roots; then in the file; then the
+ * memory is searched for the table of offsets that 3.13 and later contain. A finding is valid only
+ * if the interpreter and thread that it leads to point back at each other, since a program can have
+ * the same file mapped twice.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -78,8 +78,8 @@ static bool map_file(const char *path, struct file_view *ret)
 	return true;
 }
 
-/* Open the file behind a mapping: by the kernel's own handle where that is allowed, else by its
- * name inside the target's root, provided that it still is the same file. */
+/* Map the file behind a mapping: by the kernel's handle if that is permitted, else by its name
+ * inside the target's root, provided that it still is the same file. */
 static bool map_candidate(const struct fz_process *p, const struct fz_mapping *m, bool is_exe,
 			  struct file_view *ret)
 {
@@ -103,16 +103,16 @@ static bool map_candidate(const struct fz_process *p, const struct fz_mapping *m
 
 struct candidate {
 	const struct fz_mapping *first; /* mapping of the file's start */
-	const struct fz_mapping *end;   /* behind the last mapping that belongs to it */
+	const struct fz_mapping *end;   /* after the last mapping that belongs to it */
 	bool is_exe;
 };
 
-/* What a candidate says about itself. */
+/* What was found in a candidate; addresses are 0 if unknown. */
 struct finding {
 	uint64_t runtime, version_at, none;
 	uint64_t runtime_size;
 	uint64_t bss, bss_size;
-	int refused; /* error code: not a program that we can read */
+	int refused; /* error code if we cannot read this program, else 0 */
 };
 
 static bool base_has(const struct fz_mapping *m, const char *part)
@@ -122,7 +122,8 @@ static bool base_has(const struct fz_mapping *m, const char *part)
 	return memmem(base.p, base.n, part, strlen(part)) != NULL;
 }
 
-/* The mappings from i on that belong to the same file, with the anonymous one (.bss) after them. */
+/* Index after the mappings from i on that belong to the same file, including the anonymous one
+ * (.bss) after them. */
 static size_t candidate_end(const struct fz_mappings *maps, size_t i)
 {
 	size_t end = i + 1;
@@ -177,7 +178,7 @@ static struct finding find_in_file(struct fz_process *p, const struct candidate 
 	return f;
 }
 
-/* Search its writable memory for the cookie of _Py_DebugOffsets. */
+/* Search a candidate's writable memory for the cookie of _Py_DebugOffsets; 0 if not found. */
 static uint64_t scan_for_cookie(struct fz_process *p, const struct candidate *c)
 {
 	fz_auto(fz_free_ptr) uint8_t *chunk = fz_malloc(SCAN_CHUNK);
@@ -199,8 +200,8 @@ static uint64_t scan_for_cookie(struct fz_process *p, const struct candidate *c)
 	return 0;
 }
 
-/* A program that is linked to a fixed address has a copy of its own of what a library defines, and
- * the loader makes the library use that one. */
+/* Address of None in the program itself: one linked to a fixed address has its own copy of a
+ * library's variables, and the loader makes the library use that. */
 static uint64_t none_of_program(struct fz_process *p, const struct fz_mappings *maps,
 				const char *exe)
 {
@@ -215,10 +216,10 @@ static uint64_t none_of_program(struct fz_process *p, const struct fz_mappings *
 	return none.address;
 }
 
-/* ---- checking what was found ---- */
+/* ---- checking findings ---- */
 
-/* Does the runtime lead to an interpreter whose threads point back at it? The newest comes first;
- * from 3.13 on one that runs nothing has no thread. */
+/* Does the runtime lead to an interpreter whose threads point back at it? The newest interpreter
+ * comes first; from 3.13 on an idle one has no thread. */
 static bool runtime_is_alive(struct fz_process *p, uint64_t runtime, const struct fz_py_layout *l)
 {
 	uint64_t interp, thread, back;
@@ -246,7 +247,7 @@ static unsigned minor_of_name(const char *path)
 	return p ? (unsigned)strtoul(p + 8, NULL, 10) : 0;
 }
 
-/* The first layout under which an older runtime makes sense. */
+/* The newest layout before 3.13 with which the runtime makes sense, or NULL. */
 static const struct fz_py_layout *guess_layout(struct fz_process *p, uint64_t runtime)
 {
 	for (unsigned minor = 12; minor >= FZ_PY_MINOR_MIN; minor--) {
@@ -257,7 +258,7 @@ static const struct fz_py_layout *guess_layout(struct fz_process *p, uint64_t ru
 	return NULL;
 }
 
-/* "3.9.18 (main, ..." is what sys.version begins with; it lies in a buffer in .bss. */
+/* Get the version from the start of sys.version, "3.9.18 (main, ...", in a buffer in .bss. */
 static void patch_from_text(struct fz_process *p, const struct candidate *c, unsigned minor,
 			    uint8_t version[3])
 {
@@ -291,7 +292,7 @@ static int too_old(unsigned major, unsigned minor, struct fz_error *err)
 		       minor, FZ_PY_MINOR_MIN, FZ_PY_MINOR_MAX);
 }
 
-/* Version and layout of the runtime at an address. */
+/* Determine version and layout of the runtime that was found. */
 static int identify(struct fz_process *p, const struct candidate *c, const struct finding *f,
 		    bool best_effort, struct fz_py_runtime *ret, struct fz_error *err)
 {
@@ -341,7 +342,7 @@ struct search {
 	char exe[4096];
 };
 
-/* Try one candidate. FZ_EAGAIN: nothing usable (yet). */
+/* Try one candidate. FZ_EAGAIN: nothing usable, or not yet. */
 static int try_candidate(struct search *s, const struct candidate *c, struct fz_py_runtime *ret,
 			 struct fz_error *err)
 {
@@ -424,7 +425,7 @@ static int search(struct search *s, struct fz_py_runtime *ret, struct fz_error *
 			ret->module = fz_strdup(c.first->path);
 			return 0;
 		}
-		/* The most definite trouble is the one to tell. */
+		/* Report the most definite error. */
 		if (first.code == 0 || (first.code == FZ_EAGAIN && rc != FZ_EAGAIN))
 			first = this;
 	}
@@ -452,7 +453,7 @@ int fz_py_runtime_find(struct fz_process *process, bool best_effort,
 		struct fz_procstat now;
 
 		fz_mappings_release(&s.maps);
-		/* A process has no memory any more some time before it is gone. */
+		/* An exiting process loses its memory some time before it is gone. */
 		if (fz_procstat_read(process->pid, 0, &now) && now.is_kernel)
 			return fz_fail(err, FZ_EUNSUPPORTED, "process %d is a kernel thread",
 				       (int)process->pid);
@@ -463,7 +464,7 @@ int fz_py_runtime_find(struct fz_process *process, bool best_effort,
 	if (fz_str_ends(fz_str_of(s.exe), " (deleted)"))
 		s.exe[strlen(s.exe) - strlen(" (deleted)")] = '\0';
 	report(steps, "program", "%s", s.exe);
-	/* Permission shows at the first byte. */
+	/* Reading the first byte shows whether we are permitted to. */
 	if (!fz_process_read(process, s.maps.list[0].start, &probe, 1) && errno != EFAULT) {
 		rc = fz_process_trouble(process, errno, err);
 		report(steps, "memory", "%s", err->message);
@@ -481,7 +482,7 @@ int fz_py_runtime_find(struct fz_process *process, bool best_effort,
 	return rc;
 }
 
-/* Address of a section of at least `size` bytes in the file mapped there; 0. */
+/* Address of a section of at least `size` bytes in the mapped file; 0 if there is none. */
 static uint64_t section_of(const struct fz_process *p, const struct fz_mapping *m, bool is_exe,
 			   const char *name, size_t size)
 {

@@ -3,8 +3,8 @@
  *
  *   object {type, ...} -> type {name, flags, base, dict, qualname} -> base -> ... -> object
  *
- * What an object holds is known from the first of its type's bases that is a type of C code with a
- * name in the table below: subclasses have the same fields. A subclass is written as Class(value).
+ * The fields of an object are known from the first type among its bases that is implemented in C
+ * and in the table below: subclasses have the same fields. A subclass is written as Class(value).
  */
 #include "value.h"
 
@@ -15,8 +15,8 @@
 enum {
 	BASES_MAX = 64,
 	NAME_MAX = 255,        /* characters of a name */
-	SCAN_MAX = 4096,       /* slots of a set or a dict that are looked at */
-	MODULE_SCAN_MAX = 512, /* entries of a class among which is __module__ */
+	SCAN_MAX = 4096,       /* slots of a set or a dict to read */
+	MODULE_SCAN_MAX = 512, /* entries of a class to search for __module__ */
 	PART_MAX = 4096,       /* bytes read at once */
 	HEAP_TYPE = 1 << 9,
 };
@@ -25,7 +25,7 @@ struct value {
 	struct fz_py_value_reader *r;
 	struct fz_buf *out;
 	size_t start;   /* of this value in `out` */
-	unsigned level; /* containers around what is written */
+	unsigned level; /* number of containers around the current item */
 };
 
 static bool get(struct fz_py_value_reader *r, uint64_t at, void *out, uint32_t n)
@@ -38,7 +38,7 @@ static bool get_word(struct fz_py_value_reader *r, uint64_t at, uint64_t *ret)
 	return at % 8 == 0 && get(r, at, ret, sizeof(*ret));
 }
 
-/* More than a page. */
+/* Read any number of bytes, part by part. */
 static bool get_many(struct fz_py_value_reader *r, uint64_t at, void *out, uint64_t n)
 {
 	for (uint64_t done = 0; done < n; done += PART_MAX)
@@ -60,7 +60,7 @@ struct text {
 	unsigned kind;
 };
 
-/* Of a str. An instance of a subclass has its characters elsewhere. */
+/* Locate the characters of a str; those of a subclass's instance are not inline. */
 static bool get_text(struct fz_py_value_reader *r, uint64_t object, struct text *ret)
 {
 	const struct fz_py_layout *l = r->layout;
@@ -93,14 +93,14 @@ bool fz_py_value_name(struct fz_py_value_reader *r, uint64_t object, struct fz_b
 	return true;
 }
 
-/* A C string. */
+/* Read a C string. */
 static bool get_string(struct fz_py_value_reader *r, uint64_t at, char out[NAME_MAX + 1])
 {
 	enum { PIECE = 32 };
 	uint32_t n = 0;
 
 	for (; n + PIECE <= NAME_MAX; n += PIECE) {
-		/* It may be the last of a page that no other follows. */
+		/* The next page may not be mapped. */
 		uint32_t part = FZ_MIN((uint32_t)PIECE, 4096 - (uint32_t)((at + n) & 4095));
 		if (part < PIECE && get(r, at + n, out + n, part) && memchr(out + n, 0, part))
 			return true;
@@ -117,7 +117,7 @@ static bool get_string(struct fz_py_value_reader *r, uint64_t at, char out[NAME_
 
 struct dict {
 	struct fz_py_entries entries;
-	uint64_t values; /* of a split one */
+	uint64_t values; /* of a split dict */
 	uint64_t used;
 };
 
@@ -135,7 +135,7 @@ static bool get_dict(struct fz_py_value_reader *r, uint64_t object, struct dict 
 	return fz_py_dict_entries(l, keys, head, &ret->entries) && ret->used <= ret->entries.n;
 }
 
-/* A value of 0: there is nothing at this place. */
+/* Read entry i; *value is 0 if it is empty. */
 static bool get_entry(struct fz_py_value_reader *r, const struct dict *d, uint64_t i, uint64_t *key,
 		      uint64_t *value)
 {
@@ -149,7 +149,7 @@ static bool get_entry(struct fz_py_value_reader *r, const struct dict *d, uint64
 	return !d->values || get_word(r, d->values + i * 8, value);
 }
 
-/* The module in which a class was defined, with a dot; nothing for builtins. */
+/* Append a class's module and a dot; nothing for builtins. */
 static bool add_module(struct fz_py_value_reader *r, uint64_t type, struct fz_buf *out)
 {
 	uint64_t object, key, value;
@@ -177,7 +177,7 @@ static bool add_module(struct fz_py_value_reader *r, uint64_t type, struct fz_bu
 
 /* ---- types ---- */
 
-/* Fields that are copied of a type. */
+/* Read name, flags and base of a type. */
 static bool get_type(struct fz_py_value_reader *r, uint64_t type, char name[NAME_MAX + 1],
 		     uint64_t *flags, uint64_t *base)
 {
@@ -189,7 +189,7 @@ static bool get_type(struct fz_py_value_reader *r, uint64_t type, char name[NAME
 	       get_string(r, at, name);
 }
 
-/* module.Class; those of C code have it in their name. */
+/* Append module.Class; names of static types include the module. */
 static bool add_type_name(struct fz_py_value_reader *r, uint64_t type, struct fz_buf *out)
 {
 	char name[NAME_MAX + 1];
@@ -207,7 +207,7 @@ static bool add_type_name(struct fz_py_value_reader *r, uint64_t type, struct fz
 
 static bool add_value(struct value *v, uint64_t object, struct fz_buf *type_name);
 
-/* ---- values of one kind each ---- */
+/* ---- plain values ---- */
 
 static bool add_none(struct value *v, uint64_t object)
 {
@@ -242,8 +242,8 @@ static bool get_int(struct fz_py_value_reader *r, uint64_t object, uint64_t *ret
 	return true;
 }
 
-/* What is left out of the outermost value. */
-static void say_cut(const struct value *v, uint64_t n, const char *of)
+/* For a shortened outermost value append its full size. */
+static void add_full_size(const struct value *v, uint64_t n, const char *of)
 {
 	if (v->level == 0)
 		fz_buf_printf(v->out, " (%llu %s%s)", (unsigned long long)n, of, n == 1 ? "" : "s");
@@ -269,7 +269,7 @@ static bool add_int(struct value *v, uint64_t object)
 			return false;
 	size_t length = fz_py_repr_int(digits, n, negative, v->r->limits.digits, v->out);
 	if (length > v->r->limits.digits)
-		say_cut(v, length, "digit");
+		add_full_size(v, length, "digit");
 	return true;
 }
 
@@ -308,7 +308,7 @@ static bool add_str(struct value *v, uint64_t object)
 		return false;
 	fz_py_repr_text(data, n, t.kind, n < t.length, v->out);
 	if (n < t.length)
-		say_cut(v, t.length, "character");
+		add_full_size(v, t.length, "character");
 	return true;
 }
 
@@ -325,7 +325,7 @@ static bool add_bytes(struct value *v, uint64_t object)
 		return false;
 	fz_py_repr_bytes(data, n, n < size, v->out);
 	if (n < size)
-		say_cut(v, size, "byte");
+		add_full_size(v, size, "byte");
 	return true;
 }
 
@@ -339,7 +339,7 @@ static bool add_class(struct value *v, uint64_t object)
 
 /* ---- containers ---- */
 
-/* Is there room for one more item, the i-th? Else "..." stands for the rest. */
+/* Begin item i. If there is no room write "..." for the rest and return false. */
 static bool begin_item(struct value *v, uint32_t i)
 {
 	fz_buf_str(v->out, i ? ", " : "");
@@ -350,14 +350,14 @@ static bool begin_item(struct value *v, uint32_t i)
 	return false;
 }
 
-/* What is left of a container lies far from its beginning: much was removed from it. */
+/* Give up on a container with too many empty slots: write "..." for the rest. */
 static bool leave_rest(struct value *v, uint32_t shown)
 {
 	fz_buf_str(v->out, shown ? ", ..." : "...");
 	return false;
 }
 
-/* n objects whose addresses lie one behind another. */
+/* Append n objects from an array of their addresses. */
 static bool add_items(struct value *v, uint64_t at, uint64_t n, bool *ret_all)
 {
 	uint64_t item;
@@ -386,7 +386,7 @@ static bool add_list(struct value *v, uint64_t object)
 		return false;
 	fz_buf_char(v->out, ']');
 	if (!all)
-		say_cut(v, n, "item");
+		add_full_size(v, n, "item");
 	return true;
 }
 
@@ -402,7 +402,7 @@ static bool add_tuple(struct value *v, uint64_t object)
 		return false;
 	fz_buf_str(v->out, n == 1 && all ? ",)" : ")");
 	if (!all)
-		say_cut(v, n, "item");
+		add_full_size(v, n, "item");
 	return true;
 }
 
@@ -437,7 +437,7 @@ static bool add_dict(struct value *v, uint64_t object)
 	v->level--;
 	fz_buf_char(v->out, '}');
 	if (!all)
-		say_cut(v, d.used, "item");
+		add_full_size(v, d.used, "item");
 	return shown == d.used || !all;
 }
 
@@ -461,7 +461,7 @@ static bool add_set(struct value *v, uint64_t object)
 		}
 		if (!get(v->r, table + i * sizeof(slot), slot, sizeof(slot)))
 			return false;
-		/* A hash of -1 is none's: something was removed. */
+		/* A hash of -1 marks a removed entry. */
 		if (!slot[0] || slot[1] == UINT64_MAX)
 			continue;
 		if (!(all = begin_item(v, shown++)))
@@ -472,7 +472,7 @@ static bool add_set(struct value *v, uint64_t object)
 	v->level--;
 	fz_buf_str(v->out, used ? "}" : "");
 	if (!all)
-		say_cut(v, used, "item");
+		add_full_size(v, used, "item");
 	return shown == used || !all;
 }
 
@@ -489,7 +489,7 @@ static bool add_frozenset(struct value *v, uint64_t object)
 static const struct kind {
 	const char *name; /* of the type */
 	bool (*add)(struct value *v, uint64_t object);
-	bool named; /* it is written with its type even where that is no subclass */
+	bool named; /* write the type's name even if it is not a subclass */
 } kinds[] = {
 	{ "int", add_int, false },
 	{ "str", add_str, false },
@@ -507,7 +507,7 @@ static const struct kind {
 	{ "frozendict", add_dict, true },
 };
 
-/* What instances of a type hold; *ret NULL: nothing that is known. */
+/* Find the kind of a type's instances; *ret is NULL if it is unknown. */
 static bool find_kind(struct fz_py_value_reader *r, uint64_t type, const struct kind **ret,
 		      bool *ret_subclass)
 {

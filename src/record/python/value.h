@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any object as text: plain values and containers of them as repr writes them, all else as
- * <module.Class at 0x...>. Nothing of the target runs; memory is read through pages (pages.h),
- * which say later whether it stood still. Bounded by limits, for hostile memory. */
+/* Any object as text: plain values and containers of them like repr, all others as
+ * <module.Class at 0x...>. No code of the target runs; memory is read through pages (pages.h),
+ * which later tell whether it stayed unchanged. Bounded by limits, for hostile memory. */
 #pragma once
 
 #include "base/buf.h"
@@ -9,11 +9,11 @@
 #include "pages.h"
 
 struct fz_py_value_limits {
-	unsigned levels;     /* containers in containers whose items are shown */
+	unsigned levels;     /* depth of nested containers whose items are shown */
 	uint32_t items;      /* of a container */
 	uint32_t characters; /* of a string */
 	uint32_t digits;     /* of an int */
-	uint32_t bytes;      /* of all the text, more or less */
+	uint32_t bytes;      /* of the whole text, roughly */
 };
 
 struct fz_py_value_reader {
@@ -22,14 +22,14 @@ struct fz_py_value_reader {
 	struct fz_py_value_limits limits;
 };
 
-/* Append its type and the object. False: it cannot be one, or is not there. */
+/* Append an object's type and value. False if it is invalid or unreadable. */
 bool fz_py_value_read(struct fz_py_value_reader *r, uint64_t object, struct fz_buf *type,
 		      struct fz_buf *value);
-/* Append the UTF-8 form of a str that is a name. */
+/* Append a str that is a name, in UTF-8. */
 bool fz_py_value_name(struct fz_py_value_reader *r, uint64_t object, struct fz_buf *out);
-/* From a cell to what is in it (0: nothing); another object stays as it is. */
+/* Replace a cell by its contents (0: empty); other objects stay. */
 bool fz_py_value_open_cell(struct fz_py_value_reader *r, uint64_t *object);
-/* Item i of a tuple that has to have it. */
+/* Item i of a tuple, which must be below its size. */
 bool fz_py_value_tuple_item(struct fz_py_value_reader *r, uint64_t tuple, uint64_t i,
 			    uint64_t *ret);
 bool fz_py_value_tuple_size(struct fz_py_value_reader *r, uint64_t tuple, uint64_t *ret);

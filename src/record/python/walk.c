@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking over what was copied, and from raw frames to stacks; walk.h has the picture, regions.c
- * says what is copied.
+/* Walking over the copy, and making stacks of raw frames; walk.h has the picture, regions.c plans
+ * the copy.
  *
  * A walk goes from the innermost frame to the root in copy A and compares each frame with copy B.
- * What it finds counts only when it ends where chains of that version end.
+ * Its result is valid only if it ends at a valid root for that version.
  *
  * Invariants: a walk has at most as many frames as fit in the regions; nothing read from the target
  * is used as an index without a check.
@@ -34,13 +34,13 @@ struct step {
 	const uint8_t *a, *b; /* the copies of region->lo */
 	const uint8_t *b_hot; /* the second copy of region->split */
 	uint32_t regions_seen;
-	bool changed;     /* something was not equal in both copies */
-	uint32_t differs; /* frames of the chain up to the last such place */
+	bool changed;     /* the copies differ somewhere */
+	uint32_t differs; /* frames of the chain up to the last difference */
 	uint8_t owner;    /* of the last frame */
 	bool is_entry;
 	uint64_t last; /* its address */
-	bool native;   /* mark C code between frames, and below them all what called the first */
-	bool traced;   /* frames may wait for a trace function before and after they run */
+	bool native;   /* mark C code between frames, and below the first frame */
+	bool traced;   /* frames may be waiting for a trace function before and after they run */
 };
 
 static bool enter_region(struct fz_py_walk *w, const struct fz_py_plan *plan, struct step *s,
@@ -72,7 +72,7 @@ bool fz_py_walk_is_same(const struct fz_py_walk *w, const struct fz_py_layout *l
 	       (!w->identity || fz_py_walk_identity(l, state) == w->identity);
 }
 
-/* Where the thread's innermost frame is, or FZ_PY_WALK_MISSING when that is not known yet. */
+/* Get the address of the thread's innermost frame; FZ_PY_WALK_MISSING if it is not known yet. */
 static enum fz_py_outcome innermost(struct fz_py_walk *w, const struct fz_py_layout *l,
 				    const struct fz_py_plan *plan, uint64_t *ret)
 {
@@ -88,8 +88,8 @@ static enum fz_py_outcome innermost(struct fz_py_walk *w, const struct fz_py_lay
 			w->cframe = at;
 			return FZ_PY_WALK_MISSING;
 		}
-		/* Only the one in the thread state itself stands for no frame. A call from C makes
-		 * its own current before it says which frame that is. */
+		/* Only the CFrame in the thread state itself may have no frame. A call from C makes
+		 * its CFrame current before setting the frame. */
 		uint64_t cframe = at;
 		at = cframe ? fz_py_word(plan->buffer + w->at_cframe, 0) : 0;
 		if (!at && cframe - w->tstate >= FZ_PY_STATE_MAX)
@@ -107,8 +107,8 @@ static bool is_known_root(const struct fz_py_walk *w, uint64_t root)
 	return false;
 }
 
-/* Does the chain end where chains of this version end? A generator's frame is linked to its
- * caller a moment after it was made current, so an end there is not an end. */
+/* Does the chain end at a valid root for this version? A generator's frame becomes current a moment
+ * before it is linked to its caller, so an end there is not a root. */
 static bool root_is_right(const struct fz_py_walk *w, const struct fz_py_layout *l,
 			  const struct fz_py_plan *plan, const struct step *s)
 {
@@ -121,11 +121,11 @@ static bool root_is_right(const struct fz_py_walk *w, const struct fz_py_layout 
 		return s->owner == l->owner_entry;
 	if (l->frames == FZ_PY_FRAMES_CFRAME)
 		return s->is_entry && s->owner == 0;
-	return true; /* heap frames: judged when their code is known */
+	return true; /* heap frames are checked once their code is known */
 }
 
-/* References carry tags in their low bits. Above the address goes the number of the thread's own
- * copy of the bytecode, in builds that have such copies. */
+/* The address of a frame's code, without the tags in its low bits, and above it the number of the
+ * thread's own copy of the bytecode, in builds that have such copies. */
 static inline uint64_t frame_code(const struct fz_py_layout *l, const uint8_t *frame, uint64_t code)
 {
 	uint32_t tlbc;
@@ -137,14 +137,14 @@ static inline uint64_t frame_code(const struct fz_py_layout *l, const uint8_t *f
 	return code | (uint64_t)(tlbc & 0xffff) << FZ_PY_CODE_BITS;
 }
 
-/* When a call is over its frame object keeps everything but this, its caller too. */
+/* Does a heap frame run? After a call its frame object keeps all other fields, even its caller. */
 static inline bool runs(const struct fz_py_layout *l, const uint8_t *frame)
 {
-	enum { UNWINDS = 2 }; /* 3.10: it leaves by an exception, and runs destructors */
+	enum { UNWINDS = 2 }; /* 3.10: left by an exception, but still running destructors */
 	return (frame[l->frame.state] & ~UNWINDS) == l->frame.running;
 }
 
-/* One frame: take it from copy A, compare with copy B, go on to its caller. */
+/* Read one frame from copy A, compare it with copy B, and go on to its caller. */
 static inline void walk_frame(struct fz_py_walk *w, const struct fz_py_layout *l, struct step *s,
 			      bool heap)
 {
@@ -184,7 +184,8 @@ static inline void walk_frame(struct fz_py_walk *w, const struct fz_py_layout *l
 	}
 }
 
-/* Does one call of the loop begin at this frame? An entry frame lies in that call's C frame. */
+/* If a call of the loop begins at this frame, add a segment. An entry frame is inside that call's C
+ * frame. */
 static void note_segment(struct fz_py_walk *w, const struct fz_py_layout *l, const struct step *s,
 			 bool heap)
 {
@@ -201,7 +202,7 @@ static void note_segment(struct fz_py_walk *w, const struct fz_py_layout *l, con
 	w->segment_frame = 0;
 }
 
-/* Where frame i of `now` is. */
+/* Store the address of frame i of `now`. */
 static void note_address(struct fz_py_walk *w, uint32_t i, uint64_t at)
 {
 	if (w->address_cap < w->now.cap) {
@@ -211,7 +212,8 @@ static void note_address(struct fz_py_walk *w, uint32_t i, uint64_t at)
 	w->addresses[i] = at;
 }
 
-/* After a failed comparison: what all tries of this sample have in common from the root up. */
+/* After a failed comparison keep the frames, from the root up, that all tries of this sample share.
+ */
 static void keep_certain(struct fz_py_walk *w, uint32_t differs)
 {
 	uint32_t n = w->now.n - differs, same = 0;
@@ -240,8 +242,8 @@ static void add_odd_root(struct fz_py_walk *w, uint64_t root)
 	w->odd_n = FZ_MIN(w->odd_next, (uint32_t)FZ_PY_ODD_ROOTS);
 }
 
-/* All tries of a sample ended at the same entry frame that is not the thread's base: a greenlet,
- * most likely. It counts as a root from now on. */
+/* If all tries of a sample ended at the same entry frame that is not the thread's base, most likely
+ * a greenlet's, accept it as a root from now on. */
 static void remember_odd_root(struct fz_py_walk *w)
 {
 	if (w->odd_root == 0 || w->odd_root == MIXED)
@@ -256,7 +258,7 @@ static void note_bad_root(struct fz_py_walk *w, const struct fz_py_layout *l, co
 	w->odd_root = w->odd_root == 0 || w->odd_root == root ? root : MIXED;
 }
 
-/* Frames that fit into the regions: a walk that meets more goes round in circles. */
+/* Number of frames that fit into the regions: a walk that meets more is in a cycle. */
 static uint32_t most_frames(const struct fz_py_walk *w, uint32_t frame_size)
 {
 	uint64_t bytes = 0;
@@ -274,9 +276,8 @@ static bool is_traced(const struct fz_py_walk *w, const struct fz_py_layout *l,
 	       (uint32_t)fz_py_word(plan->buffer + w->at_tstate, l->thread.tracing) != 0;
 }
 
-/* Heap frames are used again as soon as their call is over, and a program that goes round in a loop
- * can show two copies the same frames at two places of it: what they say counts when the next read
- * says the same. */
+/* Heap frames are reused as soon as their call is over, so in a loop two copies may agree although
+ * they caught it at different places: accept frames only if the next read yields the same. */
 static bool is_confirmed(struct fz_py_walk *w)
 {
 	const struct fz_py_raw_frame *f = w->now.frames;
@@ -306,7 +307,7 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 	w->now.n = w->segment_n = 0;
 	w->segment_frame = 0;
 	w->mark_at = FZ_NONE;
-	/* The base frame is known to run no code and to have no caller: it need not be copied. */
+	/* The base frame runs no code and has no caller: it need not be copied. */
 	while (s.at && s.at != base) {
 		if (!s.region || s.at < s.region->lo || s.at > s.region->hi - size) {
 			if (s.at % 8)
@@ -358,9 +359,9 @@ static uint32_t intern(const struct fz_py_walk_context *c, const struct fz_py_ra
 				 (uint32_t)(f->code >> FZ_PY_CODE_BITS), opcode);
 }
 
-/* Heap frames have no mark of a root. A chain that ends at a code object where none of this thread
- * has ended before counts when several tries agree, and never at a generator, whose frame is
- * linked to its caller only after it was made current. */
+/* Heap frames have no mark of a root. If no chain of this thread has ended at that code object
+ * before, several tries must agree; a generator is never a root, since its frame becomes current
+ * before it is linked to its caller. */
 static bool heap_root_is_right(struct fz_py_walk *w, const struct fz_py_walk_context *c)
 {
 	enum { CO_GENERATORS = 0x20 | 0x80 | 0x200, AGREEING_TRIES = 3 };
@@ -381,7 +382,7 @@ static bool heap_root_is_right(struct fz_py_walk *w, const struct fz_py_walk_con
 	return true;
 }
 
-/* How much of the last accepted stack holds again, counted from the root. */
+/* Number of frames, from the root, that are the same as in the last accepted stack. */
 static uint32_t common_prefix(const struct fz_py_walk *w)
 {
 	uint32_t n = FZ_MIN(w->now.n, w->last.n), i;
@@ -395,8 +396,8 @@ static uint32_t common_prefix(const struct fz_py_walk *w)
 	return i;
 }
 
-/* Make sure that the code cache is right about the frames from `same` (counted from the root) on,
- * and about all of them now and then. False: what is known of the last stack is void. */
+/* Validate cached code for the frames from `same` (counted from the root) on, and from time to time
+ * for all of them. False if the last stack has become invalid. */
 static bool refresh_codes(struct fz_py_walk *w, const struct fz_py_walk_context *c, uint32_t same)
 {
 	struct fz_py_codes *codes = c->codes;
@@ -414,7 +415,7 @@ static bool refresh_codes(struct fz_py_walk *w, const struct fz_py_walk_context 
 	return fz_py_codes_refresh(codes, w->scratch, n) && w->last_changes == codes->changes;
 }
 
-/* Opcodes of the frames from `same` (counted from the root) on. */
+/* Read the opcodes of the frames from `same` (counted from the root) on. */
 static void read_opcodes(struct fz_py_walk *w, const struct fz_py_walk_context *c, uint32_t same)
 {
 	uint32_t n = w->now.n - same;
@@ -426,7 +427,7 @@ static void read_opcodes(struct fz_py_walk *w, const struct fz_py_walk_context *
 	fz_py_opcodes_read(c->codes, w->now.frames, n, w->opcodes);
 }
 
-/* Of frame i, counted from the root. */
+/* Opcode of frame i, counted from the root. */
 static uint8_t opcode_of(const struct fz_py_walk *w, const struct fz_py_walk_context *c, uint32_t i)
 {
 	return c->opcodes ? w->opcodes[w->now.n - 1 - i] : FZ_NO_OPCODE;
@@ -441,7 +442,7 @@ enum fz_py_outcome fz_py_walk_accept(struct fz_py_walk *w, const struct fz_py_wa
 		same = 0;
 	w->seen_epoch = c->codes->epoch;
 	if (c->opcodes) {
-		/* The innermost may have been specialised since, though it did not move. */
+		/* The innermost instruction may have been specialised since. */
 		if (same && same == w->now.n)
 			same--;
 		read_opcodes(w, c, same);
@@ -473,7 +474,7 @@ enum fz_py_outcome fz_py_walk_accept(struct fz_py_walk *w, const struct fz_py_wa
 	return FZ_PY_WALK_OK;
 }
 
-/* Is frame i of the accepted walk, counted from the root, one that is not shown? */
+/* Is frame i of the accepted walk, counted from the root, hidden? */
 static bool is_hidden(const struct fz_py_walk *w, uint32_t i)
 {
 	return w->last_stacks[i] == (i ? w->last_stacks[i - 1] : FZ_NONE);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* One thread's stack out of copied memory.
+/* Extracting one thread's stack from copied memory.
  *
- * A plan is a list of pieces of the target's memory that one call copies, one behind another. A
- * thread contributes
+ * A plan is a list of pieces of the target's memory that one call copies in order. A thread
+ * contributes
  *
  *   regions A (far from the innermost frame first) | thread state | CFrame | regions B (reversed)
  *
- * so that whatever is equal in A and B did not change while the thread state in the middle was
- * read, and the innermost frames, which change most, are read closest to it. Only the innermost
- * 32 KiB or so are in B: a frame can't change before all that it called are gone, so what lies
- * below frames that stood still stood still too.
+ * so whatever is equal in A and B did not change while the thread state in the middle was read, and
+ * the innermost frames, which change most, are read closest to it. Only the innermost 32 KiB or so
+ * are in B: a frame can't change before all of its callees have returned, so the callers of
+ * unchanged frames did not change, either.
  */
 #pragma once
 
@@ -26,24 +26,24 @@ struct fz_py_plan {
 	size_t bytes;
 	uint8_t *buffer;
 	size_t buffer_size;
-	int64_t pace;     /* median of what reading took, in 1/256 ns a unit of work */
-	bool interrupted; /* the last read took so long that much may have happened meanwhile */
+	int64_t pace;     /* median time of reads, in 1/256 ns per unit of work */
+	bool interrupted; /* the last read took so long that it must have been interrupted */
 };
 
 void fz_py_plan_release(struct fz_py_plan *p);
 void fz_py_plan_reset(struct fz_py_plan *p);
-/* Plan to copy n bytes from an address; returns where in the buffer they will be. */
+/* Add n bytes at an address; returns their offset in the buffer. */
 size_t fz_py_plan_add(struct fz_py_plan *p, uint64_t address, size_t n);
-/* Copy everything. 0, or -1 with errno; *ret_bytes is how much was copied before the first part
- * that was not there. */
+/* Copy everything. 0, or -1 with errno; *ret_bytes is the number of bytes before the first unmapped
+ * part. */
 int fz_py_plan_read(struct fz_py_plan *p, struct fz_process *process, size_t *ret_bytes);
 
-/* A frame as it was found; entry frames, which run no code, are not kept. */
+/* A frame in raw form; entry frames, which run no code, are left out. */
 struct fz_py_raw_frame {
-	uint64_t code; /* or one of the below: not a frame */
+	uint64_t code; /* or a marker, one of the constants below */
 	uint64_t position;
 };
-/* The upper bits of `code`: number of the thread's own copy of the bytecode. */
+/* The bits of `code` above these are the number of the thread's own copy of the bytecode. */
 enum { FZ_PY_CODE_BITS = 48 };
 #define FZ_PY_CODE_GC 1     /* a running collection */
 #define FZ_PY_CODE_NATIVE 2 /* C code between two frames */
@@ -57,9 +57,9 @@ struct fz_py_region {
 	uint64_t lo, hi; /* [lo, hi) is copied */
 	uint64_t
 		limit; /* hi may grow up to here (the end of a stack chunk); 0: it is on the heap */
-	uint64_t top;  /* highest frame seen in it lately */
-	size_t a, b;   /* where the copies are; FZ_PY_NO_COPY */
-	uint64_t split; /* from here on up the second copy is at b_hot, taken before the rest */
+	uint64_t top;  /* highest frame seen in it recently */
+	size_t a, b;   /* offsets of the copies, or FZ_PY_NO_COPY */
+	uint64_t split; /* the second copy from here on is at b_hot, taken before the rest */
 	size_t b_hot;
 	uint32_t used;  /* walk that last went through it */
 	uint32_t order; /* distance from the innermost frame on that walk, in regions */
@@ -73,35 +73,35 @@ enum { FZ_PY_STATE_MAX = 4096 };
 
 struct fz_py_walk {
 	uint64_t tstate, interp;
-	/* Of the thread whose state this is: the memory of one that ended is used for the next. 0:
-	 * not checked. */
+	/* Identity of the thread, since the state of one that ended is reused for others; 0: not
+	 * checked. */
 	uint64_t identity;
-	uint64_t cframe;              /* where the CFrame was last */
+	uint64_t cframe;              /* last address of the CFrame */
 	bool dual;                    /* plan a second copy */
 	bool focused;                 /* plan only regions that the last walk went through */
 	struct fz_py_region *regions; /* by address, not overlapping */
 	uint32_t region_n, region_cap;
 	uint32_t walks, swept, shrunk;
-	bool careful; /* gaps between heap frames turned out to be unmapped: don't bridge them */
+	bool careful; /* don't bridge gaps between heap frames: some are unmapped */
 	size_t at_tstate, at_cframe;
-	/* what the last walk found, innermost first, and what was last accepted, root first */
+	/* now: the last walk, innermost first; last: the last accepted one, root first */
 	struct fz_py_chain now, last, certain;
-	uint64_t *addresses; /* of the frames of `now`, where they are wanted */
+	uint64_t *addresses; /* of the frames of `now`, if wanted */
 	uint32_t address_cap;
-	uint64_t claim;        /* hash of the heap frames in which the last two copies agreed */
+	uint64_t claim;        /* hash of the heap frames in the last two equal copies */
 	uint32_t *last_stacks; /* stack of each prefix of `last` */
 	uint32_t last_stacks_cap;
 	uint32_t seen_epoch, last_epoch, last_changes; /* of the code cache */
 	uint64_t *scratch;
 	uint32_t scratch_cap;
-	uint8_t *opcodes; /* of `now`, where they are wanted */
+	uint8_t *opcodes; /* of `now`, if wanted */
 	uint32_t opcodes_cap;
 	bool have_certain;
-	/* The frame of a coroutine, and where it is in `now`, if it is; FZ_NONE. */
+	/* Address of a coroutine's frame, and its index in `now`, or FZ_NONE. */
 	uint64_t mark;
 	uint32_t mark_at;
-	uint64_t odd_root; /* where the tries of this sample ended, when that was no root */
-	/* roots that were met: entry frames of greenlets (3.15), code of root frames (to 3.10) */
+	uint64_t odd_root; /* where the tries of this sample ended, if not at a root */
+	/* known roots: entry frames of greenlets (3.15), code of root frames (to 3.10) */
 	uint64_t odd_roots[FZ_PY_ODD_ROOTS];
 	uint64_t new_root;
 	unsigned new_root_tries;
@@ -109,43 +109,43 @@ struct fz_py_walk {
 	/* which C frames run the frames of `now`; ends count in `now` until the walk is accepted */
 	struct fz_python_segment *segments;
 	uint32_t segment_n, segment_cap;
-	uint64_t segment_frame; /* the innermost one of the segment being walked; 0: not yet */
-	uint32_t *shown;        /* profile frames of `now` without those that nobody wants to see */
+	uint64_t segment_frame; /* the innermost frame of the current segment; 0: none yet */
+	uint32_t *shown;        /* profile frames of `now`, without hidden ones */
 	uint32_t shown_cap;
 };
 
 enum fz_py_outcome {
 	FZ_PY_WALK_OK,
 	FZ_PY_WALK_CHANGED, /* the copies differ */
-	FZ_PY_WALK_UNSURE,  /* heap frames: a second read must say the same */
-	FZ_PY_WALK_MISSING, /* a frame outside the regions: they have been extended, read again */
+	FZ_PY_WALK_UNSURE,  /* heap frames: a second read must confirm them */
+	FZ_PY_WALK_MISSING, /* a frame was outside the regions, now extended: read again */
 	FZ_PY_WALK_ROOT,    /* did not end at the root */
 	FZ_PY_WALK_CORRUPT,
 	FZ_PY_WALK_UNMAPPED,
-	FZ_PY_WALK_GONE, /* this is no thread state any more */
+	FZ_PY_WALK_GONE, /* this is no longer the thread's state */
 };
 
 struct fz_py_walk_context {
 	struct fz_process *process;
 	const struct fz_py_layout *layout;
 	struct fz_py_codes *codes;
-	bool native;       /* show where C code lies between frames */
-	bool opcodes;      /* tell what instruction frames are at */
+	bool native;       /* mark C code between frames */
+	bool opcodes;      /* record the frames' instructions */
 	uint32_t gc_frame; /* profile frames of the markers */
 	uint32_t native_frame;
 	uint32_t unreadable_frame;
-	bool addresses; /* note where the frames are */
-	bool segments;  /* note which C frames run which Python frames */
+	bool addresses; /* store the frames' addresses */
+	bool segments;  /* find out which C frames run which Python frames */
 };
 
-/* Up to 3.10: the serial number of a state, mixed with the C library's id of its thread, which is
- * that of the thread that started it until it runs. */
+/* Up to 3.10: the serial number of a state, mixed with the C library's id of its thread; until that
+ * runs, it is the id of the thread that started it. */
 static inline uint64_t fz_py_walk_serial(uint64_t id, uint64_t thread_id)
 {
 	return fz_hash64(id) ^ thread_id;
 }
 
-/* What tells a thread from others, in a copy of its state. */
+/* The identity of a thread, from a copy of its state. */
 static inline uint64_t fz_py_walk_identity(const struct fz_py_layout *l, const uint8_t *state)
 {
 	if (l->thread.native_thread_id != FZ_PY_ABSENT)
@@ -154,32 +154,34 @@ static inline uint64_t fz_py_walk_identity(const struct fz_py_layout *l, const u
 				 fz_py_word(state, l->thread.thread_id));
 }
 
-/* Is what was copied still the state of the walk's thread? */
+/* Is the copied state still that of the walk's thread? */
 bool fz_py_walk_is_same(const struct fz_py_walk *w, const struct fz_py_layout *l,
 			const struct fz_py_plan *plan);
 void fz_py_walk_release(struct fz_py_walk *w);
 void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct fz_py_plan *plan);
-/* Plan nothing of it but its state, if that is wanted. */
+/* Plan only the thread's state, if `wanted`, else nothing. */
 void fz_py_walk_plan_state(struct fz_py_walk *w, const struct fz_py_layout *l,
 			   struct fz_py_plan *plan, bool wanted);
-/* Follow the frames in what was copied. gc_frame: address of the frame under which a collection
- * runs, or 0. Unknown frames are looked up in the target at once, so that the next plan has them.
- */
+/* Follow the frames in the copy. gc_frame: address of the frame that triggered a running
+ * collection, or 0. Frames outside the regions are located in the target at once, so that the next
+ * plan has them. */
 enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 				  const struct fz_py_plan *plan, uint64_t gc_frame);
-/* Fill *ret with the stack of the last walk, which was OK. gc: put the collection on top. */
+/* Set *ret to the stack of the last walk, which must be OK. gc: put the collection on top. */
 enum fz_py_outcome fz_py_walk_accept(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 				     bool gc, uint32_t *ret);
-/* What the walk that was just accepted says about the C stack. gc: as it was accepted. */
+/* Get the data for merging the walk that was just accepted with the C stack. gc: as in
+ * fz_py_walk_accept. */
 void fz_py_walk_calls(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 		      const struct fz_py_plan *plan, bool gc, struct fz_python_calls *ret);
-/* In the stack that was just accepted: what called the marked frame. */
+/* The caller's stack of the marked frame, in the stack that was just accepted. */
 uint32_t fz_py_walk_marked(const struct fz_py_walk *w);
-/* Begin a new sample; then, when all tries failed, the stack that is certain, with the marker. */
+/* Begin a new sample. If all tries fail, salvage returns the certain part of the stack, with the
+ * marker [unreadable]. */
 void fz_py_walk_begin(struct fz_py_walk *w);
 uint32_t fz_py_walk_salvage(struct fz_py_walk *w, const struct fz_py_walk_context *c);
-/* Is it time to plan again, so that regions which are no longer needed are dropped? */
+/* Is it time to plan again, to drop regions that are no longer needed? */
 bool fz_py_walk_is_due(const struct fz_py_walk *w);
-/* The part of the plan at `offset` was not there: drop what was to be copied. False when it was
- * the thread state. */
+/* The part of the plan at `offset` is unmapped: drop its region. False if it is the thread state.
+ */
 bool fz_py_walk_unmapped(struct fz_py_walk *w, size_t offset);
