@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Sampling one CPython process; python.h has the contract, walk.h the picture of a thread.
  *
- * All that a sample needs is one plan, copied by one call:
+ * A sample needs a single plan, copied in one call:
  *
  *   GILs | interpreters | list of interpreters | thread | thread | ... | GILs again
  *
- * The plan is kept from sample to sample and made anew only when a walk had to learn something.
+ * The plan is kept between samples and rebuilt only after a walk met frames outside the regions.
  * A thread runs Python code only while it holds the GIL, and the GIL counts its changes of owner.
- * So while the count stands still between the first and the last part of the plan, only the
- * holder's frames can have changed, and only its regions need to be copied twice. And as long as
- * it stands still from sample to sample, the others need not be copied at all.
+ * So if the count is the same in the first and the last part of the plan, only the holder's frames
+ * can have changed, and only its regions need to be copied twice. And while it stays the same from
+ * sample to sample, the other threads need not be copied at all.
  *
- * A thread whose copies contradict each other is read again, alone, a bounded number of times.
+ * A thread whose copies differ is read again, alone, a bounded number of times.
  *
- * Where tasks are asked for (asyncio.h) they are copied before the plan and once more after it.
+ * Tasks (asyncio.h), if wanted, are copied before the plan and once more after it.
  */
 #include <errno.h>
 
@@ -22,13 +22,14 @@
 #include "base/clock.h"
 
 enum {
-	TRIES_MAX = 64, /* a call takes less time than a copy: some tries meet no change */
-	LEARN_MAX = 64, /* reads that were held up or only told a walk where frames are */
+	TRIES_MAX =
+		64, /* a Python call can be shorter than a copy: it takes some tries to succeed */
+	LEARN_MAX = 64, /* reads that were interrupted, or only located frames */
 	LIST_TRIES_MAX = 4,
-	CHANGES_MAX = 4, /* of what is read for one sample */
+	CHANGES_MAX = 4, /* how often a sample's threads may change */
 	LOOK_EVERY_NS = 10 * 1000 * 1000,
 	EXPIRE_EVERY_NS = 100 * 1000,
-	EXPIRE_LAG = 200, /* times as long for frames that did not change */
+	EXPIRE_LAG = 200, /* times longer for unchanged frames */
 	LIST_EVERY_NS = 100 * 1000 * 1000,
 	YOUNG_EVERY_NS = 1000 * 1000,
 	TASK_TRIES_MAX = 24,
@@ -75,7 +76,7 @@ static void make_plan(struct fz_python *py)
 	py->plan_stale = false;
 }
 
-/* ---- reading what was copied ---- */
+/* ---- reading the copy ---- */
 
 static size_t block_field(const struct fz_python *py, const struct fz_py_interp *interp,
 			  uint32_t field)
@@ -92,7 +93,7 @@ static bool is_collecting(const struct fz_python *py, const struct fz_py_interp 
 	return fz_py_copied_u32(&py->plan, block_field(py, interp, l->interp.gc_collecting)) != 0;
 }
 
-/* Frame under which the collection runs, where the interpreter says so. */
+/* Address of the frame that triggered the running collection; 0 if unknown. */
 static uint64_t collecting_frame(const struct fz_python *py, const struct fz_py_interp *interp)
 {
 	if (!py->options.gc || py->layout->interp.gc_frame == FZ_PY_ABSENT ||
@@ -101,8 +102,8 @@ static uint64_t collecting_frame(const struct fz_python *py, const struct fz_py_
 	return fz_py_copied_u64(&py->plan, block_field(py, interp, py->layout->interp.gc_frame));
 }
 
-/* Before 3.14 nothing tells that code objects were freed: cached ones are compared with the target
- * after some time, and at every sample for a while after one turned out to be another. */
+/* Before 3.14 nothing shows that code objects were freed: cached ones are compared with the target
+ * after some time, and at every sample for a while after one was found replaced. */
 static void expire_by_time(struct fz_python *py, int64_t now)
 {
 	if (py->codes.changes != py->seen_changes)
@@ -116,8 +117,8 @@ static void expire_by_time(struct fz_python *py, int64_t now)
 	py->codes.lag = churning ? 0 : EXPIRE_LAG;
 }
 
-/* Code turned out to be another after the frames that run it were copied: was it already when they
- * were? False: the interpreter's count says so, or it stands still. */
+/* A code object was found replaced after the frames that run it were copied: may that have happened
+ * in between? Then expire the cache. False if the target is stopped or counts freed code. */
 static bool doubt_codes(struct fz_python *py)
 {
 	if (py->options.stopped || py->layout->interp.code_generation != FZ_PY_ABSENT)
@@ -127,7 +128,7 @@ static bool doubt_codes(struct fz_python *py)
 	return true;
 }
 
-/* Interpreters count the code objects they free; a cached one may be another from then on. */
+/* Expire the cache if an interpreter's count of freed code objects changed. */
 static void check_generations(struct fz_python *py, int64_t now)
 {
 	const struct fz_py_layout *l = py->layout;
@@ -146,8 +147,9 @@ static void check_generations(struct fz_python *py, int64_t now)
 	}
 }
 
-/* Where only the main thread counts, it is the first interpreter's as long as that runs, and enters
- * others by states that come and go. */
+/* Does a change of the interpreter's list of threads matter? If only the main thread is wanted, not
+ * in the first interpreter (last in the list), where it stays: only its states in others come and
+ * go. */
 static bool counts_threads(const struct fz_python *py, uint32_t interp)
 {
 	return py->options.all_threads || py->by_task || interp + 1 < py->threads.interp_n;
@@ -179,7 +181,7 @@ static bool thread_changed(const struct fz_python *py, const struct fz_py_thread
 		fz_py_copied_u64(&py->plan, at + l->thread.next) != t->next);
 }
 
-/* Whether interpreters or threads were born or died since they were listed. */
+/* Have interpreters or threads started or ended since they were listed? */
 static bool lists_changed(const struct fz_python *py)
 {
 	const struct fz_py_threads *t = &py->threads;
@@ -215,7 +217,7 @@ static uint8_t thread_status(struct fz_python *py, struct fz_py_thread *t)
 			   fz_py_copied_u32(&py->plan, at + l->thread.gil_requested) != 0) {
 			status |= FZ_STATUS_GIL_REQUESTED;
 		}
-		/* A thread that waits changes nothing. */
+		/* The exceptions of a waiting thread do not change. */
 		if (!t->waits && fz_py_exception_known(&py->runtime))
 			t->exception = fz_py_exception(&t->exceptions, &py->runtime, t->walk.tstate,
 						       py->plan.buffer + at);
@@ -225,7 +227,7 @@ static uint8_t thread_status(struct fz_python *py, struct fz_py_thread *t)
 	return status;
 }
 
-/* Copy one thread's memory again, by a plan of its own. */
+/* Copy one thread's memory again, with a separate plan. */
 static enum fz_py_outcome read_again(struct fz_python *py, struct fz_py_thread *t)
 {
 	size_t got;
@@ -243,7 +245,7 @@ static enum fz_py_outcome read_again(struct fz_python *py, struct fz_py_thread *
 	return FZ_PY_WALK_UNMAPPED;
 }
 
-/* Why a sample is rejected, or -1 when the outcome only means that it must be read again. */
+/* Reason for rejecting a sample, or -1 if the outcome only requires reading it again. */
 static int reject_reason(enum fz_py_outcome outcome)
 {
 	static const int reasons[] = {
@@ -260,7 +262,7 @@ static int reject_reason(enum fz_py_outcome outcome)
 	return reasons[outcome];
 }
 
-/* Which task runs, by this copy of the thread, and where in its stack that one's coroutine is. */
+/* Find the running task in this copy of the thread, and its coroutine's place in the stack. */
 static void find_task(struct fz_python *py, struct fz_py_thread *t, const struct fz_py_plan *plan)
 {
 	if (!py->tasks.found)
@@ -270,8 +272,8 @@ static void find_task(struct fz_python *py, struct fz_py_thread *t, const struct
 	t->walk.mark = fz_py_tasks_frame(&py->tasks, &py->task_thread);
 }
 
-/* The thread's stack from the common copy or, when that contradicts itself or is not wanted, from
- * its own. False: the thread ended. */
+/* Take the thread's stack from the common copy or, if that is inconsistent or `anew` is set, from a
+ * separate one. False if the thread ended. */
 static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
 			struct fz_python_stack *ret, unsigned *retries)
 {
@@ -282,7 +284,7 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
 	enum fz_py_outcome rc;
 	const struct fz_py_plan *plan = &py->plan;
 
-	/* Where its state is in the common copy is not known any more once it was read alone. */
+	/* The state's offset in the common copy is lost once the thread was read alone. */
 	uint8_t status = anew ? ret->status : thread_status(py, t);
 	bool unsaid = anew ? ret->gil_unsaid : fz_py_gils_is_unsaid(py, t);
 	*ret = (struct fz_python_stack){ .thread = t->thread,
@@ -298,7 +300,7 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
 	rc = anew || (t->dual_left && !t->walk.dual && !py->options.stopped) ? FZ_PY_WALK_MISSING
 									     : FZ_PY_WALK_OK;
 	for (;;) {
-		/* Two copies taken far apart can agree by chance. */
+		/* Copies taken far apart can agree by chance. */
 		if (rc == FZ_PY_WALK_OK && plan->interrupted && t->walk.dual)
 			rc = FZ_PY_WALK_MISSING;
 		if (rc == FZ_PY_WALK_OK) {
@@ -342,9 +344,8 @@ static struct fz_python_stack *next_stack(struct fz_python *py)
 	return &py->stacks[py->stack_n++];
 }
 
-/* Does a thread show its own stack where no task runs in it? One with a loop does while the loop
- * works: its waiting is that of its tasks. What could not be read is told in any case. One without
- * asyncio is shown as without tasks. */
+/* Is a thread's own stack shown when no task runs in it? With a loop only while it holds the GIL
+ * (when it waits, its tasks are shown instead) or if it is unreadable; without asyncio as usual. */
 static bool shows_itself(const struct fz_python *py, const struct fz_py_thread *t,
 			 const struct fz_python_stack *own)
 {
@@ -367,14 +368,15 @@ static void put_tasks(struct fz_python *py, const struct fz_py_thread *t,
 		to->stack = from->stack;
 		to->rejected = from->rejected;
 		to->reject = FZ_REJECT_CHANGED;
-		/* The first stack of an instant is the one that says what the thread does. */
+		/* The first stack of an instant shows what the thread does. */
 		to->waiting = py->stack_n - first > 1;
 		if (to->waiting)
 			to->status = (own->status & FZ_STATUS_MAIN_THREAD) | FZ_STATUS_BESIDE;
 	}
 }
 
-/* The copy of the thread and those of its tasks around it must fit together. */
+/* Take the stacks of a thread's tasks, retrying until the copy of the thread and those of its tasks
+ * around it are consistent. */
 static void take_tasks(struct fz_python *py, struct fz_py_thread *t, unsigned *retries)
 {
 	struct fz_python_stack own;
@@ -412,7 +414,7 @@ int fz_py_look_around(struct fz_python *py, int64_t now, struct fz_error *err)
 	if (!fz_process_alive(&py->process))
 		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)py->process.pid);
 	if (!fz_process_same_image(&py->process)) {
-		/* A process that is ending has lost its memory before its number. */
+		/* An exiting process loses its memory before its pid. */
 		char byte;
 		if (!fz_process_read(&py->process, py->runtime.address, &byte, 1) && errno == ESRCH)
 			return fz_fail(err, FZ_EGONE, "process %d has ended", (int)py->process.pid);
@@ -451,7 +453,7 @@ void fz_py_list_threads(struct fz_python *py)
 	py->threads_stale = true;
 }
 
-/* Copy everything. A region that is not there is dropped and the rest copied without it. */
+/* Copy everything. An unmapped region is dropped, and the rest copied without it. */
 static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *err)
 {
 	size_t got;
@@ -476,7 +478,7 @@ static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *er
 		       (int)py->process.pid);
 }
 
-/* Must more be read than was, or other threads? */
+/* Do more threads need to be read, or others? */
 static bool is_outdated(struct fz_python *py)
 {
 	bool woken = fz_py_gils_wake(py);
@@ -514,7 +516,7 @@ static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struc
 		fz_py_tasks_begin(&py->tasks);
 	if (rc == 0)
 		rc = read_all(py, &retries, err);
-	/* A thread may not live until the next sample: it is looked at in this one. */
+	/* Include new threads at once: they may not live until the next sample. */
 	for (int i = 0; i < CHANGES_MAX && rc == 0 && is_outdated(py); i++)
 		rc = read_all(py, &retries, err);
 	if (rc < 0)

@@ -4,14 +4,14 @@
  *   _PyRuntime.interpreters.head -> interpreter -> next interpreter ...
  *                                     threads.head -> thread state -> next ...
  *
- * New ones are put at the head, so the last of a list is the oldest: the main one, if the kernel's
- * thread ids do not tell. A thread state belongs to one kernel thread, whose id the interpreter
- * notes from 3.11 on; before, it is found in the thread structure of the C library.
+ * New ones are inserted at the head, so the last in a list is the oldest: the main one, unless the
+ * kernel's thread ids show another. A thread state belongs to one kernel thread, whose id it
+ * contains from 3.11 on; before, the id is in the C library's thread structure.
  */
 #include "names.h"
 #include "threads.h"
 
-/* A thread gets its name a moment after its start: it is asked for again so many times. */
+/* A thread gets its name a moment after its start: how often to read the name again. */
 enum { NAME_ASKS = 4 };
 
 enum { INTERPRETERS_MAX = 4096, THREADS_MAX = 1 << 16, LIBC_THREAD_SIZE = 1024 };
@@ -31,8 +31,8 @@ static bool is_inner_tid(const struct fz_process_threads *tasks, uint64_t tid)
 	return false;
 }
 
-/* pthread_t is the address of the C library's thread structure, which holds the id at a place
- * that has been stable in glibc; elsewhere any of the process's ids will do. */
+/* pthread_t is the address of the C library's thread structure. In glibc the id has always been at
+ * the same offset; in other libraries search for any of the process's ids. */
 static uint64_t tid_from_libc(const struct fz_py_threads_context *c,
 			      const struct fz_process_threads *tasks, uint64_t pthread)
 {
@@ -48,7 +48,7 @@ static uint64_t tid_from_libc(const struct fz_py_threads_context *c,
 	return 0;
 }
 
-/* What identifies a thread in its state; 0: it cannot be read. */
+/* The identity of a thread, from its state; 0 if it is unreadable. */
 static uint64_t read_identity(const struct fz_py_threads_context *c, uint64_t tstate)
 {
 	const struct fz_py_layout *l = &c->runtime->layout;
@@ -94,10 +94,10 @@ static void need_tasks(struct listing *l)
 	l->have_tasks = true;
 }
 
-/* A state in the memory of a forked process whose thread only the parent has. The list of threads
- * may be older than the state, so read it again before deciding. Where no id of a state was ever
- * one of the process, as in a namespace of process ids that /proc does not describe, nobody knows.
- */
+/* Does a state, in the memory of a forked process, belong to a thread of its parent? The list of
+ * threads may be older than the state, so read it again before deciding. Unknown, so false, for
+ * several threads if no state's id was ever one of the process, as in a pid namespace that /proc
+ * does not describe. */
 static bool is_of_parent(struct listing *l, uint64_t inner)
 {
 	need_tasks(l);
@@ -111,7 +111,7 @@ static bool is_of_parent(struct listing *l, uint64_t inner)
 	return !is_inner_tid(&l->tasks, inner) && (l->tasks.n == 1 || l->t->ids_are_known);
 }
 
-/* Index of a state of the newest interpreter among the threads that are known; FZ_NONE. */
+/* Index of the known thread with this state in the newest interpreter, or FZ_NONE. */
 static uint32_t find_thread(const struct fz_py_threads *t, uint64_t tstate)
 {
 	uint64_t interp = t->interps[t->interp_n - 1].address;
@@ -122,9 +122,9 @@ static uint32_t find_thread(const struct fz_py_threads *t, uint64_t tstate)
 	return FZ_NONE;
 }
 
-/* The kernel's id of a state's thread, or what the state holds for it. A program that forks in C
- * does not tell Python: the state of the worker's first thread, the one that forked, has the id
- * that it had in the parent. The C library knows the right one. */
+/* The kernel's id of a state's thread, or the id in the state. Python does not notice a fork in C:
+ * the state of the child's only thread still has its id in the parent. The C library has the right
+ * one. */
 static uint64_t inner_tid(struct listing *l, uint64_t tstate, uint64_t identity, uint32_t known)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
@@ -172,7 +172,7 @@ static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bo
 		if (fz_py_names_get(&l->names, ident, &name) && name.n)
 			return fz_profile_string(l->c->into, fz_buf_view(&name));
 	}
-	/* As `threading` names it, where that is imported; the kernel has the program's name. */
+	/* The name that `threading` gives it; the kernel has the program's name. */
 	if (is_main)
 		return fz_profile_string(l->c->into, FZ_STR("MainThread"));
 	if (fz_process_thread_name(l->c->process, (pid_t)tid, comm, sizeof(comm)))
@@ -195,7 +195,7 @@ static void ask_name_again(struct listing *l, struct fz_py_thread *t)
 /* A thread state, as listed. */
 struct state {
 	uint64_t address, next, inner, identity, pthread;
-	uint32_t known; /* index of its thread, of the listing before; FZ_NONE */
+	uint32_t known; /* index of its thread in the previous listing, or FZ_NONE */
 };
 
 static void add_thread(struct listing *l, const struct state *s)
@@ -385,7 +385,7 @@ static void drop_threads(struct fz_py_threads *t, bool all)
 	t->n = n;
 }
 
-/* No thread has the process's own id: take the oldest of the oldest interpreter for main. */
+/* If no thread has the process's own id, the oldest of the oldest interpreter is the main one. */
 static void adopt_main(struct listing *l, const struct state *oldest)
 {
 	for (uint32_t i = 0; i < l->t->n; i++)
@@ -406,8 +406,8 @@ static void adopt_main(struct listing *l, const struct state *oldest)
 	}
 }
 
-/* Tell of threads that will not be sampled: one of those not taken may have become the main one. */
-static void tell_left_out(struct listing *l)
+/* Report threads that will not be sampled, except one that became the main one meanwhile. */
+static void report_left_out(struct listing *l)
 {
 	const struct fz_py_threads *t = l->t;
 
@@ -455,7 +455,7 @@ bool fz_py_threads_refresh(struct fz_py_threads *t, const struct fz_py_threads_c
 		drop_threads(t, false);
 		adopt_main(&l, &last);
 		find_shared(t);
-		tell_left_out(&l);
+		report_left_out(&l);
 	}
 	free(l.left_out.list);
 	fz_process_threads_release(&l.tasks);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The interpreters and threads of the target, kept up to date, and who the threads are. */
+/* Up-to-date lists of the target's interpreters and threads, with the threads' identities. */
 #pragma once
 
 #include "pages.h"
 #include "runtime.h"
 #include "walk.h"
 
-/* Where the C library's thread structure, to which a state's thread_id points, has the kernel's id
- * of the thread: stable in glibc. */
+/* Offset of the kernel's thread id in glibc's thread structure, to which a state's thread_id
+ * points.
+ */
 #if defined(__x86_64__)
 enum { FZ_PY_LIBC_TID = 720 };
 #else
@@ -17,7 +18,7 @@ enum { FZ_PY_LIBC_TID = 208 };
 struct fz_py_gil {
 	uint64_t address;
 	size_t at, at_end; /* copies taken first and last */
-	/* Samples until waiting threads may be left out again, and how many it was last time. */
+	/* Samples until waiting threads may be left out again, and the previous such number. */
 	uint32_t hold_off, last_hold_off, calm;
 };
 
@@ -26,8 +27,8 @@ struct fz_py_interp {
 	uint32_t id;
 	uint32_t gil;  /* index; FZ_NONE */
 	size_t at;     /* copy of the interpreter's block */
-	uint64_t next; /* interpreter after it and first thread, as listed */
-	uint64_t head;
+	uint64_t next; /* when listed: next interpreter, */
+	uint64_t head; /* and first thread */
 	uint64_t code_generation;
 };
 
@@ -43,7 +44,7 @@ struct fz_py_thread {
 	uint32_t interp; /* index */
 	uint32_t thread; /* in the profile */
 	uint64_t inner_tid;
-	uint64_t next; /* thread state after it in the target's list */
+	uint64_t next; /* next thread state in the target's list */
 	bool is_main;
 	bool kept;          /* used while listing */
 	bool shared;        /* its kernel thread has other states, too */
@@ -52,12 +53,12 @@ struct fz_py_thread {
 	uint8_t rank;       /* enum fz_py_state_rank, in this sample */
 	uint64_t pthread;   /* the C library's structure of the thread that made it */
 	uint32_t dual_left; /* samples until its second copy may be left out again */
-	/* It waits: while its GIL's count of switches is the same, its stack is too. */
+	/* It waits: its stack stays the same while its GIL's count of switches does. */
 	bool waits;
 	uint64_t switches;
 	uint32_t stack;
 	uint32_t name_asks;
-	bool exception; /* it had one when it was copied last */
+	bool exception; /* it had one when copied last */
 	struct fz_py_pages exceptions;
 };
 
@@ -68,7 +69,7 @@ struct fz_py_threads {
 	uint32_t interp_n, interp_cap;
 	struct fz_py_gil *gils;
 	uint32_t gil_n, gil_cap;
-	bool young;         /* there are threads that have not begun: list them again soon */
+	bool young;         /* some threads have not begun: list them again soon */
 	bool ids_are_known; /* a state's thread id was one of the process */
 	bool shared;        /* there are kernel threads with several states */
 	/* threading._active of the interpreter whose thread names were asked for last; 0: not known
@@ -82,10 +83,10 @@ struct fz_py_threads_context {
 	const struct fz_py_runtime *runtime;
 	struct fz_profile *into;
 	bool all;
-	struct fz_map *left_out; /* ids of threads that were not taken are added; may be NULL */
+	struct fz_map *left_out; /* receives ids of threads that are not sampled; may be NULL */
 };
 
-/* List them anew; what is known of threads that are still there is kept. False: the list could
- * not be read to its end (it may be changing). */
+/* List them anew, keeping the state of threads that still exist. False if the list could not be
+ * read completely (it may be changing). */
 bool fz_py_threads_refresh(struct fz_py_threads *t, const struct fz_py_threads_context *c);
 void fz_py_threads_release(struct fz_py_threads *t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* From ticks to stacks; ticks.h has the contract.
  *
- * A thread stood still while its frames were read, so they are true as they are. It may have been
- * in the middle of a change, which shows at the root as in any other read: such a stack is
- * rejected. So is one with a code object that died before anybody could ask for its name.
+ * A thread stood still while its frames were read, so they are consistent. It may have been in the
+ * middle of a change, which shows at the root as in any other read: such a stack is rejected. So is
+ * one with a code object that was freed before its name could be read.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,9 +15,10 @@
 #include "python_state.h"
 #include "ticks.h"
 
-/* ---- what the kernel must know ---- */
+/* ---- configuration of the program in the kernel ---- */
 
-/* A span that holds 8 bytes at each of some places, and fits: masks keep indices below `most`. */
+/* Compute the size of a copy that includes 8 bytes at each offset. Fails if it exceeds `most`, the
+ * limit of the program's index masks. */
 static int take_span(const char *what, const uint32_t *at, size_t n, uint32_t from, uint32_t most,
 		     uint32_t *ret, struct fz_error *err)
 {
@@ -149,7 +150,7 @@ int fz_python_ticks_config(const struct fz_python *py, struct fz_bpf_config *ret
 	return 0;
 }
 
-/* One that has run another program since has another stack. */
+/* Is it a fork of this parent, running the same image? An exec would have changed the stack. */
 static bool is_forked(const struct fz_python *py, const struct fz_python *parent)
 {
 	const struct fz_process_image *a = &py->process.image, *b = &parent->process.image;
@@ -163,7 +164,7 @@ void fz_python_ticks_set_parent(struct fz_python *py, struct fz_python *parent)
 	fz_py_codes_set_kin(&py->codes, parent && is_forked(py, parent) ? &parent->codes : NULL);
 }
 
-/* ---- which thread ---- */
+/* ---- threads ---- */
 
 int fz_python_ticks_begin(struct fz_python *py, struct fz_error *err)
 {
@@ -194,8 +195,8 @@ static const struct fz_py_thread *find_thread(struct fz_python *py, const struct
 	return find_listed(py, t);
 }
 
-/* One that was gone before it could be listed has the kernel's name; one that waits may be listed
- * yet. */
+/* Add a thread that is not listed, under the kernel's name: it ended too early, or will be listed
+ * later. */
 static uint32_t add_thread(struct fz_python *py, const struct fz_bpf_tick *t)
 {
 	struct fz_thread thread = { .pid = (uint64_t)py->process.pid,
@@ -229,10 +230,10 @@ uint32_t fz_python_ticks_thread(struct fz_python *py, const struct fz_bpf_tick *
 	return t->tstate ? add_thread(py, t) : FZ_NONE;
 }
 
-/* ---- its stack ---- */
+/* ---- stacks ---- */
 
-/* Does the chain end where chains of this version end? A frame that runs no code is the first of a
- * call from C: nothing is linked to it before it is linked itself. */
+/* Does the chain end at a valid root for this version? A frame that runs no code is the first of a
+ * call from C, and is linked to its caller before others are linked to it. */
 static bool root_is_right(const struct fz_py_layout *l, const struct fz_bpf_tick *t)
 {
 	uint32_t owner = FZ_BPF_OWNER(t->flags);
@@ -265,7 +266,7 @@ static int reject_reason(const struct fz_py_layout *l, const struct fz_bpf_tick 
 	}
 }
 
-/* How many frames, counted from the root, are those of the tick before. */
+/* Number of frames, from the root, that are the same as in the previous tick. */
 static uint32_t common_prefix(struct fz_py_ticks *k, const struct fz_bpf_tick *t, uint32_t changes)
 {
 	uint32_t n = k->changes == changes ? FZ_MIN(k->n, t->frame_n) : 0, i = 0;
@@ -294,7 +295,7 @@ static uint32_t cut_frame(struct fz_python *py)
 	return py->ticks.cut_frame;
 }
 
-/* The stack on top of `root`; false: what *ret stands under is not known. */
+/* Make the stack on top of `root`. False if a code object is unknown: *ret is the part below. */
 static bool make_stack(struct fz_python *py, const struct fz_bpf_tick *t, uint32_t root,
 		       uint32_t *ret)
 {
@@ -413,7 +414,7 @@ struct fz_process *fz_python_process(struct fz_python *py)
 	return &py->process;
 }
 
-/* Its lock has two conditions, each with a mutex, behind what is said of its state. */
+/* The GIL has two conditions, each with a mutex, after the fields of its state. */
 bool fz_python_ticks_is_gil(const struct fz_python *py, uint64_t address)
 {
 	uint64_t size = 2 * (sizeof(pthread_cond_t) + sizeof(pthread_mutex_t));
