@@ -777,7 +777,7 @@ def refused():
 
 
 if __name__ == "__main__":
-    for interpreter in ("debian-3.11", "forky-3.13", "forky-3.15"):
+    for interpreter in ("pyenv-3.8", "pyenv-3.10", "debian-3.11", "forky-3.13", "forky-3.15"):
         suite.add(f"{interpreter}: lock, socket, pipe, sleep, file and child by their own clocks",
                   check_planted, interpreter)
         suite.add(f"{interpreter}: lock, socket, pipe, sleep and child are found, and who ended the wait",
