@@ -11,8 +11,8 @@
 //       parse   +145   the place
 //
 // Own functions whose own time changed are always listed; libraries only where no own function
-// covers them. Not listed: code that loads modules (the importing code is), and wrappers by their
-// total, since their callees were there before.
+// covers them, or only that of a script. Not listed: code that loads modules (the importing code
+// is), and wrappers by their total, since their callees were there before.
 import {
 	changed, findOutermost, findRepresentatives, hotLeaf, leaveOutNested,
 } from "./call_chains.js";
@@ -30,6 +30,8 @@ const OWN = 0; // src/profile/origin.h
 const WRAPPER = 2; // a mark
 // Part of a change that must be neither below in other places, nor spread.
 const MOST = 0.5;
+// Part of the run.
+const NEARLY_ALL = 0.9;
 
 // What the run certainly became leads.
 const groupsOf = ({ header }) =>
@@ -69,9 +71,9 @@ function waysOf(tree, data, costs) {
 // Nodes that are places of a change, of their functions' totals, and what of it is of functions'
 // own places. What places below are about is summed up by row: nodes come backwards, so a row's sum
 // is of one caller's callees.
-function findPlaces(tree, data, ways) {
+function findPlaces(tree, data, ways, own) {
 	const { n, func, depth, total } = tree, { factor } = data;
-	const own = ownFlags(data), parts = new Float64Array(data.functions.n);
+	const parts = new Float64Array(data.functions.n);
 	const inOwn = new Float64Array(tree.deepest + 2), inAny = new Float64Array(tree.deepest + 2);
 	const flags = new Uint8Array(n);
 	for (let i = n - 1; i > 0; i--) {
@@ -112,8 +114,9 @@ function sumUncovered({ n, func, parent, self, total }, { factor, functions }, {
 
 // Library code: leave it out of the functions listed by own time where listed own code covers its
 // change; add it by total where nothing covers it.
-function settleForeign(tree, data, costs, outermost, { flags, parts }, { byTotal, byOwn, add }) {
-	const { factor, functions } = data, own = ownFlags(data);
+function settleForeign(tree, data, costs, outermost, { flags, parts, own },
+	{ byTotal, byOwn, add }) {
+	const { factor, functions } = data;
 	if (!own.subarray(0, functions.n).includes(0)) return;
 	const representatives = new Uint8Array(functions.n);
 	for (const f of byTotal.keys()) representatives[f] = 1;
@@ -128,12 +131,12 @@ function settleForeign(tree, data, costs, outermost, { flags, parts }, { byTotal
 }
 
 // The functions to list: by total, a map to the places that each represents; by own time, flags.
-function chooseFunctions(tree, data, costs, outermost, ways) {
-	const { factor, functions } = data, own = ownFlags(data), { func } = tree;
+function chooseFunctions(tree, data, costs, outermost, ways, own) {
+	const { factor, functions } = data, { func } = tree;
 	const byOwn = Uint8Array.from({ length: functions.n }, (_, f) =>
 		(isCertain(data, "self", f) && !functions.loads[f] ? 1 : 0));
 	const representative = findRepresentatives(tree, data, costs, outermost, own, byOwn);
-	const { flags, parts } = findPlaces(tree, data, ways);
+	const { flags, parts } = findPlaces(tree, data, ways, own);
 	const byTotal = new Map(), isPlace = new Uint8Array(functions.n);
 	const add = (f) => byTotal.set(representative[f],
 		(byTotal.get(representative[f]) ?? new Set()).add(f));
@@ -144,8 +147,24 @@ function chooseFunctions(tree, data, costs, outermost, ways) {
 	const kept = leaveOutNested(tree, data, costs, outermost,
 		new Map([...byTotal.keys()].map((f) => [f, partOf(f)])));
 	for (const f of byTotal.keys()) if (!kept.has(f)) byTotal.delete(f);
-	settleForeign(tree, data, costs, outermost, { flags, parts }, { byTotal, byOwn, add });
+	settleForeign(tree, data, costs, outermost, { flags, parts, own }, { byTotal, byOwn, add });
 	return { byTotal, byOwn };
+}
+
+// Code at the top of a module that is nearly the whole run: its name says nothing.
+export function isScript({ functions }, tree, { total }, f) {
+	return functions.names[f] === "<module>" &&
+		[BASE, HEAD].every((side) => total[side][f] >= NEARLY_ALL * tree.total[side][0]);
+}
+
+// As chooseFunctions. Where no own function but a script is listed, libraries are listed as if they
+// were own code: the script would stand for all of their changes.
+function chooseBeyondScript(tree, data, costs, outermost, ways) {
+	const own = ownFlags(data), chosen = chooseFunctions(tree, data, costs, outermost, ways, own);
+	const listed = (f) => own[f] && (chosen.byTotal.has(f) || chosen.byOwn[f]);
+	const all = [...own.keys()].filter(listed);
+	return all.length && all.every((f) => isScript(data, tree, costs, f)) ?
+		chooseFunctions(tree, data, costs, outermost, ways, own.map(() => 1)) : chosen;
 }
 
 function groupOf(data, f, delta) {
@@ -220,7 +239,7 @@ export function findChanges(tree, data, costsOf) {
 	if (!Object.values(data.verdicts).some(({ word }) => word.includes(CHANGED))) return found;
 	const costs = costsOf(), ways = waysOf(tree, data, costs);
 	const outermost = findOutermost(tree, data, costs, ways);
-	const { byTotal, byOwn } = chooseFunctions(tree, data, costs, outermost, ways);
+	const { byTotal, byOwn } = chooseBeyondScript(tree, data, costs, outermost, ways);
 	const of = { tree, data, costs, nodes: outermost.nodes };
 	for (let f = 0; f < data.functions.n; f++) {
 		const places = byTotal.get(f);

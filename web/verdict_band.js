@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The verdict across the full width: whether the run changed, by how much, how certain that is, and
 // how many functions changed. Each number leads to its functions, largest change first.
-import { largestChange, nameOfChange, sayChange } from "./listed_changes.js";
+import { isScript, largestChange, nameOfChange, sayChange } from "./listed_changes.js";
 import { benchmarkBand } from "./benchmark_parts.js";
 import { manyWord, oneWord } from "./cost_words.js";
-import { HEAD } from "./data.js";
+import { MARKER_KIND } from "./data.js";
 import { dotted, el, twoParts } from "./dom.js";
 import {
 	compare, formatChange, formatPair, formatPercentChange, formatShare, formatValue, metricName,
@@ -34,17 +34,22 @@ function runCosts({ header, unit }) {
 	return [what, metric, header.per_run && "per run"].filter(Boolean).join(" ");
 }
 
-// The function that has most of the run's change: {entry, words}; null where none is certain. The
-// name of one that is nearly the whole run says nothing, that of the one with most of its change
-// does.
+// The function that has most of the run's change: {entry, words}; null where none is certain. For
+// a script (listed_changes.js) the function with most of its change.
 function culpritOf({ data, costs }, found) {
 	const { header: { base, head, verdict }, factor } = data;
-	const listed = largestChange(found, verdict.word);
-	if (!listed || (verdict.word !== "slower" && verdict.word !== "faster")) return null;
-	const isRun = costs.total[HEAD][listed.f] >= NEARLY_ALL * head.sum, { ofLeaf } = listed;
-	const isMost = ofLeaf?.change.delta / listed.change.delta >= MOSTLY;
-	const entry = isRun && isMost ? ofLeaf : listed;
+	if (verdict.word !== "slower" && verdict.word !== "faster") return null;
 	const { delta } = compare(base.sum, head.sum, factor);
+	// What is no code (<GC>) says where to look only if it has most.
+	const says = ({ f, change }) =>
+		data.functions.kind[f] !== MARKER_KIND || change.delta / delta >= MOSTLY;
+	const listed = largestChange(Object.fromEntries(Object.entries(found)
+		.map(([group, list]) => [group, list.filter(says)])), verdict.word);
+	if (!listed) return null;
+	const { of: { tree }, ofLeaf } = listed;
+	const isNamed = isScript(data, tree, costs, listed.f) &&
+		ofLeaf?.change.delta / listed.change.delta >= MOSTLY;
+	const entry = isNamed ? ofLeaf : listed;
 	return { entry, words: entry.change.delta / delta >= MOSTLY ? "mostly" : "most in" };
 }
 
@@ -65,7 +70,6 @@ function certainty(data, found) {
 }
 
 const MOSTLY = 0.5; // part of a change
-const NEARLY_ALL = 0.9; // part of the run
 const LISTED = 6; // functions of a line
 const LEADING = 3; // functions where the list has no room
 

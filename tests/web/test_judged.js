@@ -401,3 +401,15 @@ test("the box of a selected frame does not cover the labels of its path", async 
 		assert.equal(covered, 0);
 	});
 });
+
+test("a verdict names code rather than garbage collection that is not most of the change", async () => {
+	const at = (name, file = "/srv/app/work.py") => ({ name, file, line: 7 });
+	const run = (x, y, gc) => [["x", x], ["y", y]].map(([name, count]) => ({ tid: 1, stack: [at("main"), at(name)], count })).concat({ tid: 1, stack: [at("main"), { name: "<GC>", file: "~", line: 0 }], count: gc });
+	const band = async (before, after) => {
+		let text = "";
+		await withPage(diffPage(before, after, ["exact", "time", "judged", "counted=instructions,count"]), {}, async (page) => (text = (await page.innerText("#band .answer")).replace(/\s+/g, " ")));
+		return text;
+	};
+	assert.match(await band(run(1000, 1000, 1000), run(1600, 1500, 2000)), /slower, most in x /);
+	assert.match(await band(run(1000, 1000, 1000), run(1100, 1000, 2000)), /slower, mostly <GC>/);
+});

@@ -286,3 +286,12 @@ test("imports whose cost only moved are one line, from two of them on", async ()
 	assert.deepEqual(splitMovedImports(data, [one, own, moved]), [[one, own, moved], []]);
 	assert.deepEqual(splitMovedImports({ ...data, marks: null, moved: undefined }, [one, two]), [[one, two], []]);
 });
+
+test("a script that only calls a library hides none of its changes; one with functions of its own does", async () => {
+	const paths = [[["<module>", "parse", "match"], 100, 160], [["<module>", "parse"], 50, 50], [["<module>", "render"], 80, 40], [["<module>"], 5, 5]];
+	const library = { parse: 1, match: 1, render: 1 }, certain = { self: ["match", "render"], total: ["<module>", "parse", "match", "render"] };
+	assert.deepEqual(await told(paths, library, certain),
+		{ slower: [["match", "total", 60, ""]], faster: [["render", "total", -40, ""]] });
+	const inFunction = paths.map(([[script, ...callees], ...own]) => [[script, "main", ...callees], ...own]);
+	assert.deepEqual(await told(inFunction, library, { self: [], total: ["<module>", "main", "parse", "match"] }), { slower: [["main", "total", 20, "match"]] });
+});
