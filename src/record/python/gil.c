@@ -155,7 +155,8 @@ bool fz_py_gils_is_held(const struct fz_python *py, const struct fz_py_thread *t
 		return fz_py_states_runs(py, t, FZ_PY_STATUS_ACTIVE);
 	if (l->thread.holds_gil != FZ_PY_ABSENT)
 		return fz_py_copied_u32(&py->plan, at + l->thread.holds_gil) != 0;
-	/* The lock does not always know of a change from one state of a thread to another. */
+	/* The lock does not always notice when a thread changes from one of its states to another.
+	 */
 	if (t->shared)
 		return fz_py_states_runs(py, t, FZ_PY_STATUS_ACTIVE);
 	if (i == FZ_NONE)

@@ -28,9 +28,9 @@ enum fz_py_lines {
 	FZ_PY_LINES_LOCATION, /* 3.11 on: with columns */
 };
 
-/* In a thread state's status. */
+/* Bits of a thread state's status. */
 enum fz_py_status {
-	/* Of all states of a kernel thread this is the one that it runs with, or ran with last. */
+	/* The kernel thread runs with this one of its states, or did last. */
 	FZ_PY_STATUS_BOUND = 8,
 	FZ_PY_STATUS_ACTIVE = 16, /* it runs Python code */
 };

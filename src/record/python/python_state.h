@@ -81,11 +81,11 @@ void fz_py_list_threads(struct fz_python *py);
 
 /* ---- states.c ---- */
 
-/* Does the interpreter say that the thread runs with this one of its states? Up to 3.11 it does
- * while that has the GIL. */
+/* Does the thread run with this one of its states, by the interpreter's data? Up to 3.11 only while
+ * the state holds the GIL. */
 bool fz_py_states_runs(const struct fz_python *py, const struct fz_py_thread *t,
 		       enum fz_py_status as);
-/* Set the rank of each thread in the sample that was copied. */
+/* Set the rank of each thread state in the copied sample. */
 void fz_py_states_choose(struct fz_python *py);
 
 /* ---- gil.c ---- */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of its states a kernel thread runs with. C code can give a thread several: one in each
- * interpreter that it enters, or two of the same. It runs Python code with one of them at a time,
- * and what is below that in the C stack belongs to the others:
+ * interpreter that it enters, or two of the same. It runs Python code with one of them at a time;
+ * the calls below that in the C stack belong to the others:
  *
  *   state of the first interpreter:  main -> outer -> C code
  *   state of the second one:                            `-> PyThreadState_Swap -> hot
  *
- * From 3.12 on each state says whether its thread runs with it, or did last. Before that the
- * runtime says which state has the GIL, and (3.10, 3.11) each one where in the C stack its calls
- * are: the deepest is the one. Its owner is asked for, too: up to 3.11 a state keeps the ids of the
- * thread that made it.
+ * From 3.12 on each state has a flag for whether its thread runs with it, or did last. Before that
+ * the runtime has the state that holds the GIL, and (3.10, 3.11) each state the address of its
+ * calls in the C stack: the innermost is the one. The stack's owner is checked, too, since up
+ * to 3.11 a state keeps the ids of the thread that made it.
  *
- * A state that has no frames, or is surely below another, has no stack in the sample. In 3.8 and
- * 3.9 two that have frames are both taken, the one that has the GIL first.
+ * A state without frames, or certainly below another, has no stack in the sample. In 3.8 and 3.9
+ * two states with frames are both taken, the one that holds the GIL first.
  */
 #include "python_state.h"
 
@@ -21,7 +21,7 @@ static const uint8_t *state_of(const struct fz_python *py, const struct fz_py_th
 	return py->plan.buffer + t->walk.at_tstate;
 }
 
-/* Where the C stack's innermost call of Python's loop is, by a state; 0: nowhere, or not known. */
+/* Address in the C stack of a state's innermost call of Python's loop; 0 if unknown, or none. */
 static uint64_t loop_of(const struct fz_python *py, const struct fz_py_thread *t)
 {
 	const struct fz_py_layout *l = py->layout;
@@ -53,7 +53,8 @@ bool fz_py_states_runs(const struct fz_python *py, const struct fz_py_thread *t,
 	return fz_py_copied_u64(&py->plan, py->current_at) == t->walk.tstate;
 }
 
-/* How much says that the thread runs with it. */
+/* Strength of the evidence that the thread runs with this state, 0 to 3; -1 if it was not copied.
+ */
 static int claim_of(const struct fz_python *py, const struct fz_py_thread *t)
 {
 	if (t->walk.at_tstate == FZ_PY_NO_COPY)
@@ -69,8 +70,8 @@ static bool has_better_claim(const struct fz_python *py, const struct fz_py_thre
 	return a != b ? a > b : a > 0 && loop_of(py, t) < loop_of(py, than);
 }
 
-/* Index of the thread on whose C stack an address is: its structure is on top of the stack, but for
- * the main thread's, whose stack is above all others. */
+/* Index of the thread whose C stack contains an address, or FZ_NONE for the main thread. A thread's
+ * structure is at the top of its stack; the main thread's stack is above all others. */
 static uint32_t owner_of(const struct fz_python *py, uint64_t address)
 {
 	uint32_t owner = FZ_NONE;
@@ -86,7 +87,7 @@ static uint32_t owner_of(const struct fz_python *py, uint64_t address)
 	return owner;
 }
 
-/* Is it surely not the one that the thread runs with, which is `best`? */
+/* Is it certain that the thread runs with `best` and not with this state? */
 static bool is_aside(const struct fz_python *py, const struct fz_py_thread *t,
 		     const struct fz_py_thread *best)
 {

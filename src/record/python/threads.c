@@ -285,10 +285,10 @@ static void take_state(struct listing *l, const struct state *s)
 	}
 }
 
-/* The threads of the newest interpreter in the list, oldest first. A thread that has not begun has
- * no id, or up to 3.11 that of the one that started it, as has a second state of that. When only
- * the main thread is wanted, `last` collects the oldest one in case no thread has the process's own
- * id. */
+/* List the threads of the newest interpreter, oldest first. A thread that has not begun has no id,
+ * or up to 3.11 that of the thread that started it, which a second state of that thread has, too.
+ * If only the main thread is wanted, *last becomes the oldest one, in case no thread has the
+ * process's id. */
 static bool list_threads(struct listing *l, struct state *last)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;

@@ -32,11 +32,11 @@ struct fz_py_interp {
 	uint64_t code_generation;
 };
 
-/* Of the states of one kernel thread; states.c has the rules. */
+/* Ranks of the states of one kernel thread; states.c has the rules. */
 enum fz_py_state_rank {
 	FZ_PY_STATE_RUNS,   /* the thread runs with it, or it is the only one */
-	FZ_PY_STATE_BESIDE, /* another one is more likely */
-	FZ_PY_STATE_ASIDE,  /* the thread runs with another one */
+	FZ_PY_STATE_BESIDE, /* another state is more likely */
+	FZ_PY_STATE_ASIDE,  /* the thread runs with another state */
 };
 
 struct fz_py_thread {
@@ -48,8 +48,8 @@ struct fz_py_thread {
 	bool is_main;
 	bool kept;          /* used while listing */
 	bool shared;        /* its kernel thread has other states, too */
-	uint32_t first;     /* index of the first of these; its own */
-	uint32_t best;      /* of the first: index of the one that the thread runs with */
+	uint32_t first;     /* index of the first of these, possibly itself */
+	uint32_t best;      /* in the first: index of the one that the thread runs with */
 	uint8_t rank;       /* enum fz_py_state_rank, in this sample */
 	uint64_t pthread;   /* the C library's structure of the thread that made it */
 	uint32_t dual_left; /* samples until its second copy may be left out again */
@@ -71,7 +71,7 @@ struct fz_py_threads {
 	uint32_t gil_n, gil_cap;
 	bool young;         /* some threads have not begun: list them again soon */
 	bool ids_are_known; /* a state's thread id was one of the process */
-	bool shared;        /* there are kernel threads with several states */
+	bool shared;        /* some kernel thread has several states */
 	/* threading._active of the interpreter whose thread names were asked for last; 0: not known
 	 */
 	uint64_t active;

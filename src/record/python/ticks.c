@@ -39,7 +39,7 @@ static int thread_config(const struct fz_python *py, struct fz_bpf_config *c, st
 {
 	const struct fz_py_layout *l = py->layout;
 	bool exceptions = fz_py_exception_known(&py->runtime);
-	/* In 3.12 the lock does not know of a change from one state of a thread to another. */
+	/* In 3.12 the lock does not notice when a thread changes from one state to another. */
 	bool by_status = l->thread.status != FZ_PY_ABSENT &&
 			 (l->free_threaded || l->frames == FZ_PY_FRAMES_CFRAME);
 	const uint32_t at[] = { l->thread.next,      l->thread.interp,
@@ -238,7 +238,7 @@ static bool root_is_right(const struct fz_py_layout *l, const struct fz_bpf_tick
 {
 	uint32_t owner = FZ_BPF_OWNER(t->flags);
 
-	/* A frame object has its caller before it is the innermost one. */
+	/* A frame object is linked to its caller before it becomes the innermost one. */
 	if (l->frames == FZ_PY_FRAMES_HEAP)
 		return true;
 	if (!t->last)

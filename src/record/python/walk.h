@@ -68,7 +68,7 @@ struct fz_py_region {
 
 enum { FZ_PY_ODD_ROOTS = 8 };
 
-/* No thread state is larger: a CFrame that is nearer to one is part of it, and of no call. */
+/* No thread state is larger: a CFrame closer to its start is part of it, and not of a call. */
 enum { FZ_PY_STATE_MAX = 4096 };
 
 struct fz_py_walk {
