@@ -109,10 +109,10 @@ void fzc_criterion_begin(void)
 static const HChar *why_not(void)
 {
 	if (bench.doubt)
-		return "its name is in doubt: the program prints lines like criterion's";
+		return "its name is uncertain: the program prints lines like criterion's";
 	if (bench.looks != bench.wanted)
-		return "its body cannot be told from what measures it: it looks at the clock "
-		       "itself (iter_custom), or was inlined";
+		return "its body cannot be separated from the harness: it reads the clock itself "
+		       "(iter_custom), or was inlined";
 	return NULL;
 }
 

@@ -121,9 +121,8 @@ void fzc_rustbench_end(void)
 		if (bench.looks >= crates[bench.crate].start)
 			fzc_control_drop();
 		fzc_write_failure(bench.name,
-				  "its body cannot be told from what measures it: it looks "
-				  "at the clock itself, has several threads, or was "
-				  "inlined");
+				  "its body cannot be separated from the harness: it reads "
+				  "the clock itself, has several threads, or was inlined");
 	}
 	bench.name[0] = '\0';
 }
