@@ -404,7 +404,7 @@ test("the box of a selected frame does not cover the labels of its path", async 
 
 test("a verdict names code rather than garbage collection that is not most of the change", async () => {
 	const at = (name, file = "/srv/app/work.py") => ({ name, file, line: 7 });
-	const run = (x, y, gc) => [["x", x], ["y", y]].map(([name, count]) => ({ tid: 1, stack: [at("main"), at(name)], count })).concat({ tid: 1, stack: [at("main"), { name: "<GC>", file: "~", line: 0 }], count: gc });
+	const run = (x, y, gc) => [["x", x], ["y", y]].map(([name, count]) => ({ tid: 1, stack: [at(name)], count })).concat({ tid: 1, stack: [{ name: "<GC>", file: "~", line: 0 }], count: gc });
 	const band = async (before, after) => {
 		let text = "";
 		await withPage(diffPage(before, after, ["exact", "time", "judged", "counted=instructions,count"]), {}, async (page) => (text = (await page.innerText("#band .answer")).replace(/\s+/g, " ")));
