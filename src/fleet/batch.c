@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* From samples to sums.
  *
- *   stack      -> node      functions instead of frames, only of stacks that have samples
+ *   stack      -> node      functions instead of frames, only for stacks with samples
  *   metric     -> kind      all metrics of a profile; "samples" only if it is the only one, because
  *                           every value has its number of samples
- *   time       -> minute    of the run's start if samples have no times
+ *   time       -> minute    the run's start if samples have no times
  *   run        -> exposure  minute by minute, also of minutes without a sample
  *
  * Minutes are minutes of the clock, not of the recording, so that several pushes of a host add up
@@ -72,8 +72,8 @@ static void make_nodes(struct builder *k)
 
 /* ---- kinds ---- */
 
-/* Three digits of it: some agents tell how long an interval was on average, another one each time,
- * and each would be a kind. */
+/* Round to three digits: some agents send the average interval, which differs each time, and each
+ * would be a separate kind. */
 static int64_t rough_interval(int64_t ns)
 {
 	int64_t unit = 1;
@@ -149,13 +149,13 @@ static int cell_of(struct builder *k, uint32_t kind, int64_t minute, uint32_t *r
 	return 0;
 }
 
-/* What of a run lies in each minute, for each kind. */
+/* Add a run's exposure to each minute, for each kind. */
 static int expose_run(struct builder *k, uint32_t run, struct fz_error *err)
 {
 	const struct fz_run *r = &k->p->runs[run];
 	int64_t start = r->start_unix_ns ? r->start_unix_ns : k->start;
 	int64_t length = FZ_MAX(r->duration_ns, 0), done = 0, cpu = 0, minute, part;
-	/* Without times all of it is of the minute in which it began. */
+	/* Without times it all belongs to the minute in which the run began. */
 	bool split = k->p->samples.timed;
 
 	do {
@@ -182,7 +182,7 @@ static int expose_run(struct builder *k, uint32_t run, struct fz_error *err)
 	return 0;
 }
 
-/* What was lost is known of the recording only. */
+/* Losses are only known for the whole recording: share them out evenly. */
 static void share_losses(struct builder *k)
 {
 	const struct fz_quality *q = &k->p->quality;
@@ -211,8 +211,8 @@ static struct fz_fleet_value *value_of(struct builder *k, uint32_t cell, uint32_
 	return &k->b->values[*slot];
 }
 
-/* A sum of time that was sampled at intervals, as agents push it, was so many samples; where they
- * are not counted beside it. */
+/* Number of samples in a row. Agents push sums of time sampled at intervals: without a count the
+ * number is computed from the interval. */
 static int64_t samples_in(const struct builder *k, uint32_t kind, size_t row, int64_t weight)
 {
 	const struct fz_profile *p = k->p;
@@ -245,7 +245,6 @@ static int add_row(struct builder *k, uint32_t kind, size_t row, struct fz_error
 		return r;
 	struct fz_fleet_exposure *e = &k->b->cells[cell].exposure;
 	e->samples += n;
-	/* Where samples have CPU time nothing else needs to be asked for it. */
 	if (s->stack[row] == FZ_NONE)
 		return 0;
 	struct fz_fleet_value *v = value_of(k, cell, k->node[s->stack[row]]);
@@ -254,7 +253,7 @@ static int add_row(struct builder *k, uint32_t kind, size_t row, struct fz_error
 	return 0;
 }
 
-/* Of a profile by CPU time, that is the time. */
+/* In a profile by CPU time, a cell's CPU time is the sum of its values. */
 static void take_cpu_time(struct fz_fleet_batch *b)
 {
 	for (uint32_t i = 0; i < b->cell_n; i++)
@@ -343,7 +342,7 @@ static uint64_t hash_of_kind(const struct fz_fleet_kind *k)
 	return add_text(hash, k->clock);
 }
 
-/* A sum over values, each a multiple: it does not matter which minutes they are in. */
+/* The sum is linear in the values, so it does not depend on how they are split into minutes. */
 uint64_t fz_fleet_digest(const struct fz_fleet_push *push, const struct fz_fleet_batch *b)
 {
 	const char *const texts[] = { push->service, push->version, push->host, push->labels };

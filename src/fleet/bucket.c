@@ -19,13 +19,13 @@ static struct {
 struct fz_bucket {
 	char *url;        /* without a slash at its end */
 	char *user;       /* "KEY:SECRET" */
-	char *signed_for; /* as CURLOPT_AWS_SIGV4 has it */
+	char *signed_for; /* for CURLOPT_AWS_SIGV4 */
 	char *session;    /* a header; NULL: none */
 };
 
 /* ---- one request ---- */
 
-/* As S3 wants to have it, and libcurl signs it. */
+/* The header that S3 requires and libcurl signs; the caller frees. */
 static char *digest_header(struct fz_str body)
 {
 	uint8_t digest[SHA256_BYTES];
@@ -37,7 +37,7 @@ static char *digest_header(struct fz_str body)
 	return fz_buf_take(&line);
 }
 
-/* The text of an element of the answer, which is XML. */
+/* Text of an element in an XML response; "" if there is none. */
 static struct fz_str element(struct fz_str answer, const char *begin, const char *end)
 {
 	const char *from = answer.n ? memmem(answer.p, answer.n, begin, strlen(begin)) : NULL;
@@ -64,7 +64,7 @@ static int refused(const struct fz_bucket *b, long status, struct fz_str answer,
 		later ? "" : "; check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION");
 }
 
-/* FZ_EINPUT: the object is not there. */
+/* FZ_EINPUT if there is no such object. */
 static int ask(const struct fz_bucket *b, const char *method, const char *name,
 	       const struct fz_str *body, struct fz_buf *ret, struct fz_error *err)
 {
@@ -86,7 +86,7 @@ static int ask(const struct fz_bucket *b, const char *method, const char *name,
 		return fz_fail(err, FZ_EAGAIN, "the bucket %s does not answer: %s", b->url, why);
 	if (status >= 200 && status < 300)
 		return 0;
-	/* Where the bucket itself is missing, no object is the matter. */
+	/* A missing bucket (NoSuchBucket) is a different error. */
 	if (status == 404 &&
 	    fz_str_eq(element(fz_buf_view(ret), "<Code>", "</Code>"), fz_str_of("NoSuchKey")))
 		return fz_fail(err, FZ_EINPUT, "the bucket %s has no object %s", b->url, name);
@@ -127,7 +127,7 @@ int fz_bucket_remove(const struct fz_bucket *b, const char *name, struct fz_erro
 	return r == FZ_EINPUT ? 0 : r;
 }
 
-/* ---- who asks ---- */
+/* ---- credentials ---- */
 
 static const char *environment(const char *name, const char *other, const char *else_)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects in a bucket, at a server that speaks S3's protocol (Amazon's, or one of the many others).
  *
- * Who asks is told by the environment, as everywhere: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
- * AWS_SESSION_TOKEN where there is one; AWS_REGION or AWS_DEFAULT_REGION (us-east-1). Requests are
- * signed by libcurl (AWS Signature Version 4), with the SHA-256 of what is sent, so that a server
- * refuses what was changed on the way. All functions may be called from several threads at once.
+ * Credentials come from the usual environment variables: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+ * optionally AWS_SESSION_TOKEN; AWS_REGION or AWS_DEFAULT_REGION (default: us-east-1). libcurl
+ * signs requests (AWS Signature Version 4), including the SHA-256 of the body, so that a server
+ * rejects data modified in transit. All functions may be called from several threads at once.
  *
- * Errors: FZ_EAGAIN where it may help to ask later, FZ_ESYSTEM where the server refuses.
+ * Errors: FZ_EAGAIN if a later retry may succeed, FZ_ESYSTEM if the server rejects the request.
  */
 #pragma once
 
@@ -15,17 +15,17 @@
 
 struct fz_bucket;
 
-/* url: "https://host/bucket", "https://bucket.host", either with more of a path; objects lie below
- * it. A first object is put there, "fizeau", which says whose they are: it is an error here and now
- * when that may not be done. */
+/* url: "https://host/bucket" or "https://bucket.host", optionally with a longer path; objects are
+ * stored below it. Writes an object "fizeau" that names the owner, so that missing write permission
+ * is an error at once. */
 int fz_bucket_open(const char *url, struct fz_bucket **ret, struct fz_error *err);
 void fz_bucket_close(struct fz_bucket *b); /* NULL is allowed */
 
-/* Names are of letters and digits. */
+/* Names consist of letters and digits. */
 int fz_bucket_put(const struct fz_bucket *b, const char *name, struct fz_str bytes,
 		  struct fz_error *err);
-/* Its bytes in a file without a name, at its begin; the caller closes. FZ_EINPUT: it is not there.
- */
+/* Returns the object's bytes in an anonymous file, positioned at its start; the caller closes it.
+ * FZ_EINPUT if there is no such object. */
 int fz_bucket_get(const struct fz_bucket *b, const char *name, int *ret_fd, struct fz_error *err);
-/* What is not there is removed. */
+/* Succeeds if there is no such object. */
 int fz_bucket_remove(const struct fz_bucket *b, const char *name, struct fz_error *err);

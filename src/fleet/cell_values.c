@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes the values of a cell. Nothing is allocated for the number of values that bytes
- * announce, each is read when it is asked for; and no more than PLAIN_MAX for what a frame does.
- */
+/* Reads and writes the values of a cell. The stored count allocates nothing, since values are read
+ * one by one; the size stored in a zstd frame is limited to PLAIN_MAX. */
 #include "fleet/cell_values.h"
 
 #include <zstd.h>
@@ -27,7 +26,7 @@ static bool unpack(struct fz_cell_codec *k, struct fz_str frame)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(frame.p, frame.n);
 
-	if (size > PLAIN_MAX) /* so are the numbers for errors */
+	if (size > PLAIN_MAX) /* also true for error codes */
 		return false;
 	if (!k->unpacker)
 		k->unpacker = ZSTD_createDCtx();
@@ -126,7 +125,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* At least 1. */
+/* Greatest common divisor of the values; at least 1. */
 static uint64_t unit_of(const struct fz_cell_value *values, size_t n)
 {
 	uint64_t unit = 0;
@@ -156,7 +155,7 @@ static void write_plain(const struct fz_cell_value *values, size_t n, struct fz_
 	}
 }
 
-/* False: it does not become smaller. */
+/* False if compression does not make it smaller. */
 static bool pack(struct fz_cell_codec *k, struct fz_buf *ret)
 {
 	size_t most = ZSTD_compressBound(k->plain.n);

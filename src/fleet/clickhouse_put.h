@@ -11,6 +11,6 @@ int64_t fz_clickhouse_forget(struct fz_fleet *f, int64_t before,
 int fz_clickhouse_raise(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,
 			bool *ret, struct fz_error *err);
 
-/* FZ_ELIMIT: one more would be too many. */
+/* Check and count the names of a push. FZ_ELIMIT if there are too many. */
 int fz_shard_check_names(struct fz_clickhouse *c, struct fz_shard *s,
 			 const struct fz_fleet_push *push, struct fz_error *err);

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading from ClickHouse; engine.h. What a handle found, and functions and nodes of it. */
+/* Reading from ClickHouse; engine.h. The cells that a handle found, and their nodes and functions.
+ */
 #pragma once
 
 #include "fleet/clickhouse_calls.h"
 
 struct fz_clickhouse_read {
-	/* of cells that were found, cell by cell; a cell's key is the place of its first row */
+	/* parts of found cells, cell by cell; a cell's key is the index of its first part */
 	struct fz_cell_part {
 		uint64_t series, put;
 		int64_t number, nodes, minute;
-		uint32_t first; /* place of the cell's first row */
+		uint32_t first; /* index of the cell's first part */
 	} * parts;
 	uint32_t part_n, part_cap;
-	/* of which projects and services; two texts each */
+	/* queried projects and services, alternating */
 	char **scopes;
 	uint32_t scope_n, scope_cap;
-	/* node -> place; function -> place */
+	/* node -> index; function -> index */
 	struct fz_map node_map, function_map;
 	struct fz_node_entry {
 		uint64_t parent, function;
 	} * nodes;
 	struct fz_fleet_node_row *functions;
 	uint32_t node_n, node_cap, function_n, function_cap;
-	uint32_t known_parts; /* nodes are known of so many */
+	uint32_t known_parts; /* number of parts whose nodes are loaded */
 	struct fz_arena texts;
 };
 
 void fz_clickhouse_read_free(struct fz_clickhouse_read *r);
 
-/* ---- what there is: clickhouse_lists.c ---- */
+/* ---- lists: clickhouse_lists.c ---- */
 
 int fz_clickhouse_list(struct fz_fleet *f, const char *project,
 		       void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,

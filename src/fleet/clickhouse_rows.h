@@ -4,26 +4,26 @@
 
 #include "fleet/clickhouse_calls.h"
 
-enum { FZ_ROWS_DAYS = 64 /* of a push, less one */ };
+enum { FZ_ROWS_DAYS = 64 /* maximum of a push, plus 1 */ };
 
 struct fz_clickhouse_rows {
 	struct fz_buf push, cell, value, node, function;
-	int64_t days[2 * FZ_ROWS_DAYS]; /* that cells are of */
+	int64_t days[2 * FZ_ROWS_DAYS]; /* days of the cells */
 	uint32_t day_n;
 };
 
 extern const struct fz_clickhouse_table {
 	const char *name, *columns;
-	size_t rows; /* place of its rows in the struct */
+	size_t rows; /* offset of its rows in the struct */
 } fz_clickhouse_tables[5];
 
-/* `put` is a number that no other push has. Functions and nodes only where the shard does not have
- * them as of that day. On error nothing was added. */
+/* Add the rows of a push. `put` must be unique. Functions and nodes are only added if the shard
+ * does not have them for that day. On error nothing was added. */
 int fz_clickhouse_add_rows(struct fz_shard *s, const struct fz_fleet_item *item, uint64_t put,
 			   struct fz_clickhouse_rows *rows, struct fz_error *err);
-/* Those of a table, by its place in the list. */
+/* Rows of fz_clickhouse_tables[table]. */
 struct fz_buf *fz_clickhouse_rows_of(struct fz_clickhouse_rows *rows, size_t table);
-/* Whether they should be sent before more is added. */
+/* Should rows be sent before more are added? */
 bool fz_clickhouse_rows_full(const struct fz_clickhouse_rows *rows);
 void fz_clickhouse_rows_reset(struct fz_clickhouse_rows *rows);
 void fz_clickhouse_rows_release(struct fz_clickhouse_rows *rows);
