@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* What a store asks of the engine that keeps it. All else is the same whatever the engine: which
- * series a question is about (series.h), cells and how they are ordered (find.c), time cut into
- * buckets (timeline.c).
+/* The interface between a store and its storage engine. All else does not depend on the engine: the
+ * series of a query (series.h), order of cells (find.c), buckets of time (timeline.c).
  *
- * Texts that an engine hands out are its own until the callback returns. Errors are as fleet.h
- * says of the function of the same name.
+ * Texts passed to callbacks are valid until the callback returns. Errors are those of the functions
+ * of the same name in fleet.h.
  */
 #pragma once
 
 #include "fleet/fleet.h"
 
-/* A set of labels and a kind of profile of a version: cells belong to one. */
+/* A version's set of labels and kind of profile; each cell belongs to one series. */
 struct fz_fleet_series_row {
-	int64_t id;                 /* the engine's; the same in all rows that are of it */
-	int64_t cells, first, last; /* in the time that is asked for */
-	int64_t begun;              /* its first minute, whatever time is asked for */
+	int64_t id;                 /* assigned by the engine; the same in all rows of the series */
+	int64_t cells, first, last; /* in the query's time */
+	int64_t begun;              /* its first minute at any time */
 	struct fz_str version, labels;
 	struct fz_fleet_kind kind;
 };
 
-/* Of a series, which is a place in the list that was asked about; `key` is for `each`. */
+/* series: index in the queried list; key: for `each`. */
 struct fz_fleet_cell_row {
 	uint32_t series;
 	int64_t minute, key;
-	uint32_t group; /* as of struct fz_fleet_cell */
+	uint32_t group; /* as in struct fz_fleet_cell */
 	struct fz_str host;
 	struct fz_fleet_exposure exposure;
 };
 
 struct fz_fleet_sum_row {
 	uint32_t series;
-	int64_t bucket; /* of (minute - first) / minutes */
+	int64_t bucket; /* (minute - first) / minutes */
 	int64_t cpu_ns, samples, cells;
 };
 
@@ -41,14 +40,15 @@ struct fz_fleet_node_row {
 	uint64_t kind;
 };
 
-/* The error for an id that another push has. */
+/* Fails for an id that another push has. */
 int fz_fleet_fail_id(const char *id, struct fz_error *err);
 
 struct fz_fleet_engine {
 	int (*open)(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
 		    struct fz_error *err);
 	void (*close)(struct fz_fleet *f);
-	const char *(*missing)(struct fz_fleet *f); /* NULL: all of a store is there or nothing */
+	const char *(*missing)(
+		struct fz_fleet *f); /* NULL: a store is available as a whole or not at all */
 
 	void (*put_all)(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n);
 	int64_t (*forget)(struct fz_fleet *f, int64_t before,
@@ -68,22 +68,22 @@ struct fz_fleet_engine {
 	int (*list)(struct fz_fleet *f, const char *project,
 		    void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,
 		    struct fz_error *err);
-	/* At most `most`: services by name, or the versions of one, that seen last first. */
+	/* At most `most` services by name or, with a service, its versions, last seen first. */
 	int (*names)(struct fz_fleet *f, const char *project, const char *service, unsigned most,
 		     void (*take)(void *arg, struct fz_str name), void *arg, struct fz_error *err);
 
-	/* All series of a query's service and version that have cells, in an order that is the same
-	 * each time; its labels and metric play no part. From here to the end of the handle
-	 * nobody's changes are seen in cells that are found and their values. */
+	/* All series of a query's service and version that have cells, in a fixed order; labels and
+	 * metric are ignored. From here on the handle does not see changes by others to the cells
+	 * that it finds and their values. */
 	int (*series)(struct fz_fleet *f, const struct fz_fleet_query *q,
 		      void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
 		      struct fz_error *err);
-	/* Cells of these series in a query's time, until `take` returns an error, which is
-	 * returned: one for each host and minute of a series. */
+	/* Cells of these series in a query's time, one for each series, host and minute. If `take`
+	 * returns an error, stop and return it. */
 	int (*cells)(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
 		     uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
 		     void *arg, struct fz_error *err);
-	/* The same as sums; there may be several rows of a series and bucket. */
+	/* Sums of the same cells; there may be several rows for a series and bucket. */
 	int (*sums)(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
 		    uint32_t n, int64_t first, int64_t minutes,
 		    void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
@@ -96,7 +96,7 @@ struct fz_fleet_engine {
 		    struct fz_error *err);
 };
 
-/* An engine's handle begins with this. */
+/* The first member of each engine's handle. */
 struct fz_fleet {
 	const struct fz_fleet_engine *engine;
 };

@@ -5,14 +5,14 @@
  *
  * A *cell* is what one host did in one minute, of one service, version, set of labels and kind of
  * profile: its exposure (how much was watched), and values and numbers of samples by node. A *node*
- * is a path of functions; functions and nodes are stored once for a project. Costs from host to
- * host and from minute to minute differ for themselves, so cells are what a verdict's variance is
- * taken from; they are kept as they are until they are too old.
+ * is a path of functions; functions and nodes are stored once for a project. Costs vary between
+ * hosts and minutes even without a change of code, so a verdict's variance is computed from cells;
+ * they are kept unchanged until retention deletes them.
  *
- * Every question and every change is about one project: what others have is never seen.
+ * Every query and every change concerns one project; data of other projects is never visible.
  *
- * An engine keeps it (engine.h). Each handle belongs to one thread at a time; several may have the
- * same store open, also from several processes.
+ * An engine stores the data (engine.h). A handle may be used by one thread at a time; several
+ * threads and processes may have the same store open.
  */
 #pragma once
 
@@ -21,20 +21,20 @@
 #include "profile/profile.h"
 
 enum {
-	FZ_FLEET_NAME_MAX = 128,     /* bytes of the name of a service, version, host, label, id */
+	FZ_FLEET_NAME_MAX = 128,     /* bytes of a service, version, host, label or id */
 	FZ_FLEET_LABELS_MAX = 16,    /* of a push */
 	FZ_FLEET_LABEL_SETS = 1000,  /* of a service */
 	FZ_FLEET_VERSIONS = 10000,   /* of a service */
 	FZ_FLEET_HOSTS = 100000,     /* of a project */
 	FZ_FLEET_SERVICES = 10000,   /* of a project */
 	FZ_FLEET_MINUTES = 7 * 1440, /* of a push */
-	FZ_FLEET_SLICE = 2000,       /* rows that are deleted at once */
+	FZ_FLEET_SLICE = 2000,       /* rows deleted in one transaction */
 };
 
-/* What is the same for all samples of a push that may be added up. */
+/* Properties that samples must share to be added up. */
 struct fz_fleet_kind {
 	struct fz_str metric, unit;
-	struct fz_str clock; /* the fact of a recording, "" when unknown */
+	struct fz_str clock; /* fact of the recording, "" if unknown */
 	int32_t mode;        /* enum fz_mode */
 	int32_t features;    /* enum fz_feature bits; -1: unknown */
 	int64_t interval_ns; /* 0: unknown */
@@ -43,17 +43,17 @@ struct fz_fleet_kind {
 
 /* How much was watched. */
 struct fz_fleet_exposure {
-	int64_t cpu_ns;  /* CPU time, where that was measured */
-	int64_t wall_ns; /* for how long */
+	int64_t cpu_ns;  /* CPU time, if measured */
+	int64_t wall_ns; /* duration */
 	int64_t samples;
-	int64_t lost; /* samples that were missed or could not be read */
+	int64_t lost; /* samples missed or unreadable */
 };
 
 struct fz_fleet_cell {
 	uint32_t kind, host; /* indices; a batch has one host */
 	int64_t minute;      /* since 1970 */
 	struct fz_fleet_exposure exposure;
-	/* of a cell that was found, the engine's; cells of a group can be added up at once; 0: none
+	/* of a found cell, assigned by the engine; cells of a group may be read as one sum; 0: none
 	 */
 	int64_t key;
 	uint32_t group;
@@ -65,12 +65,12 @@ struct fz_fleet_value {
 	int64_t n; /* samples */
 };
 
-/* Who pushes what. Terminated texts that fz_fleet_check_push accepts; labels as
- * fz_fleet_labels makes them. */
+/* What a push belongs to. Terminated texts, checked by the functions below; labels as made by
+ * fz_fleet_labels. */
 struct fz_fleet_push {
 	const char *project, *service, *version, *host;
 	const char *labels; /* "" or "\nkey=value\n...key=value\n", in order of keys */
-	const char *id;     /* the same push with the same id once more changes nothing */
+	const char *id;     /* pushing the same again with the same id changes nothing */
 };
 
 /* What a push adds. Nodes come after their parents; functions are those of `profile`. */
@@ -88,118 +88,118 @@ struct fz_fleet_batch {
 
 /* ---- names ---- */
 
-/* A service, a version ...: UTF-8 without control characters, of 1 to FZ_FLEET_NAME_MAX bytes. */
+/* Check a name: UTF-8 without control characters, 1 to FZ_FLEET_NAME_MAX bytes. */
 int fz_fleet_check_name(const char *what, const char *name, struct fz_error *err);
-/* Of a service: besides, no "@". */
+/* The same for a service; also, no "@". */
 int fz_fleet_check_service(const char *name, struct fz_error *err);
-/* "key=value" each, in any order; keys of letters, digits, "_", "-" and "."; the last one of a key
- * counts. */
+/* Make a set of labels from "key=value" texts in any order. Keys consist of letters, digits, "_",
+ * "-" and "."; the last label with a key wins. */
 int fz_fleet_labels(const char *const *list, size_t n, struct fz_buf *ret, struct fz_error *err);
 
-/* An id that the same bytes of the same release, host and time have again; start_unix_ns 0 where
- * the bytes say when they were recorded, or nobody does. The caller frees. */
+/* Make an id from the bytes, release, host, labels and time of a push: the same for the same push.
+ * start_unix_ns: 0 if the bytes contain their time or it is unknown. The caller frees. */
 char *fz_fleet_id(const struct fz_fleet_push *push, struct fz_str bytes, int64_t start_unix_ns);
 
 /* ---- a store ---- */
 
 struct fz_fleet;
 
-enum fz_fleet_access { FZ_FLEET_READ, FZ_FLEET_WRITE /* made where it is missing */ };
+enum fz_fleet_access { FZ_FLEET_READ, FZ_FLEET_WRITE /* creates a missing store */ };
 
-/* A file of SQLite's; ":memory:" is one that nobody else sees. Or databases of ClickHouse's, all
- * that the store has and always in that order: "http://host:8123/database,http://...". FZ_EAGAIN:
- * none of them answers. */
+/* path: a SQLite file; ":memory:" for a private one; or all ClickHouse databases of the store,
+ * always in the same order: "http://host:8123/database,http://...". FZ_EAGAIN if none of them
+ * responds. */
 int fz_fleet_open(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
 		  struct fz_error *err);
 void fz_fleet_close(struct fz_fleet *f);
 void fz_fleet_closep(struct fz_fleet **f); /* for fz_auto */
-/* What did not answer since the handle was opened, so that answers are of the rest alone; NULL: all
- * did. Until the next call. */
+/* Names of the shards that failed to respond since the handle was opened, whose data is missing
+ * from results; NULL: none. Valid until the next call. */
 const char *fz_fleet_missing(struct fz_fleet *f);
 
-enum fz_fleet_put { FZ_FLEET_STORED, FZ_FLEET_KNOWN /* that id was there: nothing changed */ };
+enum fz_fleet_put { FZ_FLEET_STORED, FZ_FLEET_KNOWN /* the id existed: nothing changed */ };
 
-/* All of it or nothing; on success it is on the disk. FZ_EINPUT: the id is that of another push;
- * FZ_ELIMIT: too many names of a kind;
- * FZ_ESYSTEM: the disk; FZ_EAGAIN: who keeps it does not answer, and has it or has it not. */
+/* Store a push completely or not at all; on success it is on disk. FZ_EINPUT: the id belongs to
+ * another push; FZ_ELIMIT: too many names of a kind; FZ_ESYSTEM: disk error; FZ_EAGAIN: no
+ * response; the push may or may not be stored. */
 int fz_fleet_put(struct fz_fleet *f, const struct fz_fleet_push *push,
 		 const struct fz_fleet_batch *batch, enum fz_fleet_put *ret, struct fz_error *err);
 
-/* One of several that reach the disk together, which takes no longer than for one. */
+/* One of several pushes that are written to disk together, which takes no longer than one. */
 struct fz_fleet_item {
 	const struct fz_fleet_push *push;
 	const struct fz_fleet_batch *batch;
 	uint64_t digest; /* of both; set by fz_fleet_put_all */
-	/* what came of it: as of fz_fleet_put */
+	/* results, as of fz_fleet_put */
 	int result;
 	enum fz_fleet_put put;
 	struct fz_error err;
 };
-/* Each all of it or nothing. */
+/* Store each push completely or not at all. */
 void fz_fleet_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n);
 
-/* Forget cells of minutes before that one (ClickHouse: of whole days), of all projects, and what
- * nothing refers to any more. Returns how many cells went, or an error. */
+/* Delete cells before a minute (ClickHouse: whole days) in all projects, and what is unreferenced
+ * then. Returns the number of deleted cells, or an error. */
 int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err);
-/* The same beside others that write to the store. After each transaction, of at most
- * FZ_FLEET_SLICE rows or one cell more, `between` gets the number of deleted rows and returns
- * whether to continue; what is left is deleted the next time that something is old. SQLite only. */
+/* The same while others write to the store. After each transaction, of at most FZ_FLEET_SLICE rows
+ * or one cell more, `between` gets the number of deleted rows and returns whether to continue; the
+ * rest is deleted the next time that there are old cells. SQLite only. */
 int64_t fz_fleet_forget_between(struct fz_fleet *f, int64_t before,
 				bool (*between)(void *arg, int64_t rows), void *arg,
 				struct fz_error *err);
-/* Whether a handle of its own may forget while this one is used. */
+/* May another handle delete old data while this one is in use? */
 bool fz_fleet_forgets_beside(const struct fz_fleet *f);
 
-/* Adds up the cells of some hours that ended before that minute, for later queries. Returns how
- * many hours, 0 when there are no more, or an error. Answers are the same with and without. */
+/* Add up the cells of some hours that ended before a minute, to speed up later queries; results do
+ * not change. Returns the number of hours, 0 if there are no more, or an error. */
 int64_t fz_fleet_sum_hours(struct fz_fleet *f, int64_t before, struct fz_error *err);
 
 /* ---- alarms ---- */
 
-/* What became more expensive with a release. */
+/* A function that a release made more expensive. */
 struct fz_fleet_alarm {
 	const char *service, *base, *head, *function;
-	const char *text;           /* all that is known of it, as a line of JSON */
-	double change, low, high;   /* relative to what it cost before; NaN: it is new */
+	const char *text;           /* all details, as a line of JSON */
+	double change, low, high;   /* relative to the cost before; NaN: it is new */
 	int64_t first_seen, raised; /* minutes */
 };
-/* A release has one alarm of a function, whenever it is raised; whether it is new is *ret. */
+/* Store an alarm; a release has at most one for each function. *ret: is it new? */
 int fz_fleet_raise(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,
 		   bool *ret, struct fz_error *err);
-/* Those raised last first, at most `most` of them; of all services where that is "". */
+/* At most `most` alarms, latest first. service "": of all services. */
 int fz_fleet_alarms(struct fz_fleet *f, const char *project, const char *service, unsigned most,
 		    void (*take)(void *arg, const struct fz_fleet_alarm *a), void *arg,
 		    struct fz_error *err);
-/* The version of a service that was seen last of those that began before that one did; appended to
- * ret, which stays empty when there is none. */
+/* Append the previous version of a service to ret: of those that began before `version`, the one
+ * seen last. Appends nothing if there is none. */
 int fz_fleet_previous(struct fz_fleet *f, const char *project, const char *service,
 		      const char *version, struct fz_buf *ret, struct fz_error *err);
 
-/* One version of a service, of one kind of metric. */
+/* One version of a service with one metric. */
 struct fz_fleet_entry {
 	const char *service, *version, *metric, *unit;
 	int64_t first, last; /* minutes */
 	int64_t hosts, cells, pushes, samples, lost;
 	double cpu_ns, wall_ns;
 };
-/* Services by name, the version that was seen last first. */
+/* Services by name, their versions seen last first. */
 int fz_fleet_list(struct fz_fleet *f, const char *project,
 		  void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,
 		  struct fz_error *err);
 
 struct fz_fleet_query {
 	const char *project, *service;
-	const char *version; /* NULL: all of them */
-	const char *labels;  /* as in a push: cells that have all of them */
-	/* NULL: of what main profiles are of CPU time, else time, else samples, else the one that
-	 * most cells are about */
+	const char *version; /* NULL: all versions */
+	const char *labels;  /* as in a push; selects cells with all of them */
+	/* NULL: of the main metrics CPU time, else time, else samples, else the one with most cells
+	 */
 	const char *metric;
 	int64_t from, until; /* minutes: from <= minute < until */
-	int64_t head_from;   /* of two releases: the head's is at least this */
-	int64_t base_until;  /* and the base's at most this; 0: as the head's */
+	int64_t head_from;   /* in comparisons: minimum for the head */
+	int64_t base_until;  /* and end for the base; 0: until */
 };
 
-/* The cells that a query is about, ordered by host and minute. */
+/* The cells of a query, ordered by host and minute. */
 struct fz_fleet_found {
 	struct fz_arena arena;
 	struct fz_fleet_kind *kinds;
@@ -208,49 +208,49 @@ struct fz_fleet_found {
 	uint32_t kind_n, kind_cap, cell_n, cell_cap, host_n, host_cap;
 };
 
-/* FZ_EINPUT when there are none; the message then names what there is. FZ_EAGAIN: the same, and
- * part of the store does not answer. From here to the end of the handle nobody's changes are seen.
- */
+/* FZ_EINPUT if there are none; the message then names what exists. FZ_EAGAIN: the same, but part of
+ * the store does not respond. From here on the handle does not see changes by others. */
 int fz_fleet_find(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_fleet_found *ret,
 		  struct fz_error *err);
 void fz_fleet_found_release(struct fz_fleet_found *found);
-/* All values of cells that were found, each of which is of a unit; FZ_NONE: it is left out. Several
- * of a unit and node may come as one or one by one. A node is a number of the store's. */
+/* Pass all values of found cells to `take`. unit: the unit of each cell; FZ_NONE: skip it. Values
+ * with the same unit and node may be passed separately or as a sum. node: its number in the store.
+ */
 int fz_fleet_each(struct fz_fleet *f, const struct fz_fleet_found *found, const uint32_t *unit,
 		  void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value, int64_t n),
 		  void *arg, struct fz_error *err);
-/* What a node is: its parent (0: a root), and its function interned in p. */
+/* Get a node's parent (0: it is a root) and its function, interned in p. */
 int fz_fleet_node(struct fz_fleet *f, int64_t node, struct fz_profile *p, int64_t *ret_parent,
 		  uint32_t *ret_function, struct fz_error *err);
 
 /* ---- a service over time ---- */
 
 enum {
-	FZ_FLEET_BUCKETS = 480, /* of a timeline, at most */
-	FZ_FLEET_BANDS = 50,    /* and versions, before the older ones are put together */
+	FZ_FLEET_BUCKETS = 480, /* maximum of a timeline */
+	FZ_FLEET_BANDS = 50,    /* versions shown before older ones share a band */
 };
 
 struct fz_fleet_timeline {
 	struct fz_arena arena;
 	struct fz_str metric;
-	int64_t first;    /* minute at which the first bucket begins, a multiple of the next */
-	int64_t minutes;  /* a bucket */
-	uint32_t buckets; /* bucket i is of first + i * minutes and what follows */
+	int64_t first;    /* start of the first bucket, a multiple of `minutes` */
+	int64_t minutes;  /* length of a bucket */
+	uint32_t buckets; /* bucket i starts at first + i * minutes */
 	bool by_cpu;      /* costs are CPU time in ns, else numbers of samples */
-	/* In order of the first minutes that there are of them, whatever time is asked for. Of more
-	 * versions than have a band of their own the older ones are the first, without a name. */
+	/* Ordered by the first minute of a version at any time. If there are too many versions, the
+	 * older ones share the first band, without a name. */
 	struct fz_fleet_band {
-		const char *version; /* NULL: of several */
+		const char *version; /* NULL: several */
 		int64_t first;       /* minute */
 	} * bands;
-	uint32_t band_n, older; /* how many the band without a name is of */
-	/* bands x buckets; cells: of a host and a minute */
+	uint32_t band_n, older; /* number of versions in the shared band */
+	/* bands x buckets */
 	struct fz_fleet_amount {
 		int64_t cost, cells;
 	} * amounts;
 };
 
-/* What a service cost, by version, in the time of a query; its version plays no part. Errors as of
+/* Costs of a service by version in the time of a query, whose version is ignored. Errors as for
  * fz_fleet_find. */
 int fz_fleet_timeline(struct fz_fleet *f, const struct fz_fleet_query *q,
 		      struct fz_fleet_timeline *ret, struct fz_error *err);

@@ -3,9 +3,9 @@
  *
  *   count, count x {minute, id, cpu, wall, samples, lost}      all LEB128
  *
- * Minutes ascend; the first is stored as its place in the hour plus 1, and others and ids as the
- * difference from the one before. All but minutes may be below 0 and are in zigzag. Bytes are
- * checked as they are read: minutes are of that hour and ascend.
+ * Minutes ascend; the first is stored as its offset in the hour plus 1; the others and ids as the
+ * difference from the previous one. All but minutes may be below 0 and are zigzag-encoded. Bytes
+ * are validated as they are read: minutes belong to the hour and ascend.
  */
 #pragma once
 
@@ -21,13 +21,13 @@ struct fz_hour_cell {
 struct fz_hour_reader {
 	struct fz_cursor c;
 	uint64_t left;
-	int64_t hour, id, minute; /* those of the last one */
-	bool bad;                 /* at the end: these are no cells */
+	int64_t hour, id, minute; /* id, minute: of the previous cell */
+	bool bad;                 /* at the end: the bytes were invalid */
 };
 
 struct fz_hour_reader fz_hour_reader_of(int64_t hour, struct fz_str bytes);
-/* False: at the end. */
+/* False at the end. */
 bool fz_hour_reader_next(struct fz_hour_reader *r, struct fz_hour_cell *ret);
-/* In order of minutes. */
+/* Cells must be in order of minutes. */
 void fz_hour_cells_write(int64_t hour, const struct fz_hour_cell *cells, uint32_t n,
 			 struct fz_buf *ret);

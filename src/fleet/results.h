@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What gates said of benchmarks: runs of `fizeau ci` by repository, values by commit, and changes
- * that somebody acknowledged. Always in a file of SQLite's, whatever keeps the profiles: there are
- * a few runs an hour, not thousands of pushes a second.
+/* Results of benchmarks: runs of `fizeau ci` by repository, values by commit, and acknowledged
+ * changes. Always in a SQLite file, whatever engine stores the profiles: there are a few runs an
+ * hour, not thousands of pushes a second.
  *
  *   repository <- commit {sha, branch, time} <- value {metric, name, environment}
  *              <- run {id, pull, head, base, report} <- page
  *              <- accepted {name, metric, up to, reason, commit, pull}
  *
- * Every question and every change is about one project. A handle belongs to one thread at a time;
- * several may have the same file open. Texts that are handed out live until the callback returns.
- * Errors are as fleet.h says of fz_fleet_put.
+ * Every query and every change concerns one project. A handle may be used by one thread at a time;
+ * several may have the same file open. Texts passed to callbacks are valid until the callback
+ * returns. Errors are those of fz_fleet_put.
  */
 #pragma once
 
@@ -25,13 +25,13 @@ enum {
 
 struct fz_results;
 
-/* A file that is made where it is missing, or has profiles already. */
+/* Open a file, which may also contain profiles. When writing, it is created if missing. */
 int fz_results_open(const char *path, bool writing, struct fz_results **ret, struct fz_error *err);
 void fz_results_close(struct fz_results *r);
 void fz_results_closep(struct fz_results **r); /* for fz_auto */
 
 struct fz_results_commit {
-	const char *sha, *branch, *subject; /* sha "": none; branch "": of none that is followed */
+	const char *sha, *branch, *subject; /* sha "": none; branch "": unknown */
 	int64_t time;                       /* seconds since 1970 */
 };
 
@@ -41,36 +41,36 @@ struct fz_results_value {
 	double count, limit; /* limit: the smallest relative change that counts */
 };
 
-/* A run that comes in. "" is a text that is not there. */
+/* A run to store. Missing texts are "". */
 struct fz_results_run {
 	const char *project, *repository, *id;
-	const char *commit_pages; /* what a hash is appended to for its page */
+	const char *commit_pages; /* URL prefix of a commit's page; its hash is appended */
 	const char *pull;         /* number or name of the pull request */
 	struct fz_results_commit head, base;
-	const char *branch;      /* that is built, or that the pull request is of */
-	const char *into;        /* that it goes into */
-	const char *patch;       /* a digest of what it changes */
-	const char *environment; /* in which it was counted, as a key */
+	const char *branch;      /* branch that was built, or the pull request's */
+	const char *into;        /* the pull request's target branch */
+	const char *patch;       /* digest of the pull request's changes */
+	const char *environment; /* key of the environment of the counts */
 	int exit;
-	int64_t received; /* when it was made, by our clock; seconds since 1970 */
+	int64_t received; /* when the run was made, by our clock; seconds since 1970 */
 	const char *headline;
 	struct fz_str report; /* report.json */
 	const struct fz_results_value *values;
 	size_t value_n;
 };
-/* All of it, or nothing where a run of that id is there: then *ret_new is false. */
+/* Store a run. If its id exists nothing is stored and *ret_new is false. */
 int fz_results_put(struct fz_results *r, const struct fz_results_run *run, int64_t *ret_id,
 		   bool *ret_new, struct fz_error *err);
-/* The run of that id. FZ_EINPUT: there is none. */
+/* Find a run by id. FZ_EINPUT if there is none. */
 int fz_results_find(struct fz_results *r, const char *project, const char *repository,
 		    const char *id, int64_t *ret, struct fz_error *err);
-/* What is said of a run, once a change of it was acknowledged. */
+/* Update a run's verdict after one of its changes was acknowledged. */
 int fz_results_judge(struct fz_results *r, int64_t run, int exit, const char *headline,
 		     struct fz_error *err);
-/* A page of a run, which stays as it came first. FZ_EINPUT: there is no such run. */
+/* Store a page of a run; an existing page is kept. FZ_EINPUT if there is no such run. */
 int fz_results_put_page(struct fz_results *r, const char *project, int64_t run, const char *name,
 			struct fz_str page, struct fz_error *err);
-/* 1: it is in ret; 0: there is none. */
+/* Returns 1 with the page in ret, or 0 if there is none. */
 int fz_results_page(struct fz_results *r, const char *project, int64_t run, const char *name,
 		    struct fz_buf *ret, struct fz_error *err);
 int fz_results_pages(struct fz_results *r, int64_t run, void (*take)(void *arg, struct fz_str name),
@@ -78,9 +78,10 @@ int fz_results_pages(struct fz_results *r, int64_t run, void (*take)(void *arg, 
 
 struct fz_results_repository {
 	struct fz_str name;
-	int64_t commits, pulls, benchmarks, last; /* last: when a run came, seconds since 1970 */
-	struct fz_str headline;                   /* of the last run that is of no pull request */
-	int exit;                                 /* likewise; -1: there is none */
+	int64_t commits, pulls, benchmarks,
+		last;           /* last: time of the last run, seconds since 1970 */
+	struct fz_str headline; /* of the last run without a pull request */
+	int exit;               /* likewise; -1 if there is none */
 };
 int fz_results_repositories(struct fz_results *r, const char *project,
 			    void (*take)(void *arg, const struct fz_results_repository *e),
@@ -94,24 +95,24 @@ struct fz_results_found {
 	struct fz_str headline;
 	struct fz_str report; /* empty in lists */
 };
-/* What is asked for; NULL: whatever it is. */
+/* Conditions; NULL: any. */
 struct fz_results_query {
 	const char *project, *repository;
-	const char *pull, *branch, *head; /* head: a hash, or 7 digits of it or more */
+	const char *pull, *branch, *head; /* head: a hash or at least its first 7 digits */
 	int64_t run;                      /* 0: any */
-	bool pulls;                       /* the last run of each pull request only */
+	bool pulls;                       /* only the last run of each pull request */
 	unsigned most;
 };
-/* The latest first. */
+/* List runs, latest first. */
 int fz_results_runs(struct fz_results *r, const struct fz_results_query *q,
 		    void (*take)(void *arg, const struct fz_results_found *f), void *arg,
 		    struct fz_error *err);
-/* The latest with its report; 1: it was handed to take, 0: there is none. */
+/* Pass the latest run and its report to `take`. Returns 1, or 0 if there is none. */
 int fz_results_last(struct fz_results *r, const struct fz_results_query *q,
 		    void (*take)(void *arg, const struct fz_results_found *f), void *arg,
 		    struct fz_error *err);
 
-/* Branches by how many of their commits are known, or metrics, of a repository. */
+/* The branches of a repository, those with most commits first; its metrics. */
 int fz_results_branches(struct fz_results *r, const char *project, const char *repository,
 			void (*take)(void *arg, struct fz_str name), void *arg,
 			struct fz_error *err);
@@ -124,11 +125,11 @@ struct fz_results_point {
 	struct fz_str sha, subject;
 	int64_t time;
 };
-/* The latest `most` commits of a branch, the oldest of them first. */
+/* The latest `most` commits of a branch, oldest first. */
 int fz_results_commits(struct fz_results *r, const struct fz_results_query *q,
 		       void (*take)(void *arg, const struct fz_results_point *p), void *arg,
 		       struct fz_error *err);
-/* What was counted of a commit by a metric; several environments may have counted it. */
+/* A commit's count of a benchmark in one environment. */
 struct fz_results_count {
 	struct fz_str name, environment;
 	double count, limit;
@@ -137,33 +138,33 @@ int fz_results_counts(struct fz_results *r, int64_t commit, const char *metric,
 		      void (*take)(void *arg, const struct fz_results_count *c), void *arg,
 		      struct fz_error *err);
 
-/* A change that is meant. */
+/* An acknowledged change. */
 struct fz_results_accepted {
 	const char *name, *metric, *reason;
-	const char *commit, *pull; /* where it holds: with that commit, in that pull request */
-	double change;             /* up to so much more, relative to the base */
-	/* By which it is known where that commit never arrives; "": by none of them. */
-	const char *into, *patch; /* branch that it goes into; a digest of the change's text */
-	double count[2];          /* of base and head; negative: not known */
-	const char *landed;       /* the commit in which it arrived there */
-	int64_t time;             /* when that was said, seconds since 1970 */
+	const char *commit, *pull; /* valid for this commit and in this pull request */
+	double change;             /* accepted increase, relative to the base */
+	/* These identify the change if it is merged as another commit; "": unknown. */
+	const char *into, *patch; /* target branch; digest of the change */
+	double count[2];          /* of base and head; negative: unknown */
+	const char *landed;       /* commit that merged it */
+	int64_t time;             /* when it was acknowledged, seconds since 1970 */
 };
-/* The same benchmark, metric and commit has one: the last. */
+/* Replaces an earlier one of the same benchmark, metric and commit. */
 int fz_results_accept(struct fz_results *r, const char *project, const char *repository,
 		      const struct fz_results_accepted *a, struct fz_error *err);
-/* In that pull request the change is now this patch and these counts. */
+/* Update the patch and counts of a change in its pull request. */
 int fz_results_follow(struct fz_results *r, const char *project, const char *repository,
 		      const struct fz_results_accepted *a, struct fz_error *err);
-/* It arrived in a->landed on the branch a->into: the first that is said stays. */
+/* Set a->landed, the commit that merged the change into a->into, unless already set. */
 int fz_results_land(struct fz_results *r, const char *project, const char *repository,
 		    const struct fz_results_accepted *a, struct fz_error *err);
-/* It holds no longer; *ret tells whether it did. */
+/* Withdraw an acknowledgement. *ret: did it exist? */
 int fz_results_refuse(struct fz_results *r, const char *project, const char *repository,
 		      const struct fz_results_accepted *a, bool *ret, struct fz_error *err);
 int fz_results_accepted(struct fz_results *r, const char *project, const char *repository,
 			void (*take)(void *arg, const struct fz_results_accepted *a), void *arg,
 			struct fz_error *err);
 
-/* Forget reports and pages of runs that came before that time (seconds since 1970); values and what
- * was acknowledged stay. */
+/* Delete runs received before a time (seconds since 1970) and their pages; values and acknowledged
+ * changes are kept. */
 int fz_results_forget(struct fz_results *r, int64_t before, struct fz_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of benchmarks in SQLite: their statements, by name, and what is done with any of them.
- * They are written in results_calls.c; results.c has what is asked. */
+/* Benchmark results in SQLite: prepared statements by name, and helpers. results_calls.c has the
+ * SQL; results.c runs it. */
 #pragma once
 
 #include "fleet/results.h"
@@ -44,10 +44,10 @@ struct fz_results {
 	sqlite3_stmt *prepared[FZ_RESULTS_SQL_STATEMENTS];
 };
 
-/* To be given its parameters and stepped. */
+/* Return a prepared statement; the caller binds its parameters and steps it. */
 sqlite3_stmt *fz_results_sql(struct fz_results *r, enum fz_results_sql name);
-/* The same with texts as its first parameters; NULL ends them. */
+/* The same with `texts`, NULL-terminated, bound as the first parameters. */
 sqlite3_stmt *fz_results_texts(struct fz_results *r, enum fz_results_sql name,
 			       const char *const *texts);
-/* One that has its parameters, and nothing to say. */
+/* Run a statement with bound parameters, ignoring its rows. */
 int fz_results_do(struct fz_results *r, sqlite3_stmt *s, struct fz_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SQLite as the engine of a store uses it: the library, loaded when a store is opened, its
- * statements, which are written and prepared in one place, and a store's handle.
+/* SQLite for the engine of a store: the library, loaded when a store is opened; prepared
+ * statements, with all SQL in one place; and a store's handle.
  *
  * A statement is used from fz_sql to fz_sql_reset; parameters are set by their number, from 1. */
 #pragma once
@@ -112,49 +112,48 @@ struct fz_sql {
 	sqlite3_stmt *prepared[FZ_SQL_NAMES];
 };
 
-/* Opens the file, and makes the tables where they are missing (of ":memory:", or when writing). */
+/* Open the file. When writing, create missing tables. */
 int fz_sql_open(struct fz_sql *s, const char *path, bool writing, struct fz_error *err);
-/* The same of a file that is no store, to be written: `made` is what makes its tables, in one
- * transaction which ends with a user_version of 1. The statements above are not for it. */
+/* The same for writing a file that is not a store. `made`: SQL that creates its tables in one
+ * transaction and sets user_version to 1. The statements above do not apply to it. */
 int fz_sql_open_with(struct fz_sql *s, const char *path, const char *made, struct fz_error *err);
-/* A statement of such a file, for one use; NULL, with which stepping fails, when it cannot be
- * prepared. */
+/* Prepare a statement for such a file, for one use. NULL on failure; stepping NULL fails. */
 sqlite3_stmt *fz_sql_once(struct fz_sql *s, const char *text);
 void fz_sql_drop(sqlite3_stmt **statement); /* for fz_auto */
 void fz_sql_close(struct fz_sql *s);
 sqlite3_stmt *fz_sql(struct fz_sql *s, enum fz_sql_name name);
-/* The same of somebody else's: prepared once, and kept where `at` is until that is finalised. */
+/* The same for a caller's statement: prepared once and stored in *at; the caller finalises it. */
 sqlite3_stmt *fz_sql_kept(struct fz_sql *s, sqlite3_stmt **at, const char *text);
 void fz_sql_text(sqlite3_stmt *statement, int parameter, struct fz_str text);
-/* Bytes that stay until the statement is reset. */
+/* Bind bytes, which must stay valid until the statement is reset. */
 void fz_sql_bytes(sqlite3_stmt *statement, int parameter, struct fz_str bytes);
-struct fz_str fz_sql_column(sqlite3_stmt *statement, int column);       /* until it is stepped */
+struct fz_str fz_sql_column(sqlite3_stmt *statement, int column); /* valid until the next step */
 struct fz_str fz_sql_column_bytes(sqlite3_stmt *statement, int column); /* likewise */
-/* 1: a row; 0: done, and reset; else an error, and reset. */
+/* Returns 1 for a row, 0 at the end or an error; the last two reset the statement. */
 int fz_sql_step(struct fz_sql *s, sqlite3_stmt *statement, struct fz_error *err);
 void fz_sql_reset(sqlite3_stmt *statement);
-/* Several statements, of which nothing is asked; they end a transaction that they begin. */
+/* Run several statements, ignoring rows; they must end a transaction that they begin. */
 int fz_sql_script(struct fz_sql *s, const char *text, struct fz_error *err);
-/* A statement without parameters or rows. */
+/* Run a statement without parameters, ignoring rows. */
 int fz_sql_run(struct fz_sql *s, enum fz_sql_name name, struct fz_error *err);
-/* All since FZ_SQL_BEGIN is there, or nothing where r is an error, which is returned. */
+/* End the transaction: commit if r is 0, else roll back and return r. */
 int fz_sql_end(struct fz_sql *s, int r, struct fz_error *err);
 
 struct fz_sqlite_store {
 	struct fz_fleet fleet;
 	struct fz_sql sql;
-	/* of a writer: numbers of functions and nodes, as places in ids */
+	/* writer: function or node -> index in ids */
 	struct fz_map function_map, node_map;
 	int64_t *ids;
 	uint32_t id_n, id_cap;
-	struct fz_cell_value *values; /* of the cell that is being written */
+	struct fz_cell_value *values; /* of the cell being written */
 	size_t value_cap;
-	struct fz_buf bytes; /* the same as bytes */
+	struct fz_buf bytes; /* the same, encoded */
 	struct fz_cell_codec codec;
-	int64_t data_version; /* of SQLite: moves when another connection writes */
-	int64_t sweeping;     /* what is used is noted for this deletion; 0: there is none */
-	bool reading;         /* in a transaction that looking for series began */
-	/* of a reader: hours that found cells are of; a cell's group is a place here, plus 1 */
+	int64_t data_version; /* PRAGMA data_version: changes when another connection writes */
+	int64_t sweeping;     /* generation of the running sweep, 0: none */
+	bool reading;         /* inside the transaction begun by the query for series */
+	/* reader: hours of found cells; a cell's group is an index here, plus 1 */
 	struct fz_sqlite_hour {
 		int64_t id;
 		uint32_t cells;
@@ -167,22 +166,22 @@ static inline struct fz_sqlite_store *fz_sqlite_store(struct fz_fleet *f)
 	return (struct fz_sqlite_store *)(void *)f;
 }
 
-/* In the table in_use. */
+/* Values of in_use.what. */
 enum fz_sql_used { FZ_SQL_USED_NODE = 1, FZ_SQL_USED_FUNCTION = 2 };
 
-/* Ids are looked up again. */
+/* Clear the cache of ids. */
 void fz_sqlite_forget_known(struct fz_sqlite_store *f);
 int64_t fz_sqlite_forget(struct fz_fleet *fleet, int64_t before,
 			 bool (*between)(void *arg, int64_t rows), void *arg, struct fz_error *err);
 
-/* Makes layout 4 of layout 3, inside a transaction. */
+/* Convert layout 3 to layout 4, inside a transaction. */
 int fz_sqlite_convert_values(struct fz_sql *s, struct fz_error *err);
-/* Puts values behind the first *n of f->values. False: the bytes are none. */
+/* Append decoded values to the first *n of f->values. False if the bytes are invalid. */
 bool fz_sqlite_append_values(struct fz_sqlite_store *f, struct fz_str bytes, size_t *n);
 int64_t fz_sqlite_sum_hours(struct fz_fleet *fleet, int64_t before, struct fz_error *err);
 int fz_sqlite_fail_values(const struct fz_sql *s, struct fz_error *err);
 
-/* The first column of the row that a statement with its parameters has, which is reset; 0: none. */
+/* Get the first column of a statement's first row, or 0 if there is none, and reset it. */
 int fz_sql_take_id(struct fz_sql *s, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err);
 
 /* ---- reading; engine.h ---- */

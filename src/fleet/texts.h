@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for texts: each has one, from 0 on in the order in which they came. */
+/* Numbers texts from 0 on, in the order in which they are added. */
 #pragma once
 
 #include "base/arena.h"
@@ -7,11 +7,12 @@
 #include "base/str.h"
 
 struct fz_texts {
-	struct fz_map map; /* hash of a text -> its place; equal hashes have places that follow */
-	char **list;       /* terminated, in the arena of who adds */
+	struct fz_map
+		map; /* hash of a text -> its number; on a collision the hash is hashed again */
+	char **list; /* terminated, in the arena of the caller */
 	uint32_t n, cap;
 };
 
-/* A text that is new has the number that `n` was before. */
+/* Return the number of a text, adding it if new: then the number is the previous t->n. */
 uint32_t fz_texts_place(struct fz_texts *t, struct fz_arena *arena, struct fz_str text);
 void fz_texts_release(struct fz_texts *t);
