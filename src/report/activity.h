@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a program used the CPU, as a line of bars. */
+/* CPU use over time, as a line of bars. */
 #pragma once
 
 #include "base/buf.h"
@@ -8,11 +8,11 @@
 
 enum { FZ_ACTIVITY_SLOTS = 60 };
 
-/* CPUs in use on average in each of n slots of one run that we recorded, and how long that was.
- * Needs CPU time, or whether threads were on a CPU, of samples whose time is known; false: there is
- * none, or too little for so many. */
+/* Store the average number of CPUs in use in each of n equal slots of a run, and the run's
+ * duration. Needs samples with times, and CPU time or whether threads were on a CPU. False if these
+ * are missing or there are too few samples for n slots. */
 bool fz_report_activity(const struct fz_profile *p, uint32_t n, double *ret_cpus,
 			int64_t *ret_duration_ns);
-/* In a line, in a terminal that is wide enough. */
+/* Print one line of bars; nothing if the terminal is too narrow. */
 void fz_report_activity_text(const struct fz_profile *p, const struct fz_style *style,
 			     struct fz_buf *out);

@@ -23,21 +23,22 @@
 #include "base/str.h"
 #include "report/source_link.h"
 
-/* A function as trees show it. */
+/* A function as shown in trees. */
 struct fz_call_function {
 	struct fz_str name;
 	struct fz_source_place place;
 	bool own;    /* the program's own code, or a task */
-	bool keep;   /* never folded, whosever it is */
-	bool recurs; /* if it is often on a stack it calls itself: no marker and no interpreter */
+	bool keep;   /* never folded, even if foreign */
+	bool recurs; /* recurs if it is on a stack several times: not a marker or interpreter
+		      * code */
 };
 
 /* A tree in preorder, one profile's or the union of two. */
 struct fz_call_source {
 	uint32_t n;
 	const uint32_t *function, *parent;
-	const int64_t *self[FZ_SIDES]; /* of the base: NULL where there is one side */
-	const bool *marked;            /* NULL: none; rows know whether one of theirs is */
+	const int64_t *self[FZ_SIDES]; /* NULL for the base of a single profile */
+	const bool *marked;            /* NULL: none; a row is marked if one of its nodes is */
 	bool inverted;
 };
 
@@ -45,28 +46,28 @@ enum fz_call_kind {
 	FZ_CALL_FUNCTION,
 	FZ_CALL_IMPORT,    /* code of a module that is imported */
 	FZ_CALL_MACHINERY, /* finding and compiling what is imported */
-	FZ_CALL_STARTUP,   /* what an interpreter does before the program */
+	FZ_CALL_STARTUP,   /* interpreter start-up, before the program */
 	FZ_CALL_HIDDEN,    /* frames that are not the program's own */
 	FZ_CALL_GROUP,     /* a process or thread */
-	FZ_CALL_REST,      /* rows that are too small; of whoever prints the tree */
+	FZ_CALL_REST,      /* rows too small to show; added by the tree's printer */
 };
 
 struct fz_call {
 	uint8_t kind;      /* enum fz_call_kind */
-	bool marked;       /* so is a source node */
+	bool marked;       /* one of its source nodes is marked */
 	uint32_t parent;   /* FZ_NONE for a root; always smaller than the row's own number */
-	uint32_t function; /* FZ_NONE where it stands for several or none */
+	uint32_t function; /* FZ_NONE: several or none */
 	uint32_t source;   /* the first source node */
-	uint32_t entries;  /* source nodes that came to it, folded recursion left out */
-	uint32_t deep;     /* a stack has the function so often; 1 unless recursion was folded */
+	uint32_t entries;  /* source nodes merged into it, without folded recursion */
+	uint32_t deep;     /* how often a stack has the function; 1 unless recursion was folded */
 	uint32_t frames;   /* HIDDEN: functions; REST: rows */
-	uint32_t members;  /* HIDDEN: the last in the tree's list */
+	uint32_t members;  /* HIDDEN: index of the last in the tree's list */
 	int64_t self[FZ_SIDES], total[FZ_SIDES];
 };
 
 /* A function behind a HIDDEN row. */
 struct fz_call_member {
-	uint32_t function, next; /* FZ_NONE: the first that came */
+	uint32_t function, next; /* next: FZ_NONE ends the list */
 	int64_t self;            /* of both sides */
 };
 
@@ -81,25 +82,26 @@ struct fz_call_tree {
 	struct fz_map hidden;   /* (call, function) -> member */
 };
 
-/* Whether most of a source's cost lies in or below own code: else nothing would be left of it. */
+/* Is most of a source's cost in or below the program's own code? If not, folding would leave
+ * nothing of it. */
 bool fz_call_source_is_own(const struct fz_call_tree *t, const struct fz_call_source *s);
-/* A row without a function; parent: FZ_NONE for a root. */
+/* Add a row without a function and return its index. parent: FZ_NONE for a root. */
 uint32_t fz_call_tree_row(struct fz_call_tree *t, uint32_t parent, enum fz_call_kind kind);
-/* What is folded besides recursion. */
+/* What is folded in addition to recursion. */
 enum fz_call_fold {
 	FZ_CALL_FOLD_NOTHING,
 	FZ_CALL_FOLD_IMPORTS, /* and start-up */
-	FZ_CALL_FOLD_FOREIGN, /* and what is not own */
+	FZ_CALL_FOLD_FOREIGN, /* and code that is not the program's own */
 };
 
 /* Add a source below a row. */
 void fz_call_tree_add(struct fz_call_tree *t, uint32_t parent, const struct fz_call_source *s,
 		      enum fz_call_fold fold);
-/* Sums up totals, after everything was added. */
+/* Compute totals, after everything was added. */
 void fz_call_tree_sum(struct fz_call_tree *t);
 void fz_call_tree_release(struct fz_call_tree *t);
 
-/* "json.decoder" of lib/python3/json/decoder.py. */
+/* Append a file's module: "json.decoder" for lib/python3/json/decoder.py. */
 void fz_call_module(struct fz_str file, struct fz_buf *out);
-/* "json, re": packages of a HIDDEN row, the costliest first, three at most. */
+/* Append the packages of a HIDDEN row, the three costliest: "json, re". */
 void fz_call_packages(const struct fz_call_tree *t, uint32_t call, struct fz_buf *out);

@@ -10,15 +10,15 @@
 #include "base/buf.h"
 #include "profile/profile.h"
 
-/* Names that begin with `from`, a folder or a file, are looked up below `to` instead; "" is the
- * folder of names that are relative. Whoever says so knows the files: they may be newer. */
+/* Names that begin with `from`, a folder or a file, are looked up below `to` instead; an empty
+ * `from` maps relative names. Such files may be newer than the recording: the user chose them. */
 struct fz_source_root {
 	struct fz_str from, to;
-	bool used; /* set when a name began so */
+	bool used; /* set when a name began with `from` */
 };
 
-/* Give the profile the source of its files. Only when nothing but pages is made of it any more: the
- * matching of functions must see what was recorded alone. What the user should know of files that
- * contradict the recording is appended to `why`, a line each. */
+/* Add the source of its files to the profile. Only for a profile that is then only drawn as pages:
+ * functions must be matched by the recorded source alone. Appends a line to `why` for files that
+ * contradict the recording. */
 void fz_disk_source_add(struct fz_profile *p, struct fz_source_root *roots, uint32_t root_n,
 			struct fz_buf *why);

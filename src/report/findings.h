@@ -16,7 +16,7 @@ struct fz_finding {
 	const struct fz_diff_function *f;
 	const struct fz_judged *judged;
 	double before, after; /* as measured */
-	double expected;      /* before, scaled: what the head would show if nothing had changed */
+	double expected;      /* before, scaled: the head's cost if nothing had changed */
 	double change;        /* after - expected */
 	bool startup;         /* of Python's start-up and imports; see startup.h */
 };
@@ -25,56 +25,58 @@ struct fz_findings {
 	struct fz_finding *rows;
 	uint32_t n;
 	uint32_t count[FZ_VERDICTS];
-	uint32_t startup;                                       /* of those that cannot be told */
+	uint32_t startup;                                       /* number of unsure ones */
 	double startup_before, startup_expected, startup_after; /* sums; by total they overlap */
-	uint32_t imports;   /* by total: imports that only moved, which are no rows */
-	double imports_net; /* by how much all imports together changed */
+	uint32_t imports;   /* by total: imports that only moved, which have no rows */
+	double imports_net; /* change of all imports together */
 };
 
-/* Of functions that cost anything on either side. */
+/* Collect the functions that have a cost on either side. */
 void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,
 		      const struct fz_judgement *j, bool total);
 void fz_findings_release(struct fz_findings *f);
 
 enum { FZ_INTERVAL_SIZE = FZ_NUMBER_SIZE + 4 };
-/* The 95 % interval beside the change, "" when there is none: "±43.0 ms"; of what certainly changed
- * its end towards 0, "≥+4.17 s" or "≤-4.17 s", where it reaches further to the other side than 0 is
- * away, so that ± would seem to hold 0. */
+/* The 95 % interval beside the change: "±43.0 ms", or "" if there is none. A certain change whose
+ * interval is so asymmetric that ± would seem to include 0 shows its end nearer to 0 instead:
+ * "≥+4.17 s" or "≤-4.17 s". */
 const char *fz_finding_interval(const struct fz_finding *r, const char *unit,
 				const struct fz_style *style, char out[FZ_INTERVAL_SIZE]);
-/* "+27.9 %", "12 x"; "new", "gone" where that is known, else "from 0", "to 0". */
+/* "+27.9 %", "12 x"; without a base or head value "new" or "gone" if the function certainly is,
+ * else "from 0" or "to 0". */
 const char *fz_finding_percent(const struct fz_finding *r, char out[FZ_NUMBER_SIZE]);
-/* Whether "expected" says something that "before" does not. */
+/* Does "expected" differ from "before"? */
 static inline bool fz_findings_scaled(const struct fz_diff *d)
 {
 	return d->factor != 1;
 }
-/* What a difference is by: "change", or "by share" where only shares are compared. */
+/* Title of the change column: "change", or "by share" if only shares are compared. */
 const char *fz_findings_change_title(const struct fz_diff *d);
 /* "±" or its ASCII form. */
 const char *fz_plus_minus(const struct fz_style *style);
 
-/* "Slower by 27.9 % [+12.1 %, +43.7 %]", "Larger by ..." of bytes (cost_words.h); says where that
- * is approximate, and why it cannot be told by shares. */
+/* Append "Slower by 27.9 % [+12.1 %, +43.7 %]", for bytes "Larger by ..." (cost_words.h). Notes if
+ * that is approximate, and why shares allow no verdict. */
 void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_style *style, struct fz_buf *out);
-/* "Slower by 27.9 % [+12.1 %, +43.7 %]: 2.33 s -> 2.98 s of wall time, +650 ms." */
+/* Append "Slower by 27.9 % [+12.1 %, +43.7 %]: 2.33 s -> 2.98 s of wall time, +650 ms." */
 void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
 			  const struct fz_style *style, struct fz_buf *out);
-/* "1 slower, 1 faster, 5 same within ±0.2 % of the run, 12 unsure"; of a run that is faster that
- * word leads. */
+/* Append "1 slower, 1 faster, 5 same within ±0.2 % of the run, 12 unsure"; if the run is faster,
+ * "faster" comes first. */
 void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
 			 const struct fz_judgement *j, const struct fz_style *style,
 			 struct fz_buf *out);
 /* "1 slower, 1 faster" */
 void fz_findings_counts(const struct fz_findings *f, const struct fz_diff *d,
 			const struct fz_judgement *j, struct fz_buf *out);
-/* The smallest change that would have shown, of the run or by shares of a function, and how many
- * more runs would show 5 %. Adds nothing where that is not known. */
+/* Append the smallest detectable change, of the run or of a function's share, and how many more
+ * runs would detect 5 %. Appends nothing if that is unknown. */
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out);
-/* By which test, and what that means. */
+/* Append which test was used and what that means. */
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out);
 /* "Scaling: time, factor 1; base values stand as recorded." */
-/* With the head at the base's speed: that it is, how fast the machine was, what was measured. */
+/* If the head was adjusted to the base's machine speed, append that, both speeds, and the measured
+ * total. */
 void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out);
 void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out);

@@ -9,8 +9,8 @@
 #include "base/io.h"
 #include "compare/judge.h"
 
-/* With `scaled` the base column is multiplied by the diff's factor as `difffolded.pl -n` does it:
- * cut to whole numbers, but a cost never becomes none. Lines are in the order of the nodes.
- * j: NULL, no comments. */
+/* With `scaled` the base column is multiplied by the diff's factor in the way of `difffolded.pl
+ * -n`: truncated to integers, but a cost never becomes 0. Lines are in the order of the nodes. j:
+ * NULL for no comments. */
 void fz_report_folded_diff(const struct fz_diff *d, const struct fz_judgement *j, bool scaled,
 			   struct fz_output *out);

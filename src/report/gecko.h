@@ -8,7 +8,7 @@
 
 int fz_report_gecko(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 
-/* Indices of the categories that are written, in their order there. */
+/* Indices of the categories, in the order in which they are written. */
 enum fz_gecko_category {
 	FZ_GECKO_OTHER,
 	FZ_GECKO_PYTHON,
@@ -23,7 +23,7 @@ enum fz_gecko_category {
 
 /* ---- markers: what a thread was doing when, from the status of its samples ---- */
 
-/* Names of markers; where they stand among the file's strings is the writer's business. */
+/* Names of markers; the writer maps them to the file's strings. */
 enum fz_gecko_marker {
 	FZ_GECKO_HAS_GIL,
 	FZ_GECKO_NO_GIL,
@@ -43,10 +43,10 @@ struct fz_gecko_interval {
 	int64_t from, to;
 };
 
-/* What the samples of a profile say at all. */
+/* Which states the samples of a profile record. */
 struct fz_gecko_known {
 	bool status, cpu;
-	bool *collecting; /* of stacks: a <GC> frame is on it */
+	bool *collecting; /* by stack: it contains a <GC> frame */
 };
 
 const char *fz_gecko_marker_name(enum fz_gecko_marker marker);
@@ -54,19 +54,19 @@ enum fz_gecko_category fz_gecko_marker_category(enum fz_gecko_marker marker);
 
 void fz_gecko_known_init(struct fz_gecko_known *k, const struct fz_profile *p);
 void fz_gecko_known_release(struct fz_gecko_known *k);
-/* Intervals of a thread whose samples are the n rows in order of time; `end`: when the recording
- * ended. By start, then marker; freed by the caller. */
+/* Intervals of a thread whose samples are the n rows in order of time; `end`: the end of the
+ * recording. Sorted by start, then marker; freed by the caller. */
 struct fz_gecko_interval *fz_gecko_intervals(const struct fz_profile *p,
 					     const struct fz_gecko_known *k, const size_t *rows,
 					     const int64_t *times, size_t n, int64_t end,
 					     size_t *ret_n);
 
-/* A thread at one instruction of one place, innermost. */
+/* A thread at one instruction of its innermost frame. */
 struct fz_gecko_step {
 	uint32_t frame;
 	int64_t from, to;
 };
 
-/* In order of time; frames without an opcode are left out. Freed by the caller. */
+/* Steps in order of time; frames without an opcode are left out. Freed by the caller. */
 struct fz_gecko_step *fz_gecko_steps(const struct fz_profile *p, const size_t *rows,
 				     const int64_t *times, size_t n, int64_t end, size_t *ret_n);

@@ -2,18 +2,18 @@
 /* Heat maps: the cost of each line of each source file, for a profile or a diff.
  *
  * Either one HTML file, or a folder with index.html and a page per source file. The source text is
- * the one stored in the profiles.
+ * the text stored in the profiles.
  */
 #pragma once
 
 #include "report/html.h"
 
-/* One page with everything in it. The options are those of pages; `inverted` plays no part. */
+/* Write a single page. The options are those of pages; `inverted` is ignored. */
 int fz_report_heatmap_profile(const struct fz_profile *p, const struct fz_html_options *o,
 			      struct fz_output *out, struct fz_error *err);
 int fz_report_heatmap_diff(const struct fz_diff *d, const struct fz_html_options *o,
 			   struct fz_output *out, struct fz_error *err);
-/* The same as a folder, which is made if it is not there; older pages in it are replaced. */
+/* Write a folder, which is created if necessary; older pages in it are replaced. */
 int fz_report_heatmap_profile_folder(const struct fz_profile *p, const struct fz_html_options *o,
 				     const char *folder, struct fz_error *err);
 int fz_report_heatmap_diff_folder(const struct fz_diff *d, const struct fz_html_options *o,

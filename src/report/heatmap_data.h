@@ -6,7 +6,7 @@
 #include "compare/judge.h"
 
 struct fz_heat_cost {
-	int64_t self[FZ_SIDES], total[FZ_SIDES]; /* a total counts a sample once */
+	int64_t self[FZ_SIDES], total[FZ_SIDES]; /* total: each sample is counted once */
 };
 
 struct fz_heat_file {
@@ -17,8 +17,8 @@ struct fz_heat_file {
 	uint32_t first_line[FZ_SIDES], line_count[FZ_SIDES]; /* in the lists of lines */
 };
 
-/* A line of one side, whose costs stand for themselves: which line of the other side is the same
- * only the texts can tell, and the page compares them. */
+/* A line of one side, with that side's costs. Only the texts show which line of the other side is
+ * the same: the page compares them. */
 struct fz_heat_line {
 	uint32_t file, function;
 	int32_t line;
@@ -27,23 +27,23 @@ struct fz_heat_line {
 
 struct fz_heat_function {
 	uint32_t file;
-	int32_t line; /* on the side that has it, the head before the base */
+	int32_t line; /* on the head if it has the function, else on the base */
 	struct fz_str name;
-	uint8_t side;    /* whose line that is */
+	uint8_t side;    /* that of `line` */
 	uint8_t state;   /* enum fz_state */
 	uint8_t verdict; /* 0: not judged; else 1 + enum fz_verdict, by self cost */
 	struct fz_heat_cost cost;
 };
 
-/* From a line of the head to a function. */
+/* A call from a line of the head to a function. */
 struct fz_heat_call {
 	uint32_t file, callee;
 	int32_t line;
 	int64_t weight;
 };
 
-/* Where in a line of the head samples were, and at which instruction: bytes from..to, -1 unknown;
- * opcode FZ_NO_OPCODE where none was recorded. */
+/* Position of samples within a line of the head, and their instruction: bytes from..to, -1 if
+ * unknown; opcode FZ_NO_OPCODE if none was recorded. */
 struct fz_heat_spot {
 	uint32_t file;
 	int32_t line, end_line, from, to;
@@ -54,7 +54,7 @@ struct fz_heat_spot {
 struct fz_heat {
 	struct fz_arena arena;
 	const struct fz_profile *profile[FZ_SIDES];
-	const struct fz_diff *diff; /* NULL: of one profile */
+	const struct fz_diff *diff; /* NULL for a single profile */
 	const struct fz_judgement *judgement;
 	const char *metric, *unit;
 	double factor;

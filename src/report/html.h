@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One self-contained HTML file: the viewer (web/) with the data of a profile or a diff in it. */
+/* One self-contained HTML file: the viewer (web/) with the embedded data of a profile or a diff. */
 #pragma once
 
 #include "base/error.h"
@@ -13,26 +13,26 @@ enum fz_palette {
 };
 extern const char *const fz_palette_names[]; /* NULL-terminated, in the order of the enum */
 
-/* What a gate decided of a benchmark; the page repeats it. Relative values are parts of the base's
- * count. */
+/* A gate's decision on a benchmark, repeated by the page. Relative values are fractions of the
+ * base's count. */
 struct fz_html_benchmark {
 	struct fz_str name;
-	const char *metric, *unit; /* of its counts, which may be others than the tree's */
-	const char *page;          /* with the tree of that metric; NULL: this one, or none */
-	const char *verdict;       /* "slower", whatever was counted */
-	const char *word;          /* what people call it: "larger" */
-	bool fails;                /* closes the gate */
-	double count[FZ_SIDES];    /* NaN: that side does not have it */
+	const char *metric, *unit; /* of its counts; may differ from the tree's */
+	const char *page;          /* page with the tree of that metric; NULL: this one, or none */
+	const char *verdict;       /* "slower", whatever the metric */
+	const char *word;          /* word shown for the verdict: "larger" */
+	bool fails;                /* makes the gate fail */
+	double count[FZ_SIDES];    /* NaN: missing on that side */
 	double change, limit;      /* relative; NaN: not known */
 	struct fz_str where; /* "parse_body > parse_issue_fixed +142,605 (x 3.1)"; may be empty */
 	const char *file;    /* NULL: not known */
 	int32_t line;
-	struct fz_str clock, note; /* in a line each; may be empty */
+	struct fz_str clock, note; /* one line each; may be empty */
 };
 
-/* A gate's decision, on which the page of a diff of benchmarks opens. */
+/* A gate's decision; the page of a diff of benchmarks opens with it. */
 struct fz_html_gate {
-	int status; /* with which the command ends */
+	int status; /* exit status of the command */
 	struct fz_str headline, why;
 	const struct fz_html_benchmark *list; /* the worst first */
 	size_t n;
@@ -42,11 +42,12 @@ struct fz_html_options {
 	enum fz_palette palette;
 	bool no_source;    /* leave stored source text out */
 	bool changed_only; /* a picture shows only paths to what changed, is new or removed */
-	bool all_frames;   /* of a picture: imports and paths of noise are not folded */
+	bool all_frames;   /* of a picture: do not fold imports and paths of noise */
 	bool inverted;     /* open with callers: leaf functions are the roots */
-	uint32_t metric;   /* of fz_report_html_profile; FZ_NONE: the default */
-	const char *labels[FZ_SIDES]; /* what the sides are called (file names); NULL: nothing */
-	/* Of the diff, for a page; with paths. NULL: differences are shown as they are. */
+	uint32_t metric;   /* for fz_report_html_profile; FZ_NONE: the default */
+	const char *labels[FZ_SIDES]; /* names of the sides (file names); NULL: none */
+	/* Of the diff, for a page; must include paths. NULL: differences are shown without
+	 * verdicts. */
 	const struct fz_judgement *judgement;
 	const struct fz_html_gate *gate; /* borrowed; NULL: there was none */
 };
@@ -55,6 +56,6 @@ struct fz_html_options {
 
 int fz_report_html_profile(const struct fz_profile *p, const struct fz_html_options *o,
 			   struct fz_output *out, struct fz_error *err);
-/* Wants a diff made with `cells` and `lines`, and not inverted: the page inverts by itself. */
+/* The diff must have `cells` and `lines`, and must not be inverted: the page inverts it. */
 int fz_report_html_diff(const struct fz_diff *d, const struct fz_html_options *o,
 			struct fz_output *out, struct fz_error *err);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Imports that only moved.
  *
- * A module costs time where it is imported first. When another one imports it first, the totals of
- * both change, though no import costs more. Reports show that in one line.
+ * A module's cost counts where it is imported first. If another module imports it first, the totals
+ * of both change, though no import costs more. Reports summarize such changes in one line.
  */
 #pragma once
 
 #include "compare/judge.h"
 
 struct fz_import_moves {
-	bool *moved; /* by function: its total changed for that alone; NULL: none */
+	bool *moved; /* by function: its total changed for this reason only; NULL: none */
 	uint32_t n;
 	double net; /* change of all imports together */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from outside, made harmless in HTML, XML and Markdown. */
+/* Escapes untrusted text for HTML, XML and Markdown. */
 #pragma once
 
 #include "base/buf.h"
@@ -8,18 +8,18 @@
 /* Append s as text or as a quoted attribute's value. Invalid UTF-8 and control characters other
  * than tab and newline, which XML forbids, become U+FFFD. */
 void fz_html_escape(struct fz_buf *b, struct fz_str s);
-/* The same of a benchmark's name, which may be broken after its slashes and colons. */
+/* The same for a benchmark's name, which may be broken after its slashes and colons. */
 void fz_html_name(struct fz_buf *b, struct fz_str name);
 void fz_html_write(struct fz_output *out, struct fz_str s);
-/* Append printable text for the middle of a line of Markdown, also of a table: what could be markup
- * becomes a character reference. At most nine bytes for each. */
+/* Append printable text for the middle of a line of Markdown, also in a table: possible markup
+ * becomes a character reference. At most nine bytes per character. */
 void fz_markdown_escape(struct fz_buf *out, struct fz_str s);
-/* The same of a value with its unit, which stay in one line: "6.98 ms". */
+/* The same for a value with its unit, which stay on one line: "6.98 ms". */
 void fz_markdown_value(struct fz_buf *out, const char *text);
 /* The same as code that may be broken inside a long name:
- * "<code>parse_<wbr>issue_<wbr>fixed</code>", so that a table with it fits on a phone. */
+ * "<code>parse_<wbr>issue_<wbr>fixed</code>", so that its table fits on a phone. */
 void fz_markdown_code(struct fz_buf *out, struct fz_str s);
-/* "path/file.py:12" as such code (line 0: the path alone); a link where `page` and the path
- * `linked` below it have the file. NULL: no link. */
+/* "path/file.py:12" as such code (line 0: the path alone); a link to `linked` below `page`, unless
+ * `page` is NULL or `linked` is empty. */
 void fz_markdown_place(struct fz_buf *out, struct fz_str path, int line, const char *page,
 		       struct fz_str linked);
