@@ -19,20 +19,20 @@ struct fz_page_function {
 	int32_t line;     /* 0 when unknown */
 	uint8_t kind;     /* enum fz_kind */
 	uint8_t presence; /* enum fz_presence */
-	uint8_t origin;   /* enum fz_origin; of code on both sides, the head's */
+	uint8_t origin;   /* the head's if it is on both sides */
 	uint32_t on_side[FZ_SIDES];
-	uint32_t judged; /* its number in the diff; FZ_NONE: of frames that were folded into one */
+	uint32_t judged; /* number in the diff; FZ_NONE: folded frames */
 	struct fz_diff_cost cost;
 };
 
 struct fz_page_thread {
 	uint32_t on_side[FZ_SIDES];
 	char *label;
-	char *process; /* label of its process; NULL where there is one */
+	char *process; /* label of its process; NULL if there is only one */
 };
 
-/* Weight of a line of a function over the whole tree, each sample counted once; sorted by
- * (function, line). */
+/* Weight of a line of a function in the whole tree, counting each sample once; sorted by (function,
+ * line). */
 struct fz_page_line {
 	uint32_t function;
 	int32_t line;
@@ -56,17 +56,17 @@ struct fz_page {
 
 	uint32_t n;
 	uint32_t *function, *parent, *size;
-	uint32_t *origin; /* the diff's node, FZ_NONE: of several; NULL: the same number */
+	uint32_t *origin; /* the diff's node, FZ_NONE: several; NULL: the same number */
 	struct fz_arena texts;
 	int64_t *self[FZ_SIDES], *total[FZ_SIDES];
-	struct fz_diff_cell *cells; /* sorted by (node, thread); none when there is one thread */
+	struct fz_diff_cell *cells; /* none if there is only one thread */
 	size_t cell_count;
-	/* Not for pictures, and not of inverted trees. */
+	/* Neither for pictures nor for inverted trees. */
 	struct fz_page_line *lines;
 	size_t line_count;
 	struct fz_page_opcodes *opcodes;
 	struct fz_page_calls *calls;
-	struct fz_page_time *time; /* NULL also without times */
+	struct fz_page_time *time; /* also NULL without times */
 };
 
 enum fz_page_use { FZ_PAGE_VIEWER, FZ_PAGE_PICTURE };
@@ -77,14 +77,15 @@ int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_
 void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d, enum fz_page_use use);
 void fz_page_release(struct fz_page *page);
 
-/* "Differential flame graph" and the like. */
+/* Title of a kind of page: "Differential flame graph". */
 const char *fz_page_kind(bool is_diff, bool inverted);
 
-/* The diff's node that a node is, FZ_NONE where it is several. */
+/* The diff's node of a page's node; FZ_NONE if several were folded into it. */
 static inline uint32_t fz_page_origin(const struct fz_page *page, uint32_t node)
 {
 	return page->origin ? page->origin[node] : node;
 }
 
-/* Function indices by descending self (total on a tie), of a diff by descending |difference|. */
+/* Function indices by descending self (total on a tie), for a diff by descending |difference|;
+ * freed by the caller. */
 uint32_t *fz_page_rank_functions(const struct fz_page *page);

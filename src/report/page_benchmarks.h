@@ -6,7 +6,7 @@
 #include "html.h"
 #include "page.h"
 
-/* The key "bounds" in the object that is open: of each benchmark of a counted diff how far it and
- * what it calls may move without having changed; with a gate (NULL: none) "gate" besides. */
+/* Write member "bounds" of the open object: for each benchmark of a counted diff, how far it and
+ * its callees may vary without a change; with a gate (NULL: none) also member "gate". */
 void fz_page_write_benchmarks(const struct fz_page *page, const struct fz_html_gate *gate,
 			      struct fz_json *j);

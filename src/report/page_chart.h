@@ -28,14 +28,14 @@ struct fz_chart_run {
 	uint32_t thread;
 	uint32_t from, length; /* in cells */
 	uint32_t node;         /* FZ_NONE: no frame has more than half */
-	uint32_t mixed;        /* of its innermost frames, those that not all of it has */
-	uint32_t more;         /* rows that something in it reaches further in */
+	uint32_t mixed;        /* how many of its innermost frames are not common to all of it */
+	uint32_t more;         /* how many more rows its deepest stack has */
 };
 
 enum { FZ_CHART_LEVELS = 12, FZ_CHART_FINEST = 1 << 20 /* cells */ };
 
 struct fz_chart {
-	struct fz_chart_run *list; /* level by level, there by thread and time */
+	struct fz_chart_run *list; /* by level, thread and time */
 	size_t n;
 	uint32_t levels;
 	struct fz_chart_level {
@@ -44,7 +44,8 @@ struct fz_chart {
 	} level[FZ_CHART_LEVELS]; /* the finest first */
 };
 
-/* Of pieces in the order of threads and time that do not overlap, all of them from 0 to `end`. */
+/* Compute the levels, of at most `most` runs (see above). Pieces are in order of thread and time,
+ * must not overlap, and lie within 0 to `end`. */
 void fz_chart_take(struct fz_chart *chart, const struct fz_tree *t,
 		   const struct fz_chart_piece *pieces, size_t n, int64_t end, size_t most);
 void fz_chart_release(struct fz_chart *chart);

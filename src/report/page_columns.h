@@ -29,11 +29,11 @@ struct fz_columns {
 
 void fz_columns_release(struct fz_columns *c);
 void fz_columns_numbers(struct fz_columns *c, const char *name, const int64_t *v, size_t n);
-/* v as it is or, when that takes fewer bits, as what it differs from `of`, whose column the reader
- * knows: what did not change much says little that is new. */
+/* Store v as it is or as its difference from `of`, a column that the reader has, whichever takes
+ * fewer bits: unchanged values then cost little. */
 void fz_columns_beside(struct fz_columns *c, const char *name, const int64_t *v, const int64_t *of,
 		       size_t n);
-/* Begin a column of strings; add each with fz_columns_string; end it. */
+/* Begin a column of strings; add strings with fz_columns_string, then end it. */
 void fz_columns_begin_strings(struct fz_columns *c, const char *name);
 void fz_columns_string(struct fz_columns *c, struct fz_str s);
 void fz_columns_end_strings(struct fz_columns *c);

@@ -6,11 +6,11 @@
 #include "page.h"
 #include "page_columns.h"
 
-enum { FZ_PAGE_VERSION = 2 }; /* of the layout; a viewer refuses others */
+enum { FZ_PAGE_VERSION = 2 }; /* of the layout; a viewer rejects others */
 
 /* Fill the columns with nodes, functions, cells, lines and sources. */
 void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_options *o,
 			  struct fz_columns *columns);
-/* Everything that is small: recording facts, quality, threads, scale, and the directory. */
+/* Write all small data: recording facts, quality, threads, scale, and the directory. */
 void fz_page_write_header(const struct fz_page *page, const struct fz_html_options *o,
 			  const struct fz_columns *columns, struct fz_output *out);

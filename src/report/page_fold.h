@@ -15,7 +15,7 @@
 
 #include "report/page.h"
 
-/* Import machinery and start-up; of a judged diff with noise_too also paths of which it is not
- * certain that they are new or gone. Not of inverted trees. Cells keep the numbers that nodes had.
+/* Fold import machinery and start-up; with noise_too, in a judged diff, also paths that are not
+ * certainly new or gone. Not for inverted trees. Cells keep the old node numbers.
  */
 void fz_page_fold(struct fz_page *page, bool noise_too);

@@ -5,11 +5,11 @@
 #include "report/page.h"
 #include "report/page_columns.h"
 
-/* Names are numbered over both sides: one instruction has other numbers in other versions. */
+/* Names are numbered across both sides, since an instruction's number differs between versions. */
 struct fz_page_opcodes {
 	struct fz_page_opcode {
-		char name[64]; /* "<200>" when it is not known */
-		char base[64]; /* what it is a form of, or itself */
+		char name[64]; /* "<200>" if unknown */
+		char base[64]; /* the instruction that it specializes, or itself */
 	} * names;
 	uint32_t name_count;
 	/* sorted by (node, line, name) */
@@ -22,11 +22,11 @@ struct fz_page_opcodes {
 	size_t n;
 };
 
-/* Of the trees that the page was made from; nothing where no opcodes were recorded. */
+/* Collect instructions from the page's trees; nothing if no opcodes were recorded. */
 void fz_page_opcodes_take(struct fz_page_opcodes *o, const struct fz_tree *const trees[FZ_SIDES],
 			  uint32_t *const node_of[FZ_SIDES]);
 void fz_page_opcodes_release(struct fz_page_opcodes *o);
-/* Columns "op.*" and the header's member "opcodes". */
+/* Add columns "op.*" and the header's member "opcodes". */
 void fz_page_opcodes_fill(const struct fz_page_opcodes *o, bool is_diff,
 			  struct fz_columns *columns);
 void fz_page_opcodes_header(const struct fz_page_opcodes *o, struct fz_json *j);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Which removed paths are time that was saved, by the same rule as web/saved_time.js.
+/* Finds the removed paths that saved time, by the same rule as web/saved_time.js.
  *
- * A path without samples in the head does not mean saved time: its function may be called on other
- * paths now. Time was saved where the function certainly costs less, by most of what its removed
- * paths had, or where the head's code has no such function.
+ * A path without samples in the head does not prove that time was saved: its function may now be
+ * called on other paths. Time was saved if the function certainly costs less, by at least half of
+ * the cost of its removed paths, or if the head's code has no such function.
  */
 #pragma once
 
 #include "report/page.h"
 
-/* Flags of nodes, freed by the caller: those that are gone, or of a judged page those that were
- * saved, with all that they call. */
+/* Flags by node, freed by the caller: removed paths, or in a judged page with saved_only those that
+ * saved time, with all their callees. */
 bool *fz_page_gone(const struct fz_page *page, bool saved_only);
-/* What is gone keeps its total, callers have the sum of that below them. Of nodes, freed by the
- * caller; *ret_all: the sum. */
+/* Widths by node, freed by the caller: removed nodes have their total, their callers the sum of
+ * those. *ret_all: the sum of all. */
 int64_t *fz_page_gone_widths(const struct fz_page *page, const bool *gone, int64_t *ret_all);

@@ -14,11 +14,11 @@ struct fz_slice {
 struct fz_slices {
 	struct fz_slice *list;
 	size_t n;
-	uint32_t buckets; /* equal parts of the time; 0: there are no slices */
+	uint32_t buckets; /* equal parts of the time; 0: no slices */
 };
 
-/* In `buckets` parts of the time from 0 to `end`, or in half, a quarter ... as many where that
- * takes more than `most` slices beside the one that each value of a node in a thread has at least.
+/* Collect slices in `buckets` equal parts of the time from 0 to `end`. Halves that number until
+ * there are at most `most` slices more than (node, thread) pairs with a value.
  */
 void fz_slices_take(struct fz_slices *s, const struct fz_tree *t, int64_t end, uint32_t buckets,
 		    size_t most);

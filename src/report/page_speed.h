@@ -5,5 +5,5 @@
 #include "base/json.h"
 #include "profile/profile.h"
 
-/* The key "speed" in the object that is open; nothing when the recording does not know. */
+/* Write member "speed" of the open object; nothing if the speed was not recorded. */
 void fz_page_write_speed(const struct fz_profile *p, struct fz_json *j);

@@ -24,15 +24,15 @@ enum { FZ_PAGE_SLOTS = 256, FZ_PAGE_TRACKS = 24, FZ_PAGE_SLICES = 500000, FZ_PAG
 
 struct fz_page_time;
 
-/* Where slot i of n begins, ns since the recording began. */
+/* Start of slot i of n, in ns since the recording began. */
 int64_t fz_page_time_edge(int64_t end, uint32_t i, uint32_t n);
 
-/* NULL: the samples have no times, or are of several runs, each with its own. `t` is the straight
- * tree of the page's nodes, threads are those of its profile. */
+/* NULL if the samples have no times or are from several runs, each with its own time. `t` is the
+ * tree of the page's nodes, not inverted; threads are those of its profile. */
 struct fz_page_time *fz_page_time_new(const struct fz_tree *t,
 				      const struct fz_page_thread *threads);
 void fz_page_time_free(struct fz_page_time *time);
 
 void fz_page_time_columns(const struct fz_page_time *time, struct fz_columns *columns);
-/* "time": {...}; its columns are without it when it is NULL. */
+/* Write member "time"; nothing if `time` is NULL. */
 void fz_page_time_header(const struct fz_page_time *time, struct fz_json *j);

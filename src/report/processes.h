@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "profile/profile.h"
 
-/* A row for each of those with most samples. */
+/* Print a table of the processes with most samples. */
 void fz_report_processes_text(const struct fz_profile *p, const struct fz_style *style,
 			      struct fz_buf *out);
-/* The member "processes" of an open object. */
+/* Write member "processes" of an open object. */
 void fz_report_processes_json(const struct fz_profile *p, struct fz_json *j);

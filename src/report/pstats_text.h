@@ -6,14 +6,14 @@
 #include "report/text.h"
 
 struct fz_pstats_options {
-	bool per_line;   /* rows are lines, as CPython's, not functions */
+	bool per_line;   /* rows are lines, as in CPython, not functions */
 	bool no_summary; /* no "Summary of Interesting Functions" */
 };
 
-/* What CPython's says of the sampling before the table: how many samples, how often, and which
- * share was rejected, in percent. Nothing when the profile does not know. */
+/* Append CPython's lines before the table: number of samples, sampling rate, and percentage of
+ * rejected samples. Nothing if the profile does not know. */
 void fz_report_pstats_sampling(const struct fz_profile *p, struct fz_buf *out);
-/* Of the text options, style, limit and sort count. */
+/* Uses style, limit and sort of the text options. */
 int fz_report_pstats(const struct fz_profile *p, const struct fz_text_options *text,
 		     const struct fz_pstats_options *o, struct fz_output *out,
 		     struct fz_error *err);

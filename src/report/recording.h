@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The entry of a recording in a list, from its facts. */
+/* A recording's entry in a list, from its facts. */
 #pragma once
 
 #include "base/buf.h"
@@ -7,14 +7,15 @@
 
 enum { FZ_RECORDING_WORD = 16 };
 
-/* "wall", "count", "bench": what is compared with what. All return `out`. */
+/* "wall", "count", "bench": only recordings of the same kind are compared. These functions return
+ * `out`. */
 const char *fz_recording_kind(const struct fz_profile *p, char out[FZ_RECORDING_WORD]);
-/* A recorder that was killed left no end. */
+/* Was the recording cut short, because the recorder was killed? */
 bool fz_recording_is_cut(const struct fz_profile *p);
 /* "ok", "exit 3", "SIGSEGV", "cut". */
 const char *fz_recording_ending(const struct fz_profile *p, char out[FZ_RECORDING_WORD]);
-/* "3c82fae", with a "+" when the checkout held changes that were not committed. */
+/* "3c82fae", followed by "+" if there were uncommitted changes. */
 const char *fz_recording_commit(const struct fz_profile *p, char out[FZ_RECORDING_WORD]);
-/* "3 runs, 1 failed: app.py --fast": without what is the same for all, the interpreter and folders.
+/* Append "3 runs, 1 failed: app.py --fast", without the interpreter and folders.
  */
 void fz_recording_command(const struct fz_profile *p, struct fz_buf *out);

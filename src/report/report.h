@@ -16,9 +16,9 @@ struct fz_report_options {
 	struct fz_text_options text;
 	struct fz_html_options html; /* of pages and pictures */
 	struct fz_pstats_options pstats;
-	bool to_file;  /* -o was there: for reports with text_on_stdout */
-	bool scaled;   /* two-column folded text: multiply the base column */
-	bool inverted; /* from what ran to its callers; a codec's profile is turned round before */
+	bool to_file;      /* -o was given: for reports with text_on_stdout */
+	bool scaled;       /* two-column folded text: multiply the base column */
+	bool inverted;     /* callers below callees; a codec's profile is inverted by the caller */
 	bool uncompressed; /* CPython's binary recording */
 };
 
@@ -26,40 +26,39 @@ struct fz_report {
 	const char *name, *alias;
 	const char *title;    /* for people; NULL: the codec's */
 	const char *suffixes; /* space separated, with dot */
-	/* What a file is called when the user names none, %llu being a process id; NULL: the report
-	 * goes to standard output. */
+	/* Default file name, %llu being a process id; NULL: the report goes to standard output. */
 	const char *profile_file, *diff_file;
 	const char *codec;    /* its name in src/format, which writes profiles */
-	bool binary;          /* never to a terminal */
-	bool text_on_stdout;  /* without -o a text on standard output, with it a file */
-	bool no_unreadable;   /* CPython's: without samples that could not be read */
-	bool page;            /* what a browser shows; its diffs want cells and lines */
-	bool inverts;         /* can be written from what ran to its callers */
-	bool turns_itself;    /* and its reader can turn it: its diffs are always straight */
-	bool holds_times;     /* and nothing else: samples get a length */
-	bool drops_stackless; /* samples without a stack have no place in it */
-	const char *
-		picture; /* suffix of a small picture that a file of it gets beside it, and names */
+	bool binary;          /* never written to a terminal */
+	bool text_on_stdout;  /* without -o text on standard output, with -o a file */
+	bool no_unreadable;   /* CPython's: omits samples that could not be read */
+	bool page;            /* shown in a browser; its diffs need cells and lines */
+	bool inverts;         /* can be written inverted */
+	bool turns_itself;    /* inverted by its reader: its diffs are always straight */
+	bool holds_times;     /* holds times only: samples get a length */
+	bool drops_stackless; /* samples without a stack are dropped */
+	const char *picture;  /* suffix of a small picture that is written beside a file of it and
+			       * linked */
 	int (*profile)(const struct fz_report *r, const struct fz_report_options *o,
 		       const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 	int (*diff)(const struct fz_report_options *o, const struct fz_diff *d,
 		    const struct fz_judgement *j, struct fz_output *out, struct fz_error *err);
-	/* What can be a folder of pages besides: it is one unless its name ends like a page. */
+	/* Writes a folder of pages instead, unless the name ends like a page's; NULL: never. */
 	int (*profile_folder)(const struct fz_report_options *o, const struct fz_profile *p,
 			      const char *folder, struct fz_error *err);
 	int (*diff_folder)(const struct fz_report_options *o, const struct fz_diff *d,
 			   const struct fz_judgement *j, const char *folder, struct fz_error *err);
 };
 
-/* One after the other; NULL behind the last. */
+/* Report number i; NULL after the last. */
 const struct fz_report *fz_report_at(size_t i);
-/* NULL when there is none of that name, or suffix. */
+/* NULL if there is no report with that name, or suffix. */
 const struct fz_report *fz_report_by_name(const char *name);
 const struct fz_report *fz_report_by_suffix(const char *path);
 bool fz_report_writes(const struct fz_report *r, bool diff);
-/* Whether a report of that name is a folder. */
+/* Is a report written to this path a folder? */
 bool fz_report_is_folder(const struct fz_report *r, const char *path);
-/* What the user must know of a profile that was written so; nothing: it says all. */
+/* Append what the format omits or changes of a profile; nothing if it stores everything. */
 void fz_report_remarks(const struct fz_report *r, const struct fz_profile *p, struct fz_buf *out);
-/* "text, html, json": those that write a diff, or a profile. */
+/* Append the names of the reports that write a diff, or a profile: "text, html, json". */
 void fz_report_names(bool diff, struct fz_buf *out);

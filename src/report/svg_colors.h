@@ -13,7 +13,7 @@
 #include "report/html.h"
 #include "report/page.h"
 
-/* The numbers are those of web/colors.js. */
+/* The numbers are the same as in web/colors.js. */
 enum fz_color {
 	FZ_COLOR_SAME,
 	FZ_COLOR_MORE, /* four steps */
@@ -23,9 +23,9 @@ enum fz_color {
 	FZ_COLOR_KEPT, /* around what was removed */
 	FZ_COLOR_HEAT, /* eight steps */
 	FZ_COLOR_UNSURE = FZ_COLOR_HEAT + 8,
-	FZ_COLOR_NEW_UNSURE, /* only the head has it; its cost is within noise */
-	FZ_COLOR_MOVED,      /* only the head has it; another callee had the cost */
-	FZ_COLOR_MOVED_AWAY, /* only the base has it; another callee has the cost */
+	FZ_COLOR_NEW_UNSURE, /* only in the head; its cost is within noise */
+	FZ_COLOR_MOVED,      /* only in the head; another callee had the cost */
+	FZ_COLOR_MOVED_AWAY, /* only in the base; another callee has the cost */
 	FZ_COLORS,
 	/* Added to a step or to FZ_COLOR_NEW: certain only together with the function's other
 	 * paths. The same colour, hatched. */
@@ -35,22 +35,22 @@ enum fz_color {
 /* Height of the underline in a frame. */
 enum { FZ_COLOR_MARK_HEIGHT = 3 };
 
-/* Colour of a node of a diff. Verdicts are used where the page has a judgement and the palette is
- * not that of CPython, whose colours have no word for them. */
+/* Colour of a node of a diff. Verdicts are used if the page is judged, except in CPython's palette,
+ * which has no colours for them. */
 int fz_color_of_diff(const struct fz_page *page, const struct fz_html_options *o, uint32_t node);
-/* What a node's own time is known to have changed, in the profile's unit: to be marked in its
- * frame, whose colour tells of its total. 0: nothing, or the colour tells of own time itself.
- * of_sum: certain only together with the function's other paths. */
+/* Certain change of a node's own time, in the profile's unit, to mark in its frame, which is
+ * coloured by total. 0 if there is none, or if colours are by own time. of_sum: certain only
+ * together with the function's other paths. */
 double fz_color_own_change(const struct fz_page *page, const struct fz_html_options *o,
 			   uint32_t node, bool *ret_of_sum);
 bool fz_color_by_verdict(const struct fz_page *page, const struct fz_html_options *o);
-/* Of one profile, by share. */
+/* Colour in a single profile, by share. */
 int fz_color_of_share(double share);
-/* Whether text on it is white. */
+/* Does the colour need white text? */
 bool fz_color_is_dark(int color);
-/* "▲ ", "" ... in front of a name: says the same without colour. */
+/* Sign before a name, "▲ ", "" ...: conveys the colour's meaning without colour. */
 const char *fz_color_glyph(int color);
-/* "#rrggbb"; of FZ_COLOR_UNSURE what is hatched. */
+/* "#rrggbb"; for FZ_COLOR_UNSURE that of the hatching. */
 const char *fz_color_fill(enum fz_palette palette, int color);
 /* Style and patterns of a picture: class c0, c1, ... for each colour, n and o for dotted edges. */
 void fz_color_write_style(enum fz_palette palette, bool judged, bool sums, struct fz_output *out);

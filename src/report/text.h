@@ -21,12 +21,12 @@ enum fz_text_sort {
 	FZ_TEXT_SORT_TOTAL_SAMPLES,
 };
 
-/* Rows of a table, and of a call tree, unless told otherwise. */
+/* Default number of rows of a table and of a call tree. */
 enum { FZ_TEXT_ROWS = 15, FZ_TEXT_TREE_ROWS = 100, FZ_TEXT_BRIEF_ROWS = 8 };
-/* What a row of a call tree costs at least, of the whole, unless told otherwise. */
+/* Default minimum cost of a row of a call tree, as a fraction of the whole. */
 #define FZ_TEXT_TREE_SHARE 0.01
 
-/* How much of a diff's text. */
+/* Amount of detail in a diff's text. */
 enum fz_text_detail {
 	FZ_TEXT_BRIEF,   /* the verdict, what changed, how it was measured */
 	FZ_TEXT_TABLE,   /* the verdict, and tables of all functions */
@@ -39,12 +39,13 @@ struct fz_text_options {
 	unsigned limit;       /* rows of the main table */
 	unsigned brief_limit; /* rows of a table in a diff's short text */
 	enum fz_text_sort sort;
-	bool no_summary;              /* of a profile: the table or tree only */
+	bool no_summary;              /* of a profile: only the table or tree */
 	unsigned tree_limit;          /* rows of a call tree */
-	double min_share;             /* of the whole: smaller rows of a call tree are left out */
-	bool all_frames;              /* of a call tree: those that are not own, too */
-	const char *labels[FZ_SIDES]; /* what a diff's sides are called; NULL: nothing */
-	bool beside;                  /* a markdown report lies in the current folder */
+	double min_share;             /* minimum cost of a row of a call tree, as a fraction of the
+				       * whole */
+	bool all_frames;              /* of a call tree: also show foreign frames */
+	const char *labels[FZ_SIDES]; /* names of a diff's sides; NULL: none */
+	bool beside;                  /* a markdown report is written to the current folder */
 	const char *picture; /* file name of a picture beside a markdown report; NULL: none */
 };
 
@@ -60,29 +61,30 @@ void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_opt
 /* The run's verdict, the functions that changed, new and removed code, scaling and quality. */
 void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_text_options *o, struct fz_output *out);
-/* As trees of calls, folded (call_tree.h). */
+/* As folded call trees (call_tree.h). */
 void fz_report_tree_profile(const struct fz_profile *p, bool inverted,
 			    const struct fz_text_options *o, struct fz_output *out);
 void fz_report_tree_diff(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_text_options *o, struct fz_output *out);
-/* By Valgrind: it has no samples, its rows are the calling contexts. */
+/* Was the profile counted by Valgrind? It then has no samples; its rows are calling contexts. */
 bool fz_report_is_counted(const struct fz_profile *p);
-/* What stands around tables and trees: how the program failed, and what was recorded; how well. */
+/* Heading and summary around tables and trees: how the program failed, and what was recorded;
+ * sampling quality. */
 void fz_report_profile_heading(const struct fz_tree *t, const struct fz_style *style,
 			       struct fz_buf *out);
 void fz_report_profile_summary(const struct fz_profile *p, const struct fz_style *style,
 			       struct fz_buf *out);
-/* The same of a diff: its verdict and warnings; how far to trust it. */
+/* The same for a diff: verdict and warnings; how far to trust it. */
 void fz_report_diff_headline(const struct fz_diff *d, const struct fz_judgement *j,
 			     const struct fz_text_options *o, struct fz_buf *out);
 void fz_report_diff_trust(const struct fz_diff *d, const struct fz_judgement *j,
 			  const struct fz_text_options *o, struct fz_buf *out);
-/* What a diff inferred about which function is which: every link with its score, cost that only
- * went from callee to callee, and what was taken away from names. Nothing where there is nothing.
+/* What a diff inferred in order to match functions: every link with its score, cost that only moved
+ * between callees, and what was removed from names. Nothing if it inferred nothing.
  */
 void fz_report_inferred(const struct fz_diff *d, const struct fz_style *style, struct fz_buf *out);
-/* In one line that its tree was reconstructed, and whether totals of functions were; "" when it was
- * recorded. */
+/* A line stating that the tree was reconstructed, and whether totals of functions were; "" if it
+ * was recorded. */
 const char *fz_report_tree_note(const struct fz_profile *p);
 /* One sentence without a full stop about the recording's sampling quality: "2,497 samples, 3
  * rejected (0.1 %: 3 root missing), 0 instants missed, longest gap 3.2 ms". */

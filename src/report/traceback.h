@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of threads as CPython prints a traceback: most recent call last, each frame with its
- * source line and a mark under the part of it that runs, and its variables where they were read. */
+/* Stacks of threads in CPython's traceback format: most recent call last, each frame with its
+ * source line, marks under the running part, and its variables if they were read. */
 #pragma once
 
 #include "base/json.h"
@@ -9,8 +9,8 @@
 #include "profile/profile.h"
 
 enum fz_traceback_state {
-	FZ_TRACEBACK_ON_CPU = 1,  /* runs, or could run at once */
-	FZ_TRACEBACK_OFF_CPU = 2, /* waits for something; neither: not known */
+	FZ_TRACEBACK_ON_CPU = 1,  /* running or runnable */
+	FZ_TRACEBACK_OFF_CPU = 2, /* waiting; neither bit: unknown */
 };
 
 struct fz_traceback {
@@ -23,7 +23,7 @@ struct fz_traceback {
 	const struct fz_locals *locals; /* NULL: they were not read */
 };
 
-/* Sources that the profile holds are shown. */
+/* Print a traceback, with source lines if the profile has the text. */
 void fz_report_traceback(const struct fz_profile *p, const struct fz_traceback *t,
 			 const struct fz_style *style, struct fz_buf *out);
 void fz_report_traceback_json(const struct fz_profile *p, const struct fz_traceback *t,

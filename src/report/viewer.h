@@ -6,11 +6,11 @@
 
 extern const char fz_viewer_html[];  /* flame graphs, tables: web/index.html */
 extern const char fz_heatmap_html[]; /* web/heatmap.html */
-extern const char fz_history_page[]; /* charts over commits: web/history.html */
+extern const char fz_history_page[]; /* charts across commits: web/history.html */
 extern const char fz_fleet_page[];   /* a server's services: web/fleet.html */
-extern const char fz_service_page[]; /* one of them over time: web/service.html */
-extern const char fz_gate_html[];    /* its benchmarks: web/gate.html */
+extern const char fz_service_page[]; /* one service over time: web/service.html */
+extern const char fz_gate_html[];    /* benchmarks of a gate: web/gate.html */
 
-/* Write a document, calling fill where it has a mark <!--fz:NAME-->. */
+/* Write a document, calling `fill` at each mark <!--fz:NAME-->. */
 void fz_viewer_fill(const char *html, void (*fill)(void *arg, struct fz_str name), void *arg,
 		    struct fz_output *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The waits of threads: reason, place, and who ended them; empty for a recording without waits. */
+/* The waits of threads: reason, place, and which thread ended them; empty for a recording without
+ * waits. */
 #pragma once
 
 #include "base/buf.h"
@@ -9,5 +10,5 @@
 
 void fz_report_waits_text(const struct fz_profile *p, const struct fz_style *style,
 			  struct fz_buf *out);
-/* The member "waits" of an open object. */
+/* Write member "waits" of an open object. */
 void fz_report_waits_json(const struct fz_profile *p, struct fz_json *j);
