@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "profile/callgraph.h"
 #include "profile/fleet_fact.h"
+#include "profile/origin.h"
 #include "profile/runs.h"
 
 #include <inttypes.h>
@@ -303,6 +304,26 @@ static void warn_about_fact(struct fz_diff *d, const char *key, const char *titl
 			     remedy);
 }
 
+/* The arguments of an interpreter ("v2/bin/python bench.py"), or the whole command of another
+ * program. */
+static struct fz_str without_interpreter(struct fz_str command)
+{
+	struct fz_str rest = command;
+
+	return fz_origin_is_interpreter(fz_str_take_word(&rest)) ? fz_str_trimmed(rest) : command;
+}
+
+/* Warns if the sides ran other commands. The same program by another interpreter is the same
+ * command, since releases are compared in a virtual environment of each. */
+static void warn_about_commands(struct fz_diff *d)
+{
+	struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], "command");
+	struct fz_str head = fz_profile_fact(d->profile[FZ_HEAD], "command");
+
+	if (!fz_str_eq(without_interpreter(base), without_interpreter(head)))
+		warn_about_fact(d, "command", "commands", "");
+}
+
 /* Parses the next package of "attrs 23.1.0, yaml 6.0"; false at the end. */
 static bool next_package(struct fz_str *rest, struct fz_str *ret_name, struct fz_str *ret_version)
 {
@@ -543,7 +564,7 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 	if (r)
 		return r;
 	if (!o->two_commands)
-		warn_about_fact(d, "command", "commands", "");
+		warn_about_commands(d);
 	warn_about_fact(d, "cpu", "processors",
 			"; record both sides on one machine, or compare shares (--scale share)");
 	warn_about_fact(d, "host", "machines", "");

@@ -57,8 +57,7 @@ static bool in_python_library(struct fz_str path)
 	return false;
 }
 
-/* "python3.11", "libpython3.11.so.1.0", in any folder. */
-static bool is_interpreter(struct fz_str path)
+bool fz_origin_is_interpreter(struct fz_str path)
 {
 	struct fz_str base = fz_path_base(path);
 
@@ -91,7 +90,7 @@ enum fz_origin fz_origin_of_file(struct fz_str path, struct fz_str cwd)
 			return rules[i].origin;
 	if (in_python_library(path))
 		return FZ_ORIGIN_STDLIB;
-	if (!path.n || is_interpreter(path))
+	if (!path.n || fz_origin_is_interpreter(path))
 		return FZ_ORIGIN_OTHER;
 	if (below(path, cwd))
 		return FZ_ORIGIN_OWN;

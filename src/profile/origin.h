@@ -20,5 +20,7 @@ enum fz_origin {
 /* Origin of a source file or a shared object, as recorded or canonical (compare/names.h); cwd: the
  * program's folder, "" if unknown. */
 enum fz_origin fz_origin_of_file(struct fz_str path, struct fz_str cwd);
+/* True for CPython and its library, in any folder: "python3.11", "libpython3.11.so.1.0". */
+bool fz_origin_is_interpreter(struct fz_str path);
 /* Returns enum fz_origin of each function; function_count entries, freed by the caller. */
 uint8_t *fz_profile_origins(const struct fz_profile *p);

@@ -465,6 +465,35 @@ static void other_engines_are_named(void **state)
 	assert_true(is_warned_of(other, "the engines differ: base 'read', head 'bpf'; "));
 }
 
+/* The same program by another interpreter is the same command. */
+static void test_commands_are_compared(void **state)
+{
+	static const struct {
+		const char *base, *head;
+		bool warned;
+	} cases[] = {
+		{ "v2/bin/python3 bench.py", "v3/bin/python3.12 bench.py", false },
+		{ "python -m pkg a b", "/usr/bin/python3 -m pkg a b", false },
+		{ "python3 bench.py", "python3 bench.py --fast", true },
+		{ "python3 bench.py", "python3 other.py", true },
+		{ "v2/server run", "v3/server run", true },
+		{ "pythonish bench.py", "other bench.py", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *base = hand_profile("f 1\n", 0);
+		fz_auto(fz_profile_freep) struct fz_profile *head = hand_profile("f 1\n", 0);
+		fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+		struct fz_error err;
+
+		fz_profile_set_fact(base, "command", fz_str_of(cases[i].base));
+		fz_profile_set_fact(head, "command", fz_str_of(cases[i].head));
+		assert_int_equal(fz_diff_new(base, head, &exact, &d, &err), 0);
+		assert_int_equal(is_warned_of(d, "the commands differ"), cases[i].warned);
+	}
+}
+
 static void other_versions_of_packages_are_named(void **state)
 {
 	(void)state;
@@ -630,6 +659,7 @@ int main(void)
 		cmocka_unit_test(a_base_of_weeks_ago_is_named),
 		cmocka_unit_test(other_programs_and_clocks_are_refused),
 		cmocka_unit_test(unknown_mode_compares),
+		cmocka_unit_test(test_commands_are_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
