@@ -31,7 +31,6 @@ enum { UNKNOWN_ROWS = 5, LIST_ROWS = 8, VALUE_COLUMNS = 9, LABEL_COLUMNS = 40 };
 /* Before a function's name, with values of `w` columns: in a list. */
 #define LIST_NAME_COLUMN(w) (2 * (w) + 3)
 static const char origin_words[] = "extracted from ";
-static const char total_title[] = "Total, with callees";
 
 struct view {
 	const struct fz_diff *d;
@@ -257,8 +256,8 @@ static bool repeats_self(const struct view *v, const struct fz_finding *r)
 	       fabs(r->change - change) <= 0.05 * fabs(change);
 }
 
-/* Totals that changed, without those of functions whose own cost is all that did. */
-static void print_changed_totals(const struct view *v, const char *title)
+/* Totals that changed, except where the change in the self cost is the change in the total. */
+static void print_changed_totals(const struct view *v)
 {
 	struct fz_findings f;
 	uint32_t kept = 0;
@@ -270,7 +269,7 @@ static void print_changed_totals(const struct view *v, const char *title)
 	f.count[FZ_VERDICT_CHANGED] = kept;
 	uint32_t shown = rows_shown(v, &f);
 	if (shown) {
-		print_title(v, title, &f, false);
+		print_title(v, "Only with callees", &f, false);
 		print_rows(v, &f, shown, true);
 	}
 	fz_findings_release(&f);
@@ -564,10 +563,10 @@ void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
 	print_headline(&v);
 	print_table(&v, "Self", false);
 	if (v.brief) {
-		print_changed_totals(&v, total_title);
+		print_changed_totals(&v);
 		fz_report_brief_rest(d, j, v.style, &text);
 	} else {
-		print_table(&v, total_title, true);
+		print_table(&v, "Total, with callees", true);
 		print_lists(&v);
 		print_removed_paths(&v);
 	}

@@ -7,7 +7,7 @@ Self: 0 slower, 1 faster.
    before     after      change  interval         %   function
   69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<genexpr>
 
-Total, with callees: 0 slower, 1 faster.
+Only with callees: 0 slower, 1 faster.
    before     after      change  interval         %   function
    140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
 
@@ -327,7 +327,7 @@ Self: 0 slower, 1 faster.
    before     after      change  interval         %   function
   69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals…
 
-Total, with callees: 0 slower, 1 faster.
+Only with callees: 0 slower, 1 faster.
 
 $ fizeau help formats
 Choose an output format by --format NAME or by the suffix of -o FILE. Input formats are
@@ -404,7 +404,7 @@ Self: 1 slower, 0 faster.
    before     after      change  interval         %   function
     3,000    12,000      +9,000   ≥+3,852  +300.0 %   parse
 
-Total, with callees: 1 slower, 0 faster.
+Only with callees: 1 slower, 0 faster.
    before     after      change  interval         %   function
    12,000    21,000      +9,000    ±8,086   +75.0 %   m
 
