@@ -24,7 +24,7 @@ enum {
 	SYNCS_SINCE = 21
 };
 
-/* Parts are days, so that what is too old is dropped as a whole */
+/* Partitions are days, so that old data is dropped as a whole. */
 static const char *const tables[] = {
 	"shard (layout UInt32, place UInt32, shards UInt32) ENGINE = MergeTree ORDER BY place",
 	"push (project String, service String, host String, id String, version String,"
@@ -134,9 +134,10 @@ void fz_clickhouse_release(struct fz_clickhouse *c)
 	fz_buf_release(&c->missing);
 }
 
-/* ---- one question ---- */
+/* ---- one query ---- */
 
-/* "Code: 60, e.displayText() = DB::Exception: Table ...", as it is called since 18.16. */
+/* Parse the number in "Code: 60, e.displayText() = DB::Exception: Table ..."; 0 if there is none.
+ */
 static int code_of(const struct fz_buf *answer)
 {
 	struct fz_str text = fz_buf_view(answer);
@@ -149,7 +150,8 @@ static int code_of(const struct fz_buf *answer)
 	return code;
 }
 
-/* One that is asked in vain for long is asked the less often, for all wait meanwhile. */
+/* Mark a shard as missing. The longer the query took to fail, the later the shard is retried,
+ * because all writers wait meanwhile. */
 static int gone(const struct fz_clickhouse *c, struct fz_shard *s, int64_t began, const char *why,
 		struct fz_error *err)
 {
@@ -202,7 +204,7 @@ static int ask(struct fz_clickhouse *c, struct fz_shard *s, const char *database
 	const char *why = "";
 	int64_t began = fz_clock_now();
 
-	/* A list of ids is long; who may only read may not change a setting. */
+	/* Lists of ids are long. Readonly users cannot change settings. */
 	fz_buf_printf(&url, "%s/?wait_end_of_query=1%s&database=%s", s->server,
 		      c->writing ? "&max_query_size=16777216" : "", database);
 	if (query.n) {
@@ -240,9 +242,10 @@ int fz_shard_insert(struct fz_clickhouse *c, struct fz_shard *s, const char *tab
 	return ask(c, s, s->database, fz_buf_view(&query), fz_buf_view(rows), &answer, err);
 }
 
-/* ---- what a shard has to be ---- */
+/* ---- preparing a shard ---- */
 
-/* What is acknowledged is on the disk, where a server can do that. */
+/* Create missing tables. Inserts reach the disk before they are acknowledged, if the server can do
+ * so. */
 static int make_tables(struct fz_clickhouse *c, struct fz_shard *s, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *make =
@@ -268,7 +271,7 @@ static int make_tables(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 	return r;
 }
 
-/* Of the first stores, whose pushes then have 0: not known. */
+/* Upgrade a store of the first version; its pushes get the digest 0: unknown. */
 static int add_digests(struct fz_clickhouse *c, struct fz_shard *s, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
@@ -450,7 +453,7 @@ void fz_sql_add_scope(struct fz_buf *sql, const char *project, const char *servi
 		fz_sql_format(sql, "version = {} AND ", version);
 }
 
-/* Minutes are columns of 32 bits. */
+/* Columns of minutes have 32 bits. */
 static long long clamp(int64_t minute)
 {
 	return FZ_MAX(0, FZ_MIN(minute, (int64_t)UINT32_MAX));
@@ -469,8 +472,8 @@ void fz_sql_add_series(struct fz_buf *sql, const int64_t *series, size_t n)
 	fz_buf_str(sql, ") AND ");
 }
 
-/* A push that was written twice, for neither knew of the other, may have told other times: those of
- * the two are not a day apart. */
+/* A push written twice at once may have different times in its two rows, but less than a day apart.
+ */
 void fz_sql_add_puts(struct fz_buf *sql, const char *project, const char *service, int64_t from,
 		     int64_t until)
 {

@@ -6,8 +6,8 @@
 #include "fleet/clickhouse_read.h"
 #include "fleet/texts.h"
 
-/* Each row that each shard answers, to `take`, which reads all of it; what it reads of a row that
- * is bad is nothing, and an error. */
+/* Query all shards and pass each row to `take`, which must read all its columns. Invalid rows are
+ * read as empty and make this fail at the end. */
 static int each_row(struct fz_clickhouse *c, const struct fz_buf *sql,
 		    void (*take)(void *arg, struct fz_cursor *row), void *arg, struct fz_error *err)
 {
@@ -35,7 +35,7 @@ struct spans {
 	struct span {
 		const char *name;
 		int64_t first, last; /* minutes */
-		int64_t second;      /* the first of the second host; of versions */
+		int64_t second;      /* of versions: when the second host began */
 	} * list;
 	uint32_t cap;
 };
@@ -65,13 +65,14 @@ static void take_span(void *arg, struct fz_cursor *row)
 	s->list[place].last = FZ_MAX(s->list[place].last, last);
 }
 
-/* A version begins when its second host does, if it has several: a clock may be behind. */
+/* A version with several hosts begins when the second one does: one clock may be behind. */
 static int64_t beginning_of(const struct span *s)
 {
 	return s->second < INT64_MAX ? s->second : s->first;
 }
 
-/* Of all services, or of the versions of one; these by host, each of which is on one shard. */
+/* Get the spans of all services or, with a service, of its versions; these by host, since each host
+ * is on one shard. */
 static int find_spans(struct fz_clickhouse *c, const char *project, const char *service,
 		      struct spans *ret, struct fz_error *err)
 {
@@ -93,7 +94,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(((const struct span *)a)->name, ((const struct span *)b)->name);
 }
 
-/* That seen last first. */
+/* Last seen first. */
 static int compare_last(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
@@ -140,12 +141,12 @@ int fz_clickhouse_previous(struct fz_fleet *f, const char *project, const char *
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- entries ---- */
 
 struct lister {
 	struct fz_clickhouse *c;
 	struct fz_arena arena;
-	struct fz_texts names; /* of the entries */
+	struct fz_texts names; /* keys of the entries */
 	struct listed {
 		struct fz_fleet_entry e;
 		int64_t main;
@@ -239,7 +240,7 @@ static void take_pushes(void *arg, struct fz_cursor *row)
 			k->list[l].e.pushes += pushes;
 }
 
-/* Of a release, whatever the metric. */
+/* Pushes are counted per release, for all metrics together. */
 static int count_pushes(struct lister *k, const char *project, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
@@ -344,7 +345,7 @@ int fz_clickhouse_alarms(struct fz_fleet *f, const char *project, const char *se
 	fz_buf_str(&sql, "SELECT service, base, head, function, text, change, low, high,"
 			 " toInt64(first), toInt64(raised) FROM fizeau_alarm WHERE ");
 	fz_sql_add_scope(&sql, project, *service ? service : NULL, NULL);
-	/* Two servers may have raised one at once. */
+	/* Two servers may have raised the same alarm at once. */
 	fz_buf_printf(&sql,
 		      "1 ORDER BY raised DESC, service, head, function"
 		      " LIMIT 1 BY service, head, function LIMIT %u FORMAT RowBinary",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The number of names in a shard. They are queried at the first push of a project and counted here
- * from then on. Limits apply per shard, which also stops names that differ from push to push.
- */
+/* Limits the number of names in a shard. They are queried at the first push of a project and
+ * counted here from then on. Limits per shard also stop names that differ from push to push. */
 #include "fleet/clickhouse_put.h"
 
 enum kind { SERVICE, VERSION, LABELS, HOST, KINDS };
@@ -21,7 +20,7 @@ static const struct {
 	[HOST] = { FZ_FLEET_HOSTS, "hosts", false, "SELECT DISTINCT '', host FROM fizeau_cell" },
 };
 
-/* Of what there are so many of; name "": the number of them. */
+/* Key of a name in the maps; name "": of the number of names. */
 static uint64_t key_of(enum kind kind, const char *project, struct fz_str service,
 		       struct fz_str name)
 {

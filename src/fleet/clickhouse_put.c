@@ -32,12 +32,12 @@ struct job {
 	size_t n;
 	pthread_t thread;
 	struct fz_arena arena;
-	struct fz_texts ids; /* of the items: "project, service, host, id", each on a line */
+	struct fz_texts ids; /* of the items: project, service, host and id, each on a line */
 	uint32_t *id;        /* of each item */
-	struct fz_fleet_item **owner; /* of each id: the first item; NULL: it was there */
-	uint64_t *digest;             /* of the push that has an id; 0: not known */
+	struct fz_fleet_item **owner; /* of each id: the first item; NULL: it existed */
+	uint64_t *digest;             /* of each id; 0: unknown */
 	struct fz_clickhouse_rows rows;
-	size_t begun; /* rows are of items from here on */
+	size_t begun; /* first item whose rows were not yet sent */
 };
 
 /* ---- which shard ---- */
@@ -49,7 +49,7 @@ static struct fz_shard *shard_of(struct fz_clickhouse *c, const char *service, c
 	return &c->shards[fz_hash_bytes(name, strlen(name)) % c->n];
 }
 
-/* One that was missing is asked again after a while. */
+/* A missing shard is tried again after a while. */
 static int reach(struct fz_clickhouse *c, struct fz_shard *s, struct fz_error *err)
 {
 	if (s->missing && fz_clock_now() < s->retry_ns)
@@ -162,7 +162,7 @@ static int put_own(struct job *j, struct fz_error *err)
 	return r ? r : flush(j, j->n, err);
 }
 
-/* What was written before is there; of the rest nobody knows, nor of names and nodes in it. */
+/* Fail the items that may not have been written, and forget which names and nodes the shard has. */
 static void fail_rest(struct job *j, int result, const struct fz_error *err)
 {
 	for (size_t i = j->begun; i < j->n; i++) {
@@ -176,7 +176,7 @@ static void fail_rest(struct job *j, int result, const struct fz_error *err)
 	fz_map_clear(&j->shard->counts);
 }
 
-/* Items whose id was there, or is that of one before. */
+/* Set the result of items whose id existed or is that of an earlier item. */
 static void finish(struct job *j)
 {
 	for (size_t i = 0; i < j->n; i++) {
@@ -260,7 +260,7 @@ void fz_clickhouse_put_all(struct fz_fleet *f, struct fz_fleet_item *const *item
 
 /* ---- forgetting ---- */
 
-/* Pushes go first, for what has none does not count; cells before their values. */
+/* Drop pushes first, because rows without a push are ignored; cells before their values. */
 static int drop_days(struct fz_clickhouse *c, struct fz_shard *s, int64_t day, struct fz_error *err)
 {
 	static const char *const order[] = { "push", "cell", "value", "node", "function", "alarm" };
@@ -325,7 +325,7 @@ int64_t fz_clickhouse_forget(struct fz_fleet *f, int64_t before,
 
 		if (!n)
 			n = forget_in(c, &c->shards[i], fz_clickhouse_day(before), err);
-		/* One that does not answer now is asked the next time. */
+		/* A shard that does not respond is cleaned up next time. */
 		if (n < 0 && n != FZ_EAGAIN)
 			return n;
 		cells += FZ_MAX(n, 0);

@@ -2,7 +2,7 @@
 /* Series and their cells, from all shards of a store on ClickHouse.
  *
  *   shard 0: series, counts -+
- *   shard 1: series, counts -+-> one row a series -> cells of these, from all shards
+ *   shard 1: series, counts -+-> one row per series -> their cells, from all shards
  *
  * A handle sees the pushes that existed when it queried cells: values come from the same pushes
  * (clickhouse_values.c), whatever arrived since.
@@ -30,7 +30,7 @@ void fz_clickhouse_read_free(struct fz_clickhouse_read *r)
 struct series {
 	struct fz_fleet_series_row *list;
 	uint32_t n, cap;
-	struct fz_map map; /* id -> place */
+	struct fz_map map; /* id -> index */
 };
 
 static void release_series(struct series *s)
@@ -48,7 +48,7 @@ static bool is_same(const struct fz_fleet_series_row *a, const struct fz_fleet_s
 	       a->kind.main == b->kind.main;
 }
 
-/* False: another series has that number. */
+/* Merge a row. False if another series has the same number. */
 static bool take_series(struct series *all, const struct fz_fleet_series_row *row)
 {
 	uint32_t *slot = fz_map_slot(&all->map, (uint64_t)row->id);
@@ -154,10 +154,10 @@ int fz_clickhouse_series(struct fz_fleet *f, const struct fz_fleet_query *q,
 
 struct finder {
 	struct fz_clickhouse *c;
-	struct fz_map series; /* id -> place in the list */
+	struct fz_map series; /* id -> index in the list */
 	int (*take)(void *arg, const struct fz_fleet_cell_row *row);
 	void *arg;
-	struct fz_fleet_cell_row cell; /* that is being added up */
+	struct fz_fleet_cell_row cell; /* being added up */
 	bool any, overflow;
 };
 
@@ -174,7 +174,7 @@ static void add(struct finder *k, int64_t *sum, int64_t more)
 	k->overflow |= __builtin_add_overflow(*sum, more, sum);
 }
 
-/* One push's part of a cell: those of one cell follow one another. */
+/* Add one push's part of a cell. Parts of a cell are consecutive. */
 static int take_part(struct finder *k, uint32_t series, struct fz_str host,
 		     const struct fz_cell_part *part, const struct fz_fleet_exposure *e)
 {
@@ -291,7 +291,7 @@ static int read_sums(const struct fz_clickhouse *c, uint32_t shard, const struct
 		     void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,
 		     struct fz_error *err)
 {
-	/* ClickHouse's own sums of integers run over in silence. */
+	/* Sums of integers in ClickHouse overflow silently. */
 	static const double most = 9e18;
 	struct fz_cursor rows = fz_rows_of(answer), *row = &rows;
 

@@ -6,18 +6,18 @@
  *   node -> its parent, function; ids are hashes of their content
  *
  * Each write of a push has a new random `put`, so that rows of an aborted write are never read. A
- * cell has its number of values, so that a reader can check that all are present.
+ * cell stores the number of its values, so that a reader can check that all are present.
  *
  * Functions and nodes are written for each day that a service uses them, into that day's partition,
  * and are dropped with it.
  */
 #include "fleet/clickhouse_rows.h"
 
-/* Later servers take no more than 100 parts at once; one push more may come. */
+/* Newer servers accept at most 100 partitions per insert; another push may follow. */
 enum { FULL = 32 << 20, DAYS_FULL = 30 };
 
 const struct fz_clickhouse_table fz_clickhouse_tables[5] = {
-	/* What is referred to comes first, and what makes it count last. */
+	/* Referenced rows come first; last those that make all visible. */
 	{ "function", "day, project, service, function, name, file, module, line, kind",
 	  offsetof(struct fz_clickhouse_rows, function) },
 	{ "node", "day, project, service, node, parent, function",
@@ -47,7 +47,7 @@ struct adder {
 
 /* ---- functions and nodes ---- */
 
-/* Not 0, which is no parent. */
+/* Never 0, which means no parent. */
 static uint64_t hash_of(const struct fz_buf *content)
 {
 	uint64_t hash = fz_hash_bytes(content->p, content->n);
@@ -55,7 +55,7 @@ static uint64_t hash_of(const struct fz_buf *content)
 	return hash ? hash : 1;
 }
 
-/* The row is added for each day as of which the shard does not have it; from now on it has. */
+/* Add a row for each day for which the shard does not have it, and note that it has. */
 static void add_once(struct adder *k, uint64_t kind, uint64_t id, const struct fz_buf *content,
 		     struct fz_buf *rows)
 {
@@ -169,7 +169,7 @@ static void add_push(struct adder *k, int64_t first, int64_t last)
 	fz_buf_u64(rows, k->digest);
 }
 
-/* A list of days is full with FZ_ROWS_DAYS. */
+/* Lists hold at most FZ_ROWS_DAYS days. */
 static void add_day(int64_t *days, uint32_t *n, int64_t day)
 {
 	for (uint32_t i = 0; i < *n; i++)

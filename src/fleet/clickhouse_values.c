@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of cells found on ClickHouse, and the functions of their nodes.
  *
- *   parts of cells, by put and number  <- values, each of which names its part
+ *   parts of cells, by put and number  <- values, which refer to them
  *   node -> parent, function -> texts     of all queried services, in these days
  *
- * Each part of a cell has its number of values. A different number means that data was deleted
- * meanwhile or is damaged, which is an error instead of wrong sums.
+ * Each part of a cell stores the number of its values. A different number means that data was
+ * deleted meanwhile or is damaged, which is an error instead of wrong sums.
  */
 #include "fleet/clickhouse_read.h"
 
 /* ---- values ---- */
 
-/* What values are looked for by. */
+/* Part of a cell, found by put and number. */
 struct part {
 	uint64_t put;
-	int64_t number, left; /* values that are still to come */
+	int64_t number, left; /* left: values not yet read */
 	uint32_t cell;
 };
 
 struct reader {
 	struct fz_clickhouse *c;
 	struct part *parts;
-	size_t n, cap, at;  /* at: of the last value */
+	size_t n, cap, at;  /* at: part of the last value */
 	struct fz_map seen; /* series */
 	int64_t *series;
 	uint32_t series_n, series_cap;
@@ -59,7 +59,7 @@ static void add_cell(struct reader *k, uint32_t cell, int64_t key)
 	}
 }
 
-/* Values of one part follow one another, mostly. */
+/* Values of one part are mostly consecutive. */
 static struct part *part_of(struct reader *k, uint64_t put, int64_t number)
 {
 	struct part key = { .put = put, .number = number };
@@ -112,7 +112,7 @@ static int read_all(struct reader *k, struct fz_error *err)
 	fz_sql_add_series(&sql, k->series, k->series_n);
 	fz_sql_add_time(&sql, k->first, k->last + 1);
 	fz_buf_str(&sql, "1 ORDER BY series, minute, put, cell, node FORMAT RowBinary");
-	/* Cells of a shard without its values would be wrong. */
+	/* Cells without their values would give wrong results. */
 	int r = fz_clickhouse_ask(k->c, fz_buf_view(&sql), FZ_MISSING_FAILS, answers, err);
 	if (r)
 		return r;
@@ -221,7 +221,7 @@ static int read_functions(struct fz_clickhouse *c, uint32_t shard, const struct 
 	return fz_clickhouse_check(c, shard, row, err);
 }
 
-/* Of all services that were asked about, as of the days that cells were found of. */
+/* Load a table's rows for all queried services and the days of the found cells. */
 static int load(struct fz_clickhouse *c, const char *columns, const char *table,
 		int (*read)(struct fz_clickhouse *c, uint32_t shard, const struct fz_buf *answer,
 			    struct fz_error *err),

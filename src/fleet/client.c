@@ -52,10 +52,10 @@ static size_t take_answer(char *data, size_t one, size_t n, void *arg)
 
 struct attempt {
 	CURLcode code;
-	long status; /* 0: there was no answer */
+	long status; /* 0: no response */
 };
 
-/* CURLE_UNKNOWN_OPTION: libcurl is older than 7.75, and does not know how. */
+/* CURLE_UNKNOWN_OPTION if libcurl is older than 7.75 and cannot sign. */
 static CURLcode sign(const struct fz_client *c, CURL *easy)
 {
 	if (!c->user)
@@ -68,7 +68,7 @@ static struct attempt ask(const struct fz_client *c, const char *url, const stru
 			  struct fz_buf *ret)
 {
 	CURL *easy = curl.new();
-	/* A header that is left out would be signed as one that is there (curl 7.88). */
+	/* curl 7.88 would sign a removed header as if it were sent. */
 	struct curl_slist *headers = c->user ? NULL : curl.append(NULL, "Expect:");
 	struct attempt a = { .code = CURLE_OUT_OF_MEMORY };
 	const char *trusted = getenv("SSL_CERT_FILE");
@@ -87,8 +87,7 @@ static struct attempt ask(const struct fz_client *c, const char *url, const stru
 	curl.set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl.set(easy, CURLOPT_HTTPHEADER, headers);
 	curl.set(easy, CURLOPT_NOSIGNAL, 1L);
-	/* As OpenSSL's own programs have it: whom to trust in place of those that the system does.
-	 */
+	/* As in OpenSSL: CAs to trust instead of the system's. */
 	if (trusted)
 		curl.set(easy, CURLOPT_CAINFO, trusted);
 	curl.set(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
@@ -114,7 +113,7 @@ static struct attempt ask(const struct fz_client *c, const char *url, const stru
 	return a;
 }
 
-/* Not when there is nobody of that name, or the request itself is wrong. */
+/* May a retry succeed? Not if the host name is unknown or the request is invalid. */
 static bool may_help_to_wait(const struct attempt *a)
 {
 	switch (a->code) {
@@ -126,14 +125,13 @@ static bool may_help_to_wait(const struct attempt *a)
 	case CURLE_RECV_ERROR:
 	case CURLE_GOT_NOTHING:
 	case CURLE_PARTIAL_FILE:
-		/* A body that is refused may be cut off behind the answer. */
+		/* A server that rejects a body may close the connection after its response. */
 		return a->status == 0;
 	default:
 		return false;
 	}
 }
 
-/* At most so many times. */
 static struct attempt ask_some_times(const struct fz_client *c, const char *url,
 				     const struct fz_str *body, int attempts, struct fz_buf *ret)
 {
@@ -153,7 +151,7 @@ long fz_client_fetch(const struct fz_client *c, const char *url, const struct fz
 {
 	struct attempt a = ask_some_times(c, url, body, c->attempts, ret);
 
-	/* What was cut off is no answer. */
+	/* A truncated response is a failure. */
 	if (a.code == CURLE_OK)
 		return a.status;
 	*ret_why = ret->overflow ? "the response is larger than 1 GiB" : curl.error(a.code);

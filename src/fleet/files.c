@@ -40,7 +40,8 @@ struct names {
 
 #define THE_FOLDER "the folder"
 
-/* What loses its row is loose and has to go (going), what is put is loose until it has one. */
+/* A file that loses its row becomes loose and must be deleted (going); a new file is loose until it
+ * has a row. */
 static const char tables[] =
 	"BEGIN IMMEDIATE;"
 	"CREATE TABLE IF NOT EXISTS file (project TEXT NOT NULL, kind INTEGER NOT NULL,"
@@ -55,11 +56,12 @@ static const char tables[] =
 	" BEGIN INSERT INTO loose VALUES (old.file, 1); END;"
 	"CREATE TRIGGER IF NOT EXISTS file_there AFTER INSERT ON file"
 	" BEGIN DELETE FROM loose WHERE file = new.file; END;"
-	"CREATE TABLE IF NOT EXISTS place (url TEXT NOT NULL) STRICT;" /* of a bucket */
+	"CREATE TABLE IF NOT EXISTS place (url TEXT NOT NULL) STRICT;" /* URL of the bucket, or
+									  THE_FOLDER */
 	"PRAGMA user_version = 1;"
 	"COMMIT;";
 
-/* A file takes whole blocks, and there is a bound to how many small ones there are. */
+/* A file occupies whole blocks, which also limits the number of small files. */
 #define BLOCK 4096
 #define ON_DISK "((bytes + 4095) / 4096 * 4096)"
 #define THIS " WHERE project = ?1 AND kind = ?2 AND name = ?3"
@@ -87,7 +89,7 @@ static void take_name(struct names *ret, struct fz_str file)
 	snprintf(ret->list[ret->n++], FZ_FILE_NAME_SIZE, "%.*s", (int)file.n, file.p);
 }
 
-/* All in the first column of what a statement has; it changes nothing when it fails. */
+/* Append the first column of all rows of a statement. ret is NULL for statements without rows. */
 static int take_names(struct fz_files *f, sqlite3_stmt *s, struct names *ret, struct fz_error *err)
 {
 	int r;
@@ -97,7 +99,7 @@ static int take_names(struct fz_files *f, sqlite3_stmt *s, struct names *ret, st
 	return r;
 }
 
-/* A statement about the one of that name. */
+/* Run a statement on the row with the file's project, kind and name. */
 static int do_this(struct fz_files *f, const char *text, const struct fz_file *file,
 		   struct names *ret, struct fz_error *err)
 {
@@ -107,7 +109,7 @@ static int do_this(struct fz_files *f, const char *text, const struct fz_file *f
 	return take_names(f, s, ret, err);
 }
 
-/* ---- what is loose ---- */
+/* ---- loose files ---- */
 
 static int do_loose(struct fz_files *f, const char *text, const char *name, struct fz_error *err)
 {
@@ -165,10 +167,10 @@ static int add_row(struct fz_files *f, const struct fz_file *file, int64_t bytes
 	return fz_sql_step(&f->index, s, err);
 }
 
-/* Remove what came first until the rest is within the limit; the new one stays. */
+/* Remove the oldest files until the rest is within the limit; the new file is kept. */
 static int make_room(struct fz_files *f, const struct fz_file *file, struct fz_error *err)
 {
-	/* Of each how much there is from it on: what is not within the limit goes. */
+	/* `since` is the size of a file and all newer ones; delete those that exceed the limit. */
 	static const char text[] =
 		"DELETE FROM file WHERE project = ?1 AND kind = ?2 AND name IN"
 		" (SELECT name FROM (SELECT name, sum(" ON_DISK ") OVER (ORDER BY name = ?3 DESC,"
@@ -245,7 +247,7 @@ static int put(struct fz_files *f, const struct fz_file *file, struct fz_str byt
 	}
 	if (r)
 		do_loose(f, "UPDATE loose SET going = 1 WHERE file = ?", name, NULL);
-	/* What stays for now is tried again. */
+	/* Failures are retried by the next call. */
 	fz_files_tidy(f, NULL);
 	return r;
 }
@@ -265,7 +267,7 @@ int fz_files_put(struct fz_files *f, const struct fz_file *file, struct fz_str b
 	return put(f, file, bytes, err);
 }
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 static void take_row(sqlite3_stmt *s, struct fz_file *ret)
 {
@@ -314,7 +316,7 @@ int fz_files_list(struct fz_files *f, const struct fz_files_query *q,
 	return r;
 }
 
-/* The bytes of the one that has that name now. */
+/* Open the current file of that name. */
 static int open_known(struct fz_files *f, const struct fz_file *file, int *ret_fd,
 		      struct fz_error *err)
 {
@@ -337,7 +339,7 @@ int fz_files_read(struct fz_files *f, const char *project, enum fz_files_kind ki
 	struct stat st;
 	int r = FZ_EINPUT;
 
-	/* Another may take its place between the look and the opening. */
+	/* It may be replaced between query and open. */
 	for (int attempt = 0; attempt < ATTEMPTS && r == FZ_EINPUT; attempt++)
 		r = open_known(f, &file, &fd, err);
 	if (r)
@@ -375,7 +377,7 @@ static int claim(struct fz_files *f, struct fz_error *err)
 	return 0;
 }
 
-/* Whoever looks for them elsewhere would not find them. */
+/* Fail if the files are in another place. *ret_known: is the place known? */
 static int check_place(struct fz_files *f, const char *place, bool *ret_known, struct fz_error *err)
 {
 	static const char text[] =
@@ -410,14 +412,14 @@ static int open_index(struct fz_files *f, struct fz_error *err)
 	return fz_sql_open_with(&f->index, index, tables, err);
 }
 
-/* Nobody else chooses where files are written and read. */
+/* Resolve links in the folder's path that other users could change. */
 static int resolve(struct fz_files *f, struct fz_error *err)
 {
 	size_t n = strlen(f->folder);
 	char *path;
 	bool direct;
 
-	/* With a slash at its end a link stands for its folder. */
+	/* A link with a trailing slash would be followed. */
 	while (n > 1 && f->folder[n - 1] == '/')
 		f->folder[--n] = 0;
 	int r = fz_outfile_resolve(f->folder, &path, &direct, err);
@@ -448,7 +450,7 @@ static int open_all(struct fz_files *f, const char *bucket, struct fz_error *err
 		r = fz_bucket_open(bucket, &f->bytes.bucket, err);
 	if (!r && !known)
 		r = note_place(f, place, err);
-	/* What was broken off. */
+	/* Delete files of interrupted puts. */
 	if (!r)
 		r = run(f, "UPDATE loose SET going = 1", err);
 	if (!r)

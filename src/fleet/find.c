@@ -54,8 +54,8 @@ static int compare_names(const void *a, const void *b, void *arg)
 	return strcmp(hosts[*(const uint32_t *)a], hosts[*(const uint32_t *)b]);
 }
 
-/* By names of hosts, which are compared once and not for each of their many cells. Those of a host
- * are most often in order. */
+/* Sort cells by host name, minute and key. Names are compared once per host, not for each of its
+ * many cells. The cells of a host are mostly in order already. */
 static void sort_cells(struct fz_fleet_found *found)
 {
 	fz_auto(fz_free_ptr) uint32_t *order = fz_calloc(found->host_n, sizeof(*order));

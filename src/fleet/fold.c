@@ -23,9 +23,9 @@ struct folder {
 	struct fz_fleet *f;
 	const struct fz_fleet_found *found;
 	struct fz_profile *p;
-	uint32_t *unit, unit_n;  /* of each cell, borrowed; how many */
-	uint32_t *host;          /* of each block */
-	struct fz_map stack_map; /* node -> place in nodes */
+	uint32_t *unit, unit_n;  /* unit of each cell, borrowed; number of units */
+	uint32_t *host;          /* host of each block */
+	struct fz_map stack_map; /* node -> index in nodes */
 	struct sum {
 		int64_t node, value, n;
 		uint32_t unit;
@@ -34,7 +34,7 @@ struct folder {
 	int64_t *nodes;
 	uint32_t node_n, node_cap;
 	struct places {
-		uint32_t *sum, cap; /* of each node, by its place; FZ_NONE: none */
+		uint32_t *sum, cap; /* index in sums for each node; FZ_NONE: none */
 	} * places;                 /* of each unit, while values are read */
 	bool overflow;
 };
@@ -104,7 +104,7 @@ static int compare_sums(const void *a, const void *b, void *arg)
 	return order ? order : (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-/* Whoever pushed first, and whatever keeps it: the same profile. */
+/* The profile does not depend on the order of pushes or on the engine. */
 static int sort_sums(struct folder *k, struct fz_error *err)
 {
 	int r = fz_fleet_sort_nodes(k->f, k->nodes, k->node_n, err);
@@ -116,13 +116,13 @@ static int sort_sums(struct folder *k, struct fz_error *err)
 	return r;
 }
 
-/* ---- blocks that are alike ---- */
+/* ---- similar blocks ---- */
 
 enum { LIKENESS_NODES = 16, FEWEST_BLOCKS = 4 };
-/* Of what chance would have to do with it, with as many nodes and blocks as there are. */
+/* Mean correlation above which blocks are considered dependent. */
 static const double alike = 0.1;
 
-/* The nodes that cost most. */
+/* Indices of the nodes with the highest costs; returns their number. */
 static uint32_t largest_nodes(const struct folder *k, uint32_t *ret)
 {
 	fz_auto(fz_free_ptr) double *cost = fz_calloc(FZ_MAX(k->node_n, 1), sizeof(*cost));
@@ -143,8 +143,8 @@ static uint32_t largest_nodes(const struct folder *k, uint32_t *ret)
 	return n;
 }
 
-/* How much blocks are like the one before of their host: the correlation of a node's shares. That
- * of n blocks that have nothing to do with each other is -1/n. */
+/* Correlation of a node's shares between consecutive blocks of a host, above the -1/n expected for
+ * n independent blocks. */
 static double likeness_of(const struct folder *k, const double *share)
 {
 	double products = 0, squares = 0, expected = 0;
@@ -186,7 +186,7 @@ static double mean_likeness(const struct folder *k)
 	return sum;
 }
 
-/* Two of a host's blocks become one, the last of an odd number goes with those before it. */
+/* Join each two blocks of a host; the last of an odd number joins the pair before it. */
 static void join_blocks(struct folder *k)
 {
 	fz_auto(fz_free_ptr) uint32_t *joined = fz_calloc(k->unit_n, sizeof(*joined));
@@ -220,9 +220,9 @@ static void find_hosts(struct folder *k)
 			k->host[k->unit[i]] = k->found->cells[i].host;
 }
 
-/* Minutes that follow one another tell less than as many apart; blocks of them may still. Where
- * even long ones do, the hosts are the units, and one host is one. Both sides have as many blocks
- * of each host, before and after. */
+/* Consecutive minutes are correlated, and so may be blocks of them: join blocks until they are not.
+ * If even long ones are, each host is one unit. Both sides keep the same number of blocks for each
+ * host. */
 static void lengthen_blocks(struct folder k[2], uint32_t hosts)
 {
 	find_hosts(&k[0]);
@@ -290,7 +290,7 @@ static int add_samples(struct folder *k, struct fz_error *err)
 	return fz_profile_check(k->p, err);
 }
 
-/* What all kinds of the cells have in common. */
+/* Set the properties that all kinds of the cells share. */
 static void set_recording(struct folder *k)
 {
 	const struct fz_fleet_kind *kinds = k->found->kinds;
@@ -337,7 +337,7 @@ static void add_runs(struct folder *k)
 	free(runs);
 }
 
-/* The hosts and blocks that go together, as a number: other recordings have others. */
+/* Hash of the hosts and their units, to recognise profiles with the same pairs. */
 static uint64_t pairs_hash(const struct folder *k)
 {
 	uint64_t hash = k->unit_n;
@@ -381,7 +381,7 @@ static void describe(struct folder *k, const struct fz_fleet_units *u, int side,
 
 enum { DAY_MINUTES = 1440, NEAR_MINUTES = 120 };
 
-/* In percent, the minutes of the head that no minute of the base was near to by the time of day. */
+/* Percentage of the head's minutes with no minute of the base at a similar time of day. */
 static unsigned other_hours(const struct fz_fleet_found *const found[2])
 {
 	bool near[DAY_MINUTES] = { false };
@@ -479,7 +479,7 @@ static int find_side(struct fz_fleet *f, const struct fz_fleet_query *q,
 	of.until = FZ_MIN(q->until, side->until);
 	int r = fz_fleet_find(f, &of, ret, err);
 	bool is_range = side->from > 0 || side->until < INT64_MAX;
-	/* Both sides may be of one service. */
+	/* Name the side, because both may be of the same service. */
 	return r && is_range ? fz_error_prefix(err, "%s", side->name) : r;
 }
 

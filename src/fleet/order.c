@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Node numbers depend on the order of pushes or on the engine; in another order of rows the random
- * draws of the judge differ, and so do the last digits. So nodes are sorted by a hash of their
- * function names, which is the same in every store.
- */
+/* Node numbers depend on the order of pushes or on the engine; with another order of rows the
+ * judge's random draws differ, and so do the last digits. So nodes are sorted by a hash of their
+ * function names, which is the same in every store. */
 #include "fleet/order.h"
 
 #include "base/map.h"
@@ -12,13 +11,13 @@ enum { DEPTH_MAX = 1 << 16 };
 
 struct orderer {
 	struct fz_fleet *f;
-	struct fz_map map; /* node -> place */
+	struct fz_map map; /* node -> index */
 	struct entry {
 		int64_t node;
 		uint64_t key;
 	} * list;
 	uint32_t n, cap;
-	/* of the node that was looked up last */
+	/* of the last node that was read */
 	int64_t parent;
 	uint64_t function;
 };
@@ -35,7 +34,7 @@ static void take(void *arg, const struct fz_fleet_node_row *row)
 	k->function = fz_hash_bytes(parts, sizeof(parts));
 }
 
-/* From a node up to one that has a key, and down again. */
+/* Compute a node's key: go up to an ancestor with a known key, then down again. */
 static int find_key(struct orderer *k, int64_t node, uint64_t *ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) struct entry *path = NULL;

@@ -6,7 +6,7 @@
  */
 #include "fleet/results_calls.h"
 
-/* ---- what comes in ---- */
+/* ---- writing ---- */
 
 static int find_repository(struct fz_results *r, const char *project, const char *name,
 			   int64_t *ret, struct fz_error *err)
@@ -38,8 +38,8 @@ static int put_repository(struct fz_results *r, const struct fz_results_run *run
 	return rc ? rc : find_repository(r, run->project, run->repository, ret, err);
 }
 
-/* base: a commit before it, or 0. Whatever the clock of its machine said, it is younger than that.
- */
+/* base: an earlier commit, or 0. The commit's time is made later than the base's, whatever its
+ * clock. */
 static int put_commit(struct fz_results *r, int64_t repository, const struct fz_results_commit *c,
 		      int64_t base, int64_t *ret, struct fz_error *err)
 {
@@ -183,7 +183,7 @@ int fz_results_put_page(struct fz_results *r, const char *project, int64_t run, 
 	return rc ? rc : fz_results_do(r, s, err);
 }
 
-/* By one of the statements that have the parameters of ACCEPT. */
+/* Run a statement with the parameters of ACCEPT. */
 static int change_accepted(struct fz_results *r, enum fz_results_sql name, const char *project,
 			   const char *repository, const struct fz_results_accepted *a,
 			   struct fz_error *err)
@@ -249,9 +249,9 @@ int fz_results_forget(struct fz_results *r, int64_t before, struct fz_error *err
 	return fz_sql_end(&r->sql, rc, err);
 }
 
-/* ---- what goes out ---- */
+/* ---- reading ---- */
 
-/* Each row to `one`, until there are none; the statement has its parameters. */
+/* Pass each row of a statement with bound parameters to `one`. */
 static int each(struct fz_results *r, sqlite3_stmt *s, void (*one)(void *arg, sqlite3_stmt *s),
 		void *arg, struct fz_error *err)
 {

@@ -30,8 +30,7 @@ static const char tables[] =
 	" PRIMARY KEY (repository, name, metric, sha)) STRICT, WITHOUT ROWID;"
 	"COMMIT;";
 
-/* What tables have been given since, in order; a file that is older is given it when it is opened.
- */
+/* Columns added later; older files get them when opened for writing. */
 static const char *const columns[][2] = {
 	{ "ci_run", "target TEXT NOT NULL DEFAULT ''" },
 	{ "ci_run", "patch TEXT NOT NULL DEFAULT ''" },
@@ -43,7 +42,7 @@ static const char *const columns[][2] = {
 };
 
 #define REPOSITORY "(SELECT id FROM ci_repository WHERE project = ?1 AND name = ?2)"
-/* A run that waited came later than it was made. */
+/* `received` is when a run was made, which may differ from the order of arrival. */
 #define LATEST " ORDER BY received DESC, id DESC"
 /* ?3 pull, ?4 branch, ?5 beginning of the head, ?6 run, ?7 one run of each pull request */
 #define FOUND                                                                                     \
