@@ -19,7 +19,7 @@ struct finder {
 	struct fz_texts versions;
 	struct metric *metrics;
 	uint32_t metric_n, metric_cap;
-	bool any; /* of that version, whatever its labels */
+	bool any; /* any series of that version, with any labels */
 };
 
 char *fz_fleet_query_name(const struct fz_fleet_query *q)
@@ -27,7 +27,7 @@ char *fz_fleet_query_name(const struct fz_fleet_query *q)
 	return q->version ? fz_asprintf("%s@%s", q->service, q->version) : fz_strdup(q->service);
 }
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 enum { SHOWN = 5 };
 
@@ -48,7 +48,7 @@ static void join(void *arg, struct fz_str name)
 	j->n++;
 }
 
-/* Which of the names in a query is of nothing. */
+/* Report which name in the query does not exist, and list existing ones. */
 static int fail_missing(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_error *err)
 {
 	struct joined versions = { 0 }, services = { 0 };
@@ -85,7 +85,7 @@ static int fail_metric(const struct finder *k, const char *name, struct fz_error
 
 /* ---- rows ---- */
 
-/* Whether each label of one set is in another. */
+/* Does the set contain all wanted labels? */
 static bool has_labels(struct fz_str set, const char *wanted)
 {
 	for (const char *at = wanted; *at == '\n' && at[1];) {
@@ -159,8 +159,8 @@ static void take_row(void *arg, const struct fz_fleet_series_row *row)
 
 /* ---- one metric ---- */
 
-/* What a program did comes before what it holds or waits for, which agents push beside it and as
- * often: CPU time, time, samples, then the rest. */
+/* What a program did is preferred to what it holds or waits for, which agents push as often: CPU
+ * time, time, samples, then the rest. */
 static size_t rank_of(const struct metric *m)
 {
 	static const char *const names[] = { "cpu", "wall", "samples" };
@@ -178,7 +178,7 @@ static bool is_better(const struct metric *a, const struct metric *b)
 	return x != y ? x < y : a->cells > b->cells;
 }
 
-/* The one that is asked for, or the best of those that are main ones. */
+/* The wanted metric, or the best of the main ones; FZ_NONE if there is none. */
 static uint32_t choose(const struct finder *k)
 {
 	uint32_t best = FZ_NONE;
@@ -214,7 +214,7 @@ static int find(struct finder *k, struct fz_error *err)
 	return 0;
 }
 
-/* What is not there may be where nobody answers. */
+/* What was not found may be on a shard that does not respond. */
 static int doubt(struct fz_fleet *f, int result, struct fz_error *err)
 {
 	const char *missing = fz_fleet_missing(f);

@@ -15,7 +15,7 @@ struct range {
 
 /* ---- times ---- */
 
-/* 'd' is a digit, all else itself. */
+/* In a pattern 'd' matches a digit, all else itself. */
 static bool fits(struct fz_str s, const char *pattern)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -47,7 +47,7 @@ static bool take_date(struct fz_str s, int64_t *ret)
 			 .tm_min = minute };
 	int64_t seconds = timegm(&tm);
 
-	/* The 31st of February is another day by now. */
+	/* timegm changes invalid dates such as February 31. */
 	if (year < YEAR_LEAST || tm.tm_mon != month - 1 || tm.tm_mday != day ||
 	    tm.tm_hour != hour || tm.tm_min != minute)
 		return false;
@@ -95,7 +95,7 @@ static void add_time(struct fz_buf *out, int64_t minute)
 
 /* ---- sides ---- */
 
-/* The range at the end of what stands behind the service; NULL: there is none. */
+/* Find the range at the end of the text after the service; NULL if there is none. */
 static const char *find_range(const char *text, int64_t now, struct range *ret)
 {
 	const char *at = strrchr(text, '@');

@@ -5,7 +5,7 @@
  *
  * Each push is its own savepoint: if it fails, nothing of it is stored, and the others are.
  *
- * While what nothing uses is being deleted, each push notes what it uses (sqlite_forget.c).
+ * While unused rows are being deleted, each push notes what it uses (sqlite_forget.c).
  *
  * Maps cache the ids of functions and nodes by content, because most of each push was pushed
  * before. They are cleared after a rollback, after retention, and when another connection has
@@ -22,7 +22,8 @@ void fz_sqlite_forget_known(struct fz_sqlite_store *f)
 	f->id_n = 0;
 }
 
-/* Inside a transaction that writes, so that nobody else does until it ends. */
+/* Clear the cache if another connection wrote or it is too large. Called inside a write
+ * transaction, so nobody else can write until it ends. */
 static int check_known(struct fz_sqlite_store *f, struct fz_error *err)
 {
 	int64_t version;
@@ -64,7 +65,7 @@ static void close_store(struct fz_fleet *fleet)
 	free(f);
 }
 
-/* ---- numbers of names ---- */
+/* ---- ids of names ---- */
 
 static int insert(struct fz_sqlite_store *f, sqlite3_stmt *s, int64_t *ret, struct fz_error *err)
 {
@@ -75,7 +76,7 @@ static int insert(struct fz_sqlite_store *f, sqlite3_stmt *s, int64_t *ret, stru
 	return r;
 }
 
-/* How many there are besides; one more may be too many. */
+/* Fail if the number of other names, from `count`, has reached the limit. */
 static int check_room(struct fz_sqlite_store *f, sqlite3_stmt *count, int64_t most,
 		      const char *what, const char *of, struct fz_error *err)
 {
@@ -192,7 +193,7 @@ static int put_series(struct fz_sqlite_store *f, int64_t project, const struct f
 	return r;
 }
 
-/* What pushes use is not deleted meanwhile. */
+/* Keep a row that a push uses from being deleted by a running sweep. */
 static int note_use(struct fz_sqlite_store *f, enum fz_sql_used what, int64_t id,
 		    struct fz_error *err)
 {
@@ -255,7 +256,7 @@ static int put_function(struct fz_sqlite_store *f, int64_t project, const struct
 	return r;
 }
 
-/* A parent of 0 is none; functions are of one project, so nodes are, too. */
+/* parent 0: none. Functions belong to one project, so nodes do, too. */
 static int put_node(struct fz_sqlite_store *f, int64_t parent, int64_t function, int64_t *ret,
 		    struct fz_error *err)
 {
@@ -331,7 +332,7 @@ bool fz_sqlite_append_values(struct fz_sqlite_store *f, struct fz_str bytes, siz
 	return !reader.bad;
 }
 
-/* Those that a cell has from earlier pushes, behind the first n of f->values. */
+/* Append the values that a cell has from earlier pushes to the first n of f->values. */
 static int get_values(struct fz_sqlite_store *f, int64_t cell, size_t *n, struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_GET_VALUES);
@@ -345,7 +346,7 @@ static int get_values(struct fz_sqlite_store *f, int64_t cell, size_t *n, struct
 	return good ? 0 : fz_sqlite_fail_values(&f->sql, err);
 }
 
-/* The first n of f->values are added to a cell. */
+/* Add the first n of f->values to a cell. */
 static int add_values(struct fz_sqlite_store *f, int64_t cell, size_t n, struct fz_error *err)
 {
 	int r = get_values(f, cell, &n, err);
@@ -362,7 +363,7 @@ static int add_values(struct fz_sqlite_store *f, int64_t cell, size_t n, struct 
 	return fz_sql_step(&f->sql, s, err);
 }
 
-/* Where values of each cell begin, in an order of cells; and where those of the last one end. */
+/* Sort values by cell: those of cell i are ret[from[i]] .. ret[from[i + 1] - 1]. */
 static void order_values(const struct fz_fleet_batch *b, size_t *from, size_t *ret)
 {
 	for (size_t i = 0; i < b->value_n; i++)
@@ -398,7 +399,7 @@ static int put_values(struct fz_sqlite_store *f, const struct fz_fleet_batch *b,
 	return r;
 }
 
-/* An id that was there must be of the same push, or this one would be lost. */
+/* An existing id must belong to the same push, or this one would be lost. */
 static int check_same_push(struct fz_sqlite_store *f, int64_t project,
 			   const struct fz_fleet_item *item, struct fz_error *err)
 {
@@ -415,7 +416,7 @@ static int check_same_push(struct fz_sqlite_store *f, int64_t project,
 	return !r && n == 0 ? fz_fleet_fail_id(push->id, err) : r;
 }
 
-/* False: the id was there. */
+/* *ret_new is false if the id existed. */
 static int add_push(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_item *item,
 		    bool *ret_new, struct fz_error *err)
 {
@@ -470,8 +471,7 @@ static int put_one(struct fz_sqlite_store *f, struct fz_fleet_item *item)
 	return r;
 }
 
-/* An error: nothing at all can be written any more. What only the push is to blame for is the
- * item's own. */
+/* Fails if nothing can be written any more. An error of this push alone is stored in the item. */
 static int put_inside(struct fz_sqlite_store *f, struct fz_fleet_item *item, struct fz_error *err)
 {
 	int r = fz_sql_run(&f->sql, FZ_SQL_PUT_BEGIN, err);
@@ -480,7 +480,7 @@ static int put_inside(struct fz_sqlite_store *f, struct fz_fleet_item *item, str
 		return r;
 	item->result = put_one(f, item);
 	if (item->result) {
-		/* After a full disk SQLite may have rolled back all by itself. */
+		/* If the disk is full SQLite may have rolled back the whole transaction. */
 		r = fz_sql_run(&f->sql, FZ_SQL_PUT_UNDO, NULL);
 		if (r)
 			*err = item->err;

@@ -2,16 +2,16 @@
 /* All SQL of profiles, in SQLite's dialect; results.c and files.c have their own.
  *
  *   project <- host, function <- node (a path; its parent comes first)
- *           <- push (ids, for doing nothing twice)
+ *           <- push (ids, so that each is stored once)
  *           <- series {service, version, labels, kind} <- cell {host, minute} <- cell_values
  *
- * Triggers keep sums, so that lists are read without counting cells or pushes: host_sum has the
+ * Triggers maintain sums, so that lists are read without counting cells or pushes: host_sum has the
  * sums of a host's cells in a series, push_count the number of pushes of a release. A row is
  * deleted with the last cell or push that it counts.
  *
  * Tables are strict, so a sum above 63 bits is an error and not a rounded number. Acknowledged data
  * is synchronised to disk. A store with a newer layout is refused, one with an older layout is
- * converted by whoever opens it.
+ * converted when opened.
  */
 #include "fleet/sqlite_calls.h"
 
@@ -26,7 +26,7 @@ struct fz_sqlite fz_sqlite;
 
 enum { LAYOUT = 6, BUSY_MS = 30000 };
 
-/* All values of a cell (cell_values.h); a cell without any has no row. */
+/* All values of a cell (cell_values.h); a cell without values has no row. */
 #define VALUES                                                                                   \
 	"CREATE TABLE IF NOT EXISTS cell_values (cell INTEGER PRIMARY KEY, bytes BLOB NOT NULL)" \
 	" STRICT;"
@@ -88,7 +88,7 @@ enum { LAYOUT = 6, BUSY_MS = 30000 };
 										"WHERE series = "  \
 										"old.id; END;"
 
-/* Whether what nothing uses is being deleted, and what pushes use meanwhile (sqlite_forget.c). */
+/* Is a sweep of unused rows active, and what do pushes use meanwhile (sqlite_forget.c)? */
 #define SWEEPS                                                                                   \
 	"CREATE TABLE IF NOT EXISTS sweep (id INTEGER PRIMARY KEY, generation INTEGER NOT NULL," \
 	" active INTEGER NOT NULL) STRICT;"                                                      \
@@ -127,12 +127,12 @@ static const char tables[] =
 		SWEEPS "PRAGMA user_version = 6;"
 	"COMMIT;";
 
-/* What makes the next layout of each earlier one. */
+/* Conversion of each layout to the next. */
 static const struct {
 	const char *script;
 	int (*convert)(struct fz_sql *s, struct fz_error *err); /* after the script; NULL: none */
 } upgrades[LAYOUT] = {
-	/* Pushes that are there have no digest. */
+	/* Existing pushes have no digest. */
 	[1] = { "ALTER TABLE push ADD COLUMN digest INTEGER;"
 		"PRAGMA user_version = 2;" },
 	[2] = { SUMS "INSERT INTO host_sum SELECT series, host, count(*), total(cpu), total(wall),"
@@ -143,11 +143,11 @@ static const struct {
 	[3] = { VALUES, fz_sqlite_convert_values },
 	[4] = { HOURS "INSERT INTO stale_hour SELECT DISTINCT series, minute / 60, host FROM cell;"
 		      "PRAGMA user_version = 5;" },
-	/* Values may be packed from here on; those that are there are read as they are. */
+	/* From here on values may be compressed; existing ones remain readable. */
 	[5] = { "PRAGMA user_version = 6;" },
 };
 
-/* of a series of FZ_SQL_FIND_SERIES */
+/* for FZ_SQL_FIND_SERIES */
 #define IN_TIME " FROM cell WHERE series = series.id AND minute >= ?4 AND minute < ?5"
 
 static const char *const statements[FZ_SQL_NAMES] = {
@@ -175,7 +175,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_ADD_SERIES] = "INSERT INTO series (project, service, version, labels, metric, unit,"
 			      " clock, mode, features, interval, main)"
 			      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	/* of others than the one that is about to be added */
+	/* excluding the name about to be added */
 	[FZ_SQL_COUNT_SERVICES] = "SELECT count(DISTINCT service) FROM series"
 				  " WHERE project = ?1 AND service <> ?2",
 	[FZ_SQL_COUNT_VERSIONS] = "SELECT count(DISTINCT version) FROM series"
@@ -209,8 +209,8 @@ static const char *const statements[FZ_SQL_NAMES] = {
 			" sum(samples), sum(lost) FROM listed JOIN host_sum ON series = listed.id"
 			" GROUP BY service, version, metric, unit"
 			" ORDER BY service, max(last) DESC, version DESC, max(main) DESC, metric",
-	/* ?3 "": all versions. Then, in that time, how many cells and their first and last minute;
-	 * the version, and its first minute whenever. */
+	/* ?3 "": all versions. Number of cells, first and last minute in the query's time; version;
+	 * its first minute at any time. */
 	[FZ_SQL_FIND_SERIES] =
 		"SELECT id, labels, metric, unit, clock, mode, features, interval, main,"
 		" (SELECT count(*)" IN_TIME "), (SELECT min(minute)" IN_TIME
@@ -238,7 +238,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 			  " (SELECT id FROM project WHERE name = ?1)"
 			  " AND (?2 = '' OR service = ?2)"
 			  " ORDER BY raised DESC, service, head, function LIMIT ?3",
-	/* A version begins when its second host does, if it has several: a clock may be behind. */
+	/* A version with several hosts begins when the second one does: one clock may be behind. */
 	[FZ_SQL_PREVIOUS] =
 		"WITH begun AS (SELECT version, min(minute) AS first, max(minute) AS last,"
 		" row_number() OVER (PARTITION BY version ORDER BY min(minute)) AS place,"
@@ -252,7 +252,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 		" SELECT version FROM release WHERE version <> ?3"
 		" AND first < (SELECT first FROM release WHERE version = ?3)"
 		" ORDER BY last DESC, version DESC LIMIT 1",
-	/* ?1: what is older; ?2: the series at which to begin */
+	/* ?1: minute before which cells are old; ?2: first series */
 	[FZ_SQL_OLD_CELL] = "SELECT cell.id, series.id FROM series CROSS JOIN cell"
 			    " ON cell.series = series.id WHERE series.id >= ?2 AND minute < ?1"
 			    " ORDER BY series.id LIMIT 1",
@@ -262,7 +262,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 				  " ORDER BY project, id LIMIT 1 OFFSET ?",
 	[FZ_SQL_FORGET_PUSHES] = "DELETE FROM push WHERE (project, id) > (?, ?)"
 				 " AND (project, id) <= (?, ?) AND last < ?",
-	/* ?1: how many at most */
+	/* ?1: maximum number of rows */
 	[FZ_SQL_FORGET_ALARMS] = "DELETE FROM alarm WHERE (project, service, head, function) IN"
 				 " (SELECT project, service, head, function FROM alarm"
 				 " WHERE raised < ?2 LIMIT ?1)",
@@ -278,7 +278,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_USE_NONE] = "DELETE FROM in_use",
 	[FZ_SQL_LAST_CELL] = "SELECT max(id) FROM cell",
 	[FZ_SQL_PART_OF_VALUES] = "SELECT bytes FROM cell_values WHERE cell >= ? AND cell < ?",
-	/* a node's number is larger than its parent's */
+	/* a node's id is larger than its parent's */
 	[FZ_SQL_NODES] = "SELECT id, parent FROM node ORDER BY id DESC",
 	[FZ_SQL_FORGET_NODE] = "DELETE FROM node WHERE id = ?1 AND"
 			       " NOT EXISTS (SELECT 1 FROM in_use WHERE what = 1 AND id = ?1)",
@@ -369,7 +369,7 @@ int fz_sql_script(struct fz_sql *s, const char *text, struct fz_error *err)
 	return fz_sqlite.exec(s->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(s, err);
 }
 
-/* Made all at once, or found made. */
+/* Create missing tables in one transaction. */
 static int make_tables(struct fz_sql *s, const char *text, struct fz_error *err)
 {
 	int r = fz_sql_script(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", err);
@@ -415,9 +415,9 @@ static int resolve(struct fz_sql *s, struct fz_error *err)
 	return 0;
 }
 
-/* A new file is private, as SQLite's files beside it then are; and nobody else chooses what is
- * written to. A file that is there is never opened here: closing it would release all locks that
- * SQLite holds on it for this process, and another process would remove the log under the writer
+/* Create a private file; SQLite gives its other files the same mode. Other users cannot redirect
+ * writes. An existing file is never opened here: closing it would release all locks that SQLite
+ * holds on it for this process, and another process would remove the log under the writer
  * (sqlite.org/howtocorrupt.html, 2.2). */
 static int create_file(struct fz_sql *s, struct fz_error *err)
 {
@@ -431,11 +431,11 @@ static int create_file(struct fz_sql *s, struct fz_error *err)
 		close(fd);
 		return 0;
 	}
-	/* It may have been put there since its name was judged. */
+	/* It may have been created since its name was resolved. */
 	return errno == EEXIST ? resolve(s, err) : fz_fail_errno(err, "%s: cannot open", s->path);
 }
 
-/* Another process may be about to do the same, so the layout is read inside the transaction. */
+/* Another process may be converting, too, so the layout is read inside the transaction. */
 static int convert(struct fz_sql *s, struct fz_error *err)
 {
 	int64_t layout = 0;
@@ -464,7 +464,7 @@ static int migrate(struct fz_sql *s, struct fz_error *err)
 	return r;
 }
 
-/* made: NULL, or what makes tables that are missing. */
+/* made: SQL that creates missing tables, or NULL when reading. */
 static int open_file(struct fz_sql *s, const char *path, const char *made, int64_t newest,
 		     struct fz_error *err)
 {
@@ -487,7 +487,7 @@ static int open_file(struct fz_sql *s, const char *path, const char *made, int64
 	r = read_layout(s, &layout, err);
 	if (!r)
 		r = check_layout(s, layout, newest, made != NULL, err);
-	/* Readers, too, need what it adds. */
+	/* Readers need the new layout, too. */
 	if (!r && layout > 0 && layout < newest)
 		r = migrate(s, err);
 	if (!r && made)

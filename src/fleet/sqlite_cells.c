@@ -2,9 +2,9 @@
 /* Cells of a query on SQLite, and their values.
  *
  *   whole hours in its time   rows of hours (sqlite_hours.c)
- *   the rest of its time, and hours that have not been added up: rows of cells
+ *   the rest of its time, and hours not yet added up: rows of cells
  *
- * Values of cells that make up an hour, and belong to one unit, are read as their sums.
+ * If all found cells of an hour belong to one unit, their values are read as sums.
  */
 #include "base/map.h"
 #include "fleet/hour_cells.h"
@@ -12,11 +12,11 @@
 
 struct finder {
 	struct fz_sqlite_store *f;
-	uint32_t series; /* place of it */
+	uint32_t series; /* index in the query */
 	int64_t id;
 	int (*take)(void *arg, const struct fz_fleet_cell_row *row);
 	void *arg;
-	struct fz_map summed; /* (host, hour) that were taken */
+	struct fz_map summed; /* (host, hour) read from rows of hours */
 	int64_t *open;        /* hours with cells that are read one by one */
 	size_t open_n, open_cap;
 };
@@ -61,7 +61,7 @@ static int take_hour(struct finder *k, sqlite3_stmt *s, struct fz_error *err)
 	return reader.bad ? fz_sqlite_fail_values(&f->sql, err) : 0;
 }
 
-/* From hour `first` on, before hour `last`. */
+/* Read hours `first` .. `last` - 1. */
 static int take_hours(struct finder *k, int64_t first, int64_t last, struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_FIND_HOURS);
@@ -94,7 +94,7 @@ static int take_hours(struct finder *k, int64_t first, int64_t last, struct fz_e
 
 /* ---- minutes ---- */
 
-/* Those that are in no hour that was taken. */
+/* Read cells one by one, except those of hours already read. */
 static int take_minutes(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_FIND_CELLS);
@@ -213,10 +213,10 @@ int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const
 
 /* ---- values ---- */
 
-/* What was found of an hour. */
+/* Found cells of an hour. */
 struct use {
 	uint32_t cells, unit;
-	bool mixed; /* of several units */
+	bool mixed; /* cells of several units */
 	bool done;
 };
 

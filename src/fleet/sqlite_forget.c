@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Deletes what is too old from a SQLite store, while others write to it.
+/* Deletes old data from a SQLite store while others write to it.
  *
  *   old cells with their values, pushes, alarms   |  transactions of a bounded number of rows; what
  *   series and hosts without cells                |  pushes wait for is one of them
  *   nodes without values, functions without nodes |
  *
- * Whether a node has values is not indexed: all values are read, in parts and outside of
- * transactions. What pushes use meanwhile they note in in_use, which is active from before the
- * first part is read, and of what looked unused only the rest is deleted. A push that has begun
- * before sees that another connection wrote, and looks all names up again (sqlite.c).
+ * There is no index of the nodes that have values: all values are read, in parts and outside of
+ * transactions. Pushes note what they use meanwhile in in_use, starting before the first part is
+ * read; rows noted there are not deleted. A push that began earlier notices that another connection
+ * wrote, and looks up all names again (sqlite.c).
  *
- * A process that dies meanwhile leaves in_use active; pushes note more than is necessary until the
- * next one begins. Of two that run at once, the first one stops: its generation is over.
+ * A process that dies meanwhile leaves in_use active; pushes note more than necessary until the
+ * next sweep. If two run at once, the first one stops, because its generation is over.
  */
 #include "fleet/sqlite_calls.h"
 
@@ -24,11 +24,11 @@ struct forgetting {
 	bool (*between)(void *arg, int64_t rows);
 	void *arg;
 	bool open;           /* a transaction */
-	int64_t rows;        /* that it deleted */
-	bool ended;          /* by `between`, or another one deletes now */
-	int64_t generation;  /* of in_use; 0: it is not ours */
+	int64_t rows;        /* deleted in it */
+	bool ended;          /* stopped by `between` or by another sweep */
+	int64_t generation;  /* of our sweep; 0: not begun */
 	int64_t cells;       /* deleted in all */
-	struct fz_map nodes; /* then functions: what is used */
+	struct fz_map nodes; /* used nodes, later used functions */
 	int64_t *unused;
 	size_t unused_n, unused_cap;
 };
@@ -78,7 +78,7 @@ static int end_if_full(struct forgetting *k, struct fz_error *err)
 	return k->rows < FZ_FLEET_SLICE ? 0 : end(k, err);
 }
 
-/* A statement that deletes; *ret is how many rows. */
+/* Run a DELETE; *ret: number of deleted rows. */
 static int delete_rows(struct forgetting *k, sqlite3_stmt *s, int64_t *ret, struct fz_error *err)
 {
 	int r = fz_sql_step(k->sql, s, err);
@@ -88,7 +88,7 @@ static int delete_rows(struct forgetting *k, sqlite3_stmt *s, int64_t *ret, stru
 	return r;
 }
 
-/* The same in a transaction of its own. */
+/* The same in a separate transaction. */
 static int delete_alone(struct forgetting *k, sqlite3_stmt *s, int64_t *ret, struct fz_error *err)
 {
 	int r = begin(k, err);
@@ -108,9 +108,9 @@ static int delete_by_id(struct forgetting *k, enum fz_sql_name name, int64_t id,
 	return delete_rows(k, s, &n, err);
 }
 
-/* ---- what is old ---- */
+/* ---- old rows ---- */
 
-/* Cells by series; *series is where to go on. */
+/* Find the next old cell, or 0. *series: where to continue. */
 static int next_old_cell(struct forgetting *k, int64_t *series, int64_t *ret, struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(k->sql, FZ_SQL_OLD_CELL);
@@ -127,13 +127,13 @@ static int next_old_cell(struct forgetting *k, int64_t *series, int64_t *ret, st
 	return 0;
 }
 
-/* A cell is there with all of its values or not at all. */
+/* Delete each cell together with its values. */
 static int forget_cells(struct forgetting *k, struct fz_error *err)
 {
 	int64_t series = 0, cell;
 	int r = next_old_cell(k, &series, &cell, err);
 
-	/* Most often nothing is that old. */
+	/* Avoid a write transaction if there are no old cells, as is usual. */
 	while (!r && cell && !k->ended) {
 		r = begin(k, err);
 		if (!r)
@@ -150,7 +150,7 @@ static int forget_cells(struct forgetting *k, struct fz_error *err)
 	return r ? r : end(k, err);
 }
 
-/* The id of the push that ends a part of them. */
+/* Advance to the last push of the next part; *project INT64_MAX at the end. */
 static int end_of_part(struct forgetting *k, int64_t *project, struct fz_buf *id,
 		       struct fz_error *err)
 {
@@ -171,7 +171,7 @@ static int end_of_part(struct forgetting *k, int64_t *project, struct fz_buf *id
 	return 0;
 }
 
-/* In order of ids, because their time is not indexed. */
+/* Delete old pushes in order of ids, because their time is not indexed. */
 static int forget_pushes(struct forgetting *k, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf id = { 0 };
@@ -193,7 +193,7 @@ static int forget_pushes(struct forgetting *k, struct fz_error *err)
 	return r;
 }
 
-/* What a statement finds by itself, as much of it as one transaction may delete. */
+/* Repeat a statement that finds and deletes rows, in transactions of limited size. */
 static int forget_found(struct forgetting *k, enum fz_sql_name name, struct fz_error *err)
 {
 	int64_t n = FZ_FLEET_SLICE;
@@ -210,7 +210,7 @@ static int forget_found(struct forgetting *k, enum fz_sql_name name, struct fz_e
 	return r;
 }
 
-/* ---- what nothing uses ---- */
+/* ---- unused rows ---- */
 
 static int begin_sweep(struct forgetting *k, struct fz_error *err)
 {
@@ -249,7 +249,7 @@ static int take_nodes(struct forgetting *k, struct fz_str bytes, struct fz_error
 	return reader.bad ? fz_sqlite_fail_values(k->sql, err) : 0;
 }
 
-/* The nodes of all values, a number of cells at a time. */
+/* Collect the nodes of all values, some cells at a time. */
 static int read_used_nodes(struct forgetting *k, struct fz_error *err)
 {
 	int64_t last;
@@ -272,7 +272,7 @@ static int read_used_nodes(struct forgetting *k, struct fz_error *err)
 	return r;
 }
 
-/* Rows of {id, what the row uses in turn or NULL}, those that use others first. */
+/* Collect unused ids from rows of {id, id of the row that it uses or 0}, users before used. */
 static int read_unused(struct forgetting *k, enum fz_sql_name name, struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(k->sql, name);

@@ -6,10 +6,10 @@
  *                                                                 the hour is in stale_hour
  *   stale_hour  --fz_sqlite_sum_hours, when the hour is over-->   hour {cells, bytes}
  *
- * So a row of an hour always has exactly the cells of that hour and the sums of their values.
- * `cells` has what is known of each cell (hour_cells.h), so what is found does not depend on which
- * hours have been added up; `bytes` has the sums (cell_values.h), if there are values. Both are
- * NULL where cells are too few to gain from it, or cannot be added up: those are read one by one.
+ * So a row of an hour always matches the cells of that hour and the sums of their values. `cells`
+ * contains all columns of each cell (hour_cells.h), so results do not depend on which hours have
+ * been added up; `bytes` contains the sums (cell_values.h), if there are values. Both are NULL if
+ * the cells are too few to gain from it or cannot be added up: those are read one by one.
  */
 #include "fleet/hour_cells.h"
 #include "fleet/sqlite_calls.h"
@@ -20,7 +20,7 @@ struct hour {
 	int64_t series, hour, host;
 };
 
-/* Those of an hour, and their values in f->values; *fits: whether these can be added up. */
+/* Read the cells of an hour, and their values into f->values. *fits: can they be read? */
 static int read_cells(struct fz_sqlite_store *f, const struct hour *h,
 		      struct fz_hour_cell ret[FZ_HOUR_MINUTES], uint32_t *ret_n, size_t *value_n,
 		      bool *fits, struct fz_error *err)
@@ -120,7 +120,7 @@ int64_t fz_sqlite_sum_hours(struct fz_fleet *fleet, int64_t before, struct fz_er
 	r = fz_sql_run(&f->sql, FZ_SQL_BEGIN, err);
 	if (r)
 		return r;
-	/* Another process may have changed them since. */
+	/* Another process may have changed the list since. */
 	n = 0;
 	r = find_stale(f, before, hours, &n, err);
 	for (uint32_t i = 0; !r && i < n; i++) {

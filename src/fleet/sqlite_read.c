@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading from a store on SQLite.
  *
- *   series -> their cells and values (sqlite_cells.c), and what nodes are
+ *   series -> their cells and values (sqlite_cells.c), and nodes
  *
  * The query for series begins a transaction that lasts as long as the handle: everything read after
  * it is of that instant, whatever is pushed meanwhile.
@@ -10,7 +10,7 @@
 
 #include "fleet/sqlite_calls.h"
 
-/* ---- what there is ---- */
+/* ---- lists ---- */
 
 int fz_sqlite_list(struct fz_fleet *fleet, const char *project,
 		   void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,
@@ -148,7 +148,7 @@ int fz_sqlite_series(struct fz_fleet *fleet, const struct fz_fleet_query *q,
 
 /* ---- nodes ---- */
 
-/* Numbers of nodes are larger than those of their parents. */
+/* A node's id is larger than its parent's; anything else would be damage. */
 int fz_sqlite_node(struct fz_fleet *fleet, int64_t node,
 		   void (*take)(void *arg, const struct fz_fleet_node_row *row), void *arg,
 		   struct fz_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From layout 3, with a row for each value, to one row for all values of a cell.
+/* Converts layout 3, with a row for each value, to one row for all values of a cell.
  *
  *   value {cell, node, value, n}, in that order -> cell_values {cell, bytes}
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A service over time.
  *
- *   series -> first and last minute -> how long a bucket is -> sums of each series by bucket
+ *   series -> first and last minute -> length of a bucket -> sums of each series by bucket
  *
- * The engine adds up, so memory here is bounded by the size of the result, not by the number of
- * cells.
+ * The engine adds up cells, so memory here is bounded by the size of the result, not by the number
+ * of cells.
  */
 #include "fleet/engine.h"
 #include "fleet/series.h"
@@ -23,13 +23,13 @@ struct summer {
 	bool overflow;
 };
 
-/* Lengths of buckets that people count in; then as many days as it takes. */
+/* Choose a length of buckets that people are used to, or as many days as necessary. */
 static int64_t bucket_minutes(int64_t span)
 {
 	static const int64_t lengths[] = { 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440 };
 	int64_t days = 1;
 
-	/* One more, for the first one begins at a multiple. */
+	/* One more, because the first one begins at a multiple. */
 	for (size_t i = 0; i < FZ_ARRAY_LEN(lengths); i++)
 		if (span / lengths[i] + 2 <= FZ_FLEET_BUCKETS)
 			return lengths[i];
@@ -66,7 +66,7 @@ static int compare_versions(const void *a, const void *b, void *arg)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* The versions that there is something of in that time, in their order. */
+/* Indices of the versions with cells in the query's time, in order. */
 static uint32_t *sort_versions(const struct summer *k, uint32_t *ret_n)
 {
 	uint32_t *order = fz_calloc(FZ_MAX(k->series.version_n, 1), sizeof(*order)), n = 0;
@@ -116,7 +116,7 @@ static void take_sum(void *arg, const struct fz_fleet_sum_row *row)
 {
 	struct summer *k = arg;
 
-	/* Of minutes that came in since the series were looked for. */
+	/* The row may be of minutes stored after the query for series. */
 	if (row->bucket < 0 || row->bucket >= k->t->buckets)
 		return;
 	uint32_t band = k->band[k->series.list[row->series].version];
@@ -128,7 +128,7 @@ static void take_sum(void *arg, const struct fz_fleet_sum_row *row)
 	add(k, &k->cpu_ns, row->cpu_ns);
 }
 
-/* CPU time, where anything of it was measured. */
+/* Use CPU time if any was measured, else samples. */
 static void take_costs(struct summer *k)
 {
 	struct fz_fleet_timeline *t = k->t;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells are in order of hosts and minutes, so the hosts of two sides are found by going through
- * both at once:
+/* Cells are in order of hosts and minutes, so hosts are found by merging the two sides:
  *
  *   base   a a a b b   d d        a  b  d   on both sides: may be pairs
  *   head   a a   b b c d d              c   on one side
  */
 #include "fleet/units.h"
 
-/* Of the work of either side, that hosts on both sides have to have done, for pairs and for blocks;
- * and how alike they shared it. A host's own ways are a few percent: a tenth of them is little. */
+/* Minimum share of each side's work done by hosts on both sides, for pairs and for blocks; and how
+ * similarly it must be distributed among them. Hosts differ by a few percent: a tenth of that is
+ * little. */
 static const double pairs_least = 0.5, blocks_least = 0.9, alike_least = 0.9;
 
-/* Cells from[side] .. until[side] of a host; none: it was not there. */
+/* Cells from[side] .. until[side] - 1 of a host; empty if it did not run there. */
 struct host {
 	uint32_t from[2], until[2];
 	double samples[2];
@@ -21,7 +21,7 @@ struct chooser {
 	const struct fz_fleet_found *found[2];
 	struct host *hosts;
 	uint32_t n, common, cap;
-	double all[2], shared[2]; /* samples: of a side; of hosts on both */
+	double all[2], shared[2]; /* samples of a side; of hosts on both sides */
 	struct fz_fleet_units *u;
 };
 
@@ -32,7 +32,7 @@ static const char *name_at(const struct fz_fleet_found *found, uint32_t cell)
 	return found->hosts[found->cells[cell].host];
 }
 
-/* Of the next host of either side, by name: which sides have it. */
+/* Which sides have the next host by name? */
 static void next_sides(const struct chooser *k, const uint32_t at[2], bool ret[2])
 {
 	int order = 0;
@@ -77,7 +77,7 @@ static bool is_common(const struct host *h)
 	return h->samples[0] > 0 && h->samples[1] > 0;
 }
 
-/* By what hosts on both sides did, and in which proportions. */
+/* Choose by the work of hosts on both sides and its distribution. */
 static enum fz_fleet_unit choose(struct chooser *k)
 {
 	double alike = 0, least;
@@ -114,7 +114,7 @@ static void mark(struct chooser *k, const struct host *h, int side, uint32_t uni
 		k->u->of[side][i] = unit;
 }
 
-/* What remains at the end belongs to the last unit. */
+/* Add an incomplete unit at the end to the last one. */
 static void take_remainder(struct chooser *k, int side)
 {
 	uint32_t n = k->u->n[side];
@@ -151,7 +151,7 @@ static void leave_out(struct chooser *k, const struct host *h)
 	}
 }
 
-/* What remains is on both sides. */
+/* Keep only hosts on both sides. */
 static void leave_others_out(struct chooser *k)
 {
 	uint32_t kept = 0;
@@ -190,7 +190,7 @@ static void take_pairs(struct chooser *k)
 	}
 }
 
-/* A host's cells in `blocks` of about the same size, from unit `first` on; false: one would be
+/* Divide a host's cells into blocks of similar size, numbered from `first`. False if one would be
  * empty. */
 static bool cut(struct chooser *k, const struct host *h, int side, uint32_t blocks, uint32_t first)
 {

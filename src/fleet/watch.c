@@ -11,11 +11,11 @@
 #include "fleet/fold.h"
 #include "profile/fleet_fact.h"
 
-/* A comparison, and what became more expensive in it. */
+/* A comparison, with pointers into it. */
 struct check {
 	struct fz_profile *profile[FZ_SIDES];
 	struct fz_comparison *comparison;
-	const struct fz_diff *d;      /* of the comparison */
+	const struct fz_diff *d;      /* in the comparison */
 	const struct fz_judgement *j; /* likewise */
 };
 
@@ -26,7 +26,7 @@ static void release(struct check *c)
 		fz_profile_free(c->profile[side]);
 }
 
-/* The minute before which the next check ends. */
+/* End of the next check, exclusive. */
 static int64_t next_end(const struct fz_fleet_watch *w)
 {
 	return w->first + (w->checked ? 2 * (w->checked - w->first) : FZ_FLEET_CHECK_FIRST);
@@ -34,7 +34,7 @@ static int64_t next_end(const struct fz_fleet_watch *w)
 
 bool fz_fleet_check_due(const struct fz_fleet_watch *w)
 {
-	/* The last minute may still come in. */
+	/* The last minute may be incomplete. */
 	return w->last >= next_end(w);
 }
 
@@ -101,7 +101,7 @@ static double delta(const struct check *c, uint32_t function)
 	return fz_diff_delta(c->d, self[FZ_BASE], self[FZ_HEAD]);
 }
 
-/* The same function in a comparison of other minutes; NULL: neither side has it. */
+/* Find a function in a comparison of other minutes; NULL if neither side has it. */
 static const struct fz_judged *find_key(const struct check *c, uint64_t key, uint32_t *ret)
 {
 	for (uint32_t i = 0; i < c->d->function_count; i++) {
@@ -121,7 +121,7 @@ static bool is_confirmed(const struct check *c, uint64_t key)
 	return judged && judged->low > 0;
 }
 
-/* ---- controls: comparisons that show what a time of day or week does ---- */
+/* ---- controls: comparisons that show effects of the time of day or week ---- */
 
 /* The base in the release's own minutes, and in the same minutes a day and a week earlier. */
 enum { BESIDE, DAY, WEEK, CONTROLS };
@@ -142,10 +142,10 @@ static int compare_control(struct fz_fleet *f, const struct fz_fleet_watch *w, c
 	return r;
 }
 
-/* Whether a control shows that a function is no dearer than the base. Earlier minutes are those of
- * the same hosts, so each must show an increase of its own. Hosts that run the base meanwhile are
- * others, which differ more: without an increase they refute one that is beyond their interval, so
- * that few hosts hide no change. */
+/* Does a control show that a function costs no more than in the base? Earlier minutes are of the
+ * same hosts, so each control must show an increase, too. Hosts that still run the base are
+ * different ones and vary more: they only refute an increase that exceeds their interval, so that a
+ * few hosts cannot hide a change. */
 static bool is_refuted(const struct check *controls, const struct check *c, uint32_t function)
 {
 	uint64_t key = key_of(&c->d->functions[function]);
@@ -198,7 +198,7 @@ static void add_page(const struct fz_fleet_watch *w, const char *base, struct fz
 	fz_json_kstr(j, "page", fz_buf_view(&url));
 }
 
-/* The release's first minute that was compared. */
+/* First compared minute of the release. */
 static int64_t first_minute(const struct check *c)
 {
 	const struct fz_profile *p = c->profile[FZ_HEAD];
@@ -265,8 +265,8 @@ static void raise_alarm(struct fz_fleet_watch *w, const char *base, const struct
 	}
 }
 
-/* Those that were suspects and still are, the one that costs most more first; `later` is a
- * comparison of what came since. */
+/* Suspects that are confirmed, the one with the largest increase first. later: comparison of data
+ * since the last check. */
 static uint32_t confirm(const struct fz_fleet_watch *w, const struct check *c,
 			const struct check *later, const struct check *controls, uint32_t *ret)
 {
@@ -320,7 +320,7 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 		r = compare(f, w, base.p, &minutes, &later, err);
 	for (int control = 0; !r && later.j && control < CONTROLS; control++)
 		r = compare_control(f, w, base.p, control, &controls[control], err);
-	/* Of a part of the hosts another version may seem to have been the one before. */
+	/* With some hosts missing, the wrong version may seem to be the previous one. */
 	if (!r && fz_fleet_missing(f))
 		r = fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",
 			    fz_fleet_missing(f), w->service, w->version);
@@ -335,7 +335,7 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	if (!r && all.j)
 		suspect(w, &all);
 	w->checked = next_end(w);
-	/* That there is nothing of one of them in that time is no error of anybody's. */
+	/* No data for one of the two in that time is not an error. */
 	return r == FZ_EINPUT || r == FZ_EUSAGE ? 0 : r ? r : n > 0;
 }
 
