@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From the cells of two sides to two profiles with runs.
  *
- *   cells by host and minute -> units -> (unit, node) sums -> rows of a profile, a run for each
- * unit
+ *   cells by host and minute -> units -> (unit, node) sums -> rows of a profile, a run per unit
  *
  * Costs of a unit are sums over its cells, so that units are weighted by their work.
  */

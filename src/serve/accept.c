@@ -3,15 +3,15 @@
  * repository.
  *
  *   POST /api/accept   {"run": 12, "benchmark": "parse", "metric": "instructions", "reason": "..."}
- *                      or, in place of the run, {"repository", "commit" or "pull"};
- *                      {"withdraw": true} in place of the reason removes it
+ *                      or, instead of the run, {"repository", "commit" or "pull"};
+ *                      {"withdraw": true} instead of the reason removes it
  *   GET  /api/accepted?repository=R   all of them, for jobs
  *
  * The run defines how much is accepted: its change plus the benchmark's own limit. It applies to
  * comparisons that include the commit, to its pull request, and to the target branch after a merge
  * under another commit (bench/accepted.h).
  *
- * Only JSON is accepted, which forms of other sites cannot send.
+ * Only JSON is accepted, because forms of other sites cannot send it.
  */
 #include "serve/results.h"
 
@@ -54,15 +54,15 @@ static int write_accepted(struct fz_server *s, const struct fz_http_request *q,
 	return rc;
 }
 
-/* ---- what is said ---- */
+/* ---- requests ---- */
 
 struct wish {
-	const char *benchmark, *metric, *reason; /* the JSON's */
+	const char *benchmark, *metric, *reason; /* borrowed from the JSON */
 	bool withdraw;
 	struct fz_results_query of;
 };
 
-/* NULL: it is not there. */
+/* NULL if missing. */
 static const char *text_of(const json_t *v, const char *key)
 {
 	return json_string_value(json_object_get(v, key));
@@ -119,7 +119,7 @@ static int take_wish(const struct fz_http_request *q, json_t **json, struct wish
 	return check_wish(ret, err);
 }
 
-/* ---- what comes of it ---- */
+/* ---- changes ---- */
 
 static const struct fz_ci_bench *find(const struct fz_ci_result *r, const struct wish *w)
 {
@@ -146,9 +146,9 @@ static int keep(struct fz_server *s, const struct fz_server_run *run, const stru
 		.into = run->into,
 		.patch = run->patch,
 		.count = { b->count[FZ_BASE], b->count[FZ_HEAD] },
-		/* Or it is there already. */
+		/* A run of the target branch itself. */
 		.landed = !*run->pull && strcmp(run->branch, run->into) == 0 ? run->head : "",
-		/* Where the base had none of it, however much. */
+		/* If the base count was 0, accept any increase. */
 		.change = isfinite(b->change) ? (1 + b->change) * (1 + limit) - 1 : INFINITY,
 		.time = fz_clock_unix() / FZ_SECOND,
 	};
@@ -165,7 +165,7 @@ static int keep(struct fz_server *s, const struct fz_server_run *run, const stru
 	return rc;
 }
 
-/* The run's headline in lists, as it is now. */
+/* Update the run's headline and exit status, and respond with the new status. */
 static int judge_again(struct fz_server *s, const struct wish *w, int64_t id,
 		       struct fz_http_answer *ret, struct fz_error *err)
 {

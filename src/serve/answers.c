@@ -29,7 +29,7 @@ static void release(struct pair *p)
 		fz_profile_free(p->profile[s]);
 }
 
-/* As a minute; `otherwise` when it is not there. */
+/* Convert a parameter from seconds to minutes; `otherwise` if missing. */
 static int take_minute(const struct fz_http_request *q, const char *name, int64_t otherwise,
 		       int64_t *ret, struct fz_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of a pull request, or of another run, and the reports that came with it.
  *
- *   GET /change?repository=R&pull=N   the last run of it: benchmarks, those that fail first, with
- *       or ?run=12                    base, head and difference; and the runs before
+ *   GET /change?repository=R&pull=N   its last run: benchmarks, failing ones first, with
+ *       or ?run=12                    base, head and difference; and earlier runs
  *   GET /report/12/report.html        a page that `fizeau ci -o` wrote
  *
  * A report is untrusted: it is served sandboxed without an origin, so that it cannot use the
@@ -79,7 +79,7 @@ static void add_where(const struct fz_ci_bench *b, struct fz_buf *out)
 	}
 }
 
-/* What the script makes a form of. */
+/* The script turns this into a form. */
 static void add_act(const struct fz_server_run *run, const struct fz_ci_bench *b,
 		    struct fz_buf *out)
 {
@@ -307,7 +307,7 @@ static int write_report(struct fz_server *s, const struct fz_http_request *q,
 	if (rc != 1)
 		return rc;
 	ret->type = "text/html; charset=utf-8";
-	/* The page has a policy of its own besides, as it was written. */
+	/* In addition, the page has its own policy. */
 	ret->policy = "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; "
 		      "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
 		      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

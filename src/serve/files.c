@@ -2,13 +2,13 @@
 /* Stored files: pushed recordings, and counts of commits for `fizeau ci --save`.
  *
  *   GET  /api/recordings[?service=S][&version=V][&id=ID][&since=][&until=][&limit=N]   as JSON
- *   GET  /api/recording?id=ID                       one, as it came
+ *   GET  /api/recording?id=ID                       one, as received
  *   GET  /api/counts[?commit=C]                     a line "COMMIT/KEY.fz" for each
  *   GET  /api/count?commit=C&key=K                  one
  *   POST /api/count?commit=C&key=K[&replace=no]     stores one; replaces an existing one, or not
  *
  * A key is a hash of everything that counts depend on, which the recording contains too: a
- * recording with another key is refused.
+ * recording with another key is rejected.
  */
 #include "base/clock.h"
 #include "base/json.h"
@@ -18,7 +18,7 @@
 enum { LIST_DEFAULT = 100, LIST_MAX = 10000, COUNTS_MAX = 1000000 };
 #define UNPACKED_MAX ((uint64_t)1 << 30)
 
-/* False: it was refused. */
+/* False if files are not stored; the response is then an error. */
 static bool has_files(const struct fz_server *s, struct fz_http_answer *ret)
 {
 	if (s->files)
@@ -154,7 +154,7 @@ void fz_answer_recording(void *arg, const struct fz_http_request *q, struct fz_h
 
 /* ---- counts ---- */
 
-/* The name of what is kept of a commit under a key; the caller frees. NULL: they are none. */
+/* The file name for a commit and key; the caller frees. NULL if they are invalid. */
 static char *name_of(const struct fz_http_request *q, struct fz_error *err)
 {
 	const char *commit = fz_inputs_text(q, "commit"), *key = fz_inputs_text(q, "key");
@@ -198,7 +198,7 @@ void fz_answer_count(void *arg, const struct fz_http_request *q, struct fz_http_
 		fz_http_refuse(ret, &err);
 }
 
-/* Whether it is what its name says. */
+/* Check that the body was counted for this commit and key. */
 static int check_count(const struct fz_http_request *q, struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;

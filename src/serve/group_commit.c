@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A disk does a few hundred synchronised writes per second, however small. Requests that arrive
- * during a write wait, and the first of them then writes the data of all.
+ * during a write wait; then one of them writes the data of all.
  *
  *   a  |== writes a ==|
  *   b     ............|== writes b, c, d ==|
@@ -31,7 +31,7 @@ void fz_commits_release(struct fz_group_commit *c)
 	pthread_mutex_destroy(&c->lock);
 }
 
-/* All that wait, those who came first if they are too many. */
+/* Take waiting commits, at most TOGETHER, oldest first. */
 static size_t take(struct fz_group_commit *c, struct fz_commit *ret[TOGETHER])
 {
 	size_t n = 0;

@@ -18,7 +18,7 @@ enum { ALARMS_SHOWN = 100 };
 
 struct home {
 	const char *project;
-	char *missing; /* of the store; NULL: nothing */
+	char *missing; /* shards that did not respond; NULL: none */
 	struct fz_buf cards, alarms;
 	/* of the last row */
 	char service[FZ_FLEET_NAME_MAX + 1], version[FZ_FLEET_NAME_MAX + 1];
@@ -45,7 +45,7 @@ static void add_minute(struct fz_buf *out, int64_t minute)
 	add_cell(out, text);
 }
 
-/* The latest version is the head, the one before it the base, until somebody chooses. */
+/* By default the latest version is the head and the previous one the base. */
 static void add_choices(struct home *h, const struct fz_fleet_entry *e)
 {
 	for (int side = 0; side < FZ_SIDES; side++) {

@@ -2,12 +2,12 @@
 /* libmicrohttpd, with a thread for each connection.
  *
  *   connection   {socket, since, asking}   in a list: fz_http_tick closes slow ones
- *   request      {route, body, refusal}    a refused body is still read to its end, so that the
+ *   request      {route, body, refusal}    a rejected body is still read to its end, so that the
  *                                          response arrives; only one that is too large is cut off
  *
- * A browser must not be abused by other sites: with the tokens that it keeps, or, without tokens,
- * by its place. So requests must not have another origin. Without tokens the server accepts only
- * local requests, and the Host header must name this machine.
+ * Other sites must not abuse a browser's stored tokens or, without tokens, its access from this
+ * machine. So cross-origin requests are rejected. Without tokens the server accepts only local
+ * requests, and the Host header must name this machine.
  */
 #include "serve/http.h"
 
@@ -25,15 +25,15 @@
 #include "serve/tls.h"
 
 enum { CONNECTIONS_MAX = 700, IDLE_SECONDS = 15, BODIES_MAX = 512 << 20 };
-/* So many are served at once; more get 503 and when to come back. */
+/* Maximum number of requests served at once; others get 503 with Retry-After. */
 enum { REQUESTS_MAX = 250 };
-/* Above this each new connection ends the oldest one without a request. libmicrohttpd resets new
- * ones above the limit. */
+/* Above this number, each new connection ends the oldest one without a request. Above
+ * CONNECTIONS_MAX libmicrohttpd resets new ones. */
 enum { CROWDED = 600 };
-/* Of what is too large so much is still read, in bodies of the largest size. */
+/* How much of a body that is too large is still read, as a multiple of body_max. */
 enum { READ_FOR_NOTHING = 4 };
 
-/* GnuTLS's words. Which older ones a library has enabled depends on the machine. */
+/* A GnuTLS priority string. Defaults for older versions depend on the machine. */
 #define TLS_VERSIONS "NORMAL:-VERS-TLS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 static struct {
@@ -56,8 +56,8 @@ struct connection {
 	int fd;
 	int64_t since;
 	bool asking;
-	bool begun;  /* the head of its request was accepted */
-	bool ending; /* it made room for another one */
+	bool begun;  /* its request was accepted, from the headers */
+	bool ending; /* it is being closed to make room */
 };
 
 struct fz_http {
@@ -71,7 +71,7 @@ struct fz_http {
 	atomic_size_t connection_n;
 	unsigned begun_n;           /* connections whose request was accepted */
 	atomic_size_t buffered;     /* bytes of all bodies */
-	atomic_ullong responses[6]; /* by the first digit of their status */
+	atomic_ullong responses[6]; /* by first digit of the status */
 };
 
 struct request {
@@ -80,12 +80,12 @@ struct request {
 	struct fz_http_request q;
 	struct fz_http_answer a;
 	struct fz_buf body;
-	uint64_t booked;        /* bytes that were read for nothing */
-	bool refused, hopeless; /* hopeless: answered without reading it */
+	uint64_t booked;        /* bytes read after the request was rejected */
+	bool refused, hopeless; /* hopeless: respond without reading the body */
 	char peer[INET6_ADDRSTRLEN];
 };
 
-/* ---- what is asked ---- */
+/* ---- parameters ---- */
 
 const char *fz_http_parameter(const struct fz_http_request *q, const char *name)
 {
@@ -117,7 +117,7 @@ static const char *header_of(const struct request *r, const char *name)
 	return value ? value : "";
 }
 
-/* ---- what is refused ---- */
+/* ---- checks ---- */
 
 static void refuse(struct request *r, unsigned status, const char *text)
 {
@@ -151,7 +151,7 @@ void fz_http_refuse(struct fz_http_answer *a, const struct fz_error *err)
 	fz_buf_printf(&a->body, "%s\n", err->message);
 }
 
-/* One with a zero byte would be another one to us, who see texts end there. */
+/* Add a parameter. Zero bytes are rejected, because texts would end there. */
 static enum MHD_Result take_parameter(void *arg, enum MHD_ValueKind kind, const char *name,
 				      size_t name_n, const char *value, size_t value_n)
 {
@@ -173,7 +173,7 @@ static enum MHD_Result take_parameter(void *arg, enum MHD_ValueKind kind, const 
 	return MHD_YES;
 }
 
-/* "Bearer TOKEN", or "Basic BASE64(anything:TOKEN)", which browsers ask for. */
+/* Read "Bearer TOKEN", or "Basic BASE64(anything:TOKEN)", which browsers send. */
 static void take_token(const char *header, struct fz_buf *ret)
 {
 	fz_auto(fz_buf_release) struct fz_buf pair = { 0 };
@@ -198,7 +198,7 @@ static void check_token(struct fz_http *h, struct request *r)
 	if (in_address)
 		fz_buf_str(&token, shown);
 	const struct fz_token *found = fz_tokens_find(atomic_load(&h->tokens), fz_buf_view(&token));
-	/* Addresses are passed on, and kept in logs. */
+	/* URLs are shared and logged. */
 	if (found && in_address && found->rights != FZ_RIGHT_BADGE)
 		refuse(r, MHD_HTTP_FORBIDDEN, "a token in a URL must be a badge token");
 	else if (!found)
@@ -269,9 +269,9 @@ static const struct fz_http_route *find_route(const struct fz_http *h, struct re
 	return NULL;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
-/* A file is read while it is sent, however many are. */
+/* Files are read while they are sent, to bound memory. */
 static struct MHD_Response *make_response(struct request *r)
 {
 	if (r->a.file < 0)
@@ -350,7 +350,7 @@ static void too_large(const struct fz_http *h, struct request *r)
 	refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, text);
 }
 
-/* How a body is packed is seen from its bytes, but not of all that there is. */
+/* The compression of a body is detected from its bytes, but only these encodings are supported. */
 static void check_encoding(struct request *r)
 {
 	static const char *const known[] = { "", "identity", "gzip", "zstd" };
@@ -393,12 +393,12 @@ static struct request *begin(struct fz_http *h, struct MHD_Connection *connectio
 	return r;
 }
 
-/* False: the connection is to be cut off. */
+/* Append a part of the body. False if the connection must be closed. */
 static bool add_body(struct fz_http *h, struct request *r, const char *data, size_t n)
 {
 	if (r->body.n + n > h->options.body_max)
 		too_large(h, r);
-	/* Without a length it may be endless. */
+	/* Without Content-Length a body may be endless. */
 	r->booked += r->refused ? n : 0;
 	if (r->refused)
 		return r->booked <= READ_FOR_NOTHING * h->options.body_max;
@@ -426,7 +426,8 @@ static void answer(struct fz_http *h, struct request *r)
 		r->route->answer(h->arg, &r->q, &r->a);
 }
 
-/* What anybody may ask for is always answered: supervisors do not restart a server that is busy. */
+/* Accept or reject a request. Routes without access control are always served, so that supervisors
+ * do not restart a busy server. */
 static void accept_request(struct fz_http *h, struct request *r)
 {
 	struct connection *c = connection_of(r);
@@ -455,7 +456,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	if (!r) {
 		*state = r = begin(h, connection, path, method);
 		accept_request(h, r);
-		/* A body that nobody would read to its end does not even begin. */
+		/* Respond before a body that is far too large is sent. */
 		return r->hopeless ? send_answer(h, r) : MHD_YES;
 	}
 	if (*size) {
@@ -488,8 +489,8 @@ static void on_end(void *arg, struct MHD_Connection *connection, void **state,
 
 /* ---- connections ---- */
 
-/* Clients that connect without sending a request must not keep others out: ends the oldest such
- * connection, never the newest one. */
+/* End the oldest connection without a request, but never the newest, so that idle clients cannot
+ * lock out others. */
 static void make_room(struct fz_http *h)
 {
 	struct connection *oldest = NULL;

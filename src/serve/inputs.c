@@ -25,7 +25,6 @@ const char *fz_inputs_text(const struct fz_http_request *q, const char *name)
 	return text ? text : "";
 }
 
-/* Seconds since 1970, or, as others write them, thousandths, millionths or billionths of them. */
 int fz_inputs_time(const char *name, const char *text, int64_t *ret, struct fz_error *err)
 {
 	double v;
@@ -57,9 +56,9 @@ int fz_inputs_check(const struct fz_fleet_push *to, struct fz_error *err)
 	return r;
 }
 
-/* ---- our own ---- */
+/* ---- fizeau push ---- */
 
-/* Whether the body is to be kept as it is. */
+/* *ret: keep the body unchanged? */
 static int take_keep(const struct fz_http_request *q, bool *ret, struct fz_error *err)
 {
 	const char *keep = fz_inputs_text(q, "keep");
@@ -95,7 +94,8 @@ static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_
 	p.to.labels = labels.p;
 	if (!r)
 		r = fz_server_store(s, &p, ret, err);
-	/* Also what is in the store: the time before may have ended between the two. */
+	/* Do so even if the id was known: an earlier attempt may have failed between the two steps.
+	 */
 	if (!r && *ret_asked)
 		r = fz_server_keep(s, &p, ret, ret_kept, err);
 	return r;

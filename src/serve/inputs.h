@@ -4,13 +4,13 @@
 
 #include "serve/server.h"
 
-/* A parameter; "" where it is not there. */
+/* Get a parameter; "" if missing. */
 const char *fz_inputs_text(const struct fz_http_request *q, const char *name);
-/* Seconds since 1970, or, as others write them, thousandths, millionths or billionths of them, as
- * nanoseconds; "" leaves *ret as it is. */
+/* Parse a time since 1970 in s, ms, us or ns, detected from its size, to nanoseconds. "" leaves
+ * *ret unchanged. */
 int fz_inputs_time(const char *name, const char *text, int64_t *ret, struct fz_error *err);
-/* Service, version, host, and the id if there is one. */
+/* Check service, version, host, and the id if there is one. */
 int fz_inputs_check(const struct fz_fleet_push *to, struct fz_error *err);
-/* What came of it, as JSON; more: further members, each after a comma. */
+/* Write the result of a push as JSON. more: further members, each after a comma. */
 void fz_inputs_tell(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
 		    const char *more);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the server works, and how much it has done: for supervisors and for Prometheus.
+/* Health and counters of the server, for supervisors and for Prometheus.
  *
- *   GET /healthz   "ok" if the store can be read, else 503; anybody may ask, so why is printed
+ *   GET /healthz   "ok" if the store can be read, else 503; public, so the reason is printed
  *                  on standard error only
  *   GET /metrics   counters since the start, in Prometheus's text format 0.0.4
  *                  (prometheus.io/docs/instrumenting/exposition_formats)
@@ -78,7 +78,7 @@ static void add_pushes(struct fz_server *s, struct fz_buf *out)
 		   (double)atomic_load(&s->figures.samples));
 }
 
-/* As Prometheus's own clients name them. */
+/* Same names as in Prometheus's client libraries. */
 static void add_process(const struct fz_server *s, struct fz_buf *out)
 {
 	fz_auto(fz_free_ptr) char *text = fz_read_small("/proc/self/statm", 256, NULL);

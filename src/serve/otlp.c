@@ -6,7 +6,7 @@
  *                                       -> the reader of that format -> the store
  *
  * A profiler sends each process as its own resource; those of one service on one host are one push.
- * If a part of a request is refused, the response is a success that reports it, as the protocol
+ * If a part of a request is rejected, the response is a success that reports it, as the protocol
  * requires; if nothing was stored, it is an error. Responses have the content type of the request.
  */
 #include <stdio.h>
@@ -34,22 +34,22 @@ enum {
 
 struct group {
 	struct fz_otlp_who who;
-	struct fz_buf message; /* its resources */
+	struct fz_buf message; /* its resources, encoded */
 	uint32_t profiles;
 };
 
 struct request {
-	struct fz_buf message; /* all of it */
+	struct fz_buf message; /* the whole request */
 	struct fz_str dictionary;
 	struct fz_otlp_texts texts;
 	struct fz_arena arena;
-	struct fz_texts owners; /* a text for whose a group is -> its place */
+	struct fz_texts owners; /* service, version, host and labels -> group */
 	struct group *groups;
 	uint32_t group_n, group_cap, resource_n;
-	/* what came of it */
+	/* results */
 	uint32_t stored, refused;
-	uint64_t rejected;     /* profiles of those refused */
-	struct fz_error first; /* of those refused */
+	uint64_t rejected;     /* profiles in rejected groups or resources */
+	struct fz_error first; /* first error of these */
 };
 
 static void release(struct request *r)
@@ -72,9 +72,9 @@ static void refuse(struct request *r, uint32_t profiles, const struct fz_error *
 	r->rejected += profiles;
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
-/* Unpacking takes memory, so it is work like reading. */
+/* Decompress the body. This takes memory, so it counts as work. */
 static int read_message(struct fz_server *s, struct fz_str body, bool is_json, struct fz_buf *ret,
 			struct fz_error *err)
 {
@@ -102,7 +102,7 @@ static int find_dictionary(struct request *r, struct fz_error *err)
 	return fz_otlp_read_texts(r->dictionary, &r->texts, err);
 }
 
-/* The group of those; `who` is its when it is new. */
+/* The group of a resource; a new group takes ownership of `who`. */
 static struct group *group_of(struct request *r, struct fz_otlp_who *who)
 {
 	fz_auto(fz_free_ptr) char *owner =
@@ -150,7 +150,7 @@ static int take_resources(struct request *r, struct fz_error *err)
 	return 0;
 }
 
-/* ---- what is done ---- */
+/* ---- storing ---- */
 
 static struct fz_server_push push_of(const struct fz_http_request *q, struct fz_str dictionary,
 				     struct group *g)
@@ -171,7 +171,8 @@ static struct fz_server_push push_of(const struct fz_http_request *q, struct fz_
 	};
 }
 
-/* The disk may fail: all of it again, later. */
+/* Store some groups. Fails if the store is unavailable: the client must repeat the whole request.
+ */
 static int store_some(struct fz_server *s, const struct fz_http_request *q, struct request *r,
 		      struct group *groups, uint32_t n, struct fz_error *err)
 {
@@ -222,9 +223,10 @@ static int store_all(struct fz_server *s, const struct fz_http_request *q, bool 
 	return code ? code : store_groups(s, q, r, err);
 }
 
-/* ---- what is answered ---- */
+/* ---- responses ---- */
 
-/* The protocol's statuses: what cannot be read is a bad request, and only some are sent again. */
+/* The protocol's statuses: 400 if the request cannot be read; clients retry only after some others,
+ * such as 503. */
 static void put_failure(struct fz_http_answer *a, bool is_json, const struct fz_error *err)
 {
 	enum { BAD_REQUEST = 400, AGAIN = 503 };

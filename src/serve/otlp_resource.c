@@ -49,14 +49,14 @@ static struct fz_str text_of(const struct fz_otlp_texts *t, uint64_t number)
 
 /* ---- attributes ---- */
 
-/* What is known of a resource so far. */
+/* The attributes of a resource read so far. */
 struct reader {
 	const struct fz_otlp_texts *texts;
 	struct fz_otlp_who *who;
 	char *program;
 	char *labels[FZ_FLEET_LABELS_MAX];
 	size_t label_n;
-	struct fz_str cut; /* key of a text that we would see end at a zero byte; "": none */
+	struct fz_str cut; /* key of a text that contains a zero byte; "": none */
 };
 
 static void release(struct reader *r)
@@ -66,7 +66,7 @@ static void release(struct reader *r)
 		free(r->labels[i]);
 }
 
-/* Of all that is known of a resource, what does not change from push to push. */
+/* Attributes kept as labels: those that do not change from push to push. */
 static const char *const label_keys[] = { "service.namespace", "deployment.environment.name",
 					  "deployment.environment", "cloud.region" };
 

@@ -29,12 +29,11 @@ enum {
 	SAMPLE_ID = 2,
 };
 
-/* "name{k=v,k=v}": what the name and the labels are. Labels that agents give every push a new
- * value of are not kept. */
+/* Parsed "name{k=v,k=v}". Labels whose value changes with every push are dropped. */
 struct who {
 	char *text;
 	const char *service, *version, *host;
-	const char *labels[FZ_FLEET_LABELS_MAX + 1]; /* one more is refused */
+	const char *labels[FZ_FLEET_LABELS_MAX + 1]; /* one more is an error */
 	size_t label_n;
 };
 
@@ -47,7 +46,7 @@ static void take_label(struct who *g, const char *pair)
 {
 	static const struct {
 		const char *key;
-		size_t where; /* 0: nowhere */
+		size_t where; /* 0: dropped */
 	} special[] = {
 		{ "service_name", offsetof(struct who, service) },
 		{ "version", offsetof(struct who, version) },
@@ -63,7 +62,7 @@ static void take_label(struct who *g, const char *pair)
 	};
 	size_t key = strcspn(pair, "=");
 
-	/* Agents of several languages add some that begin so. */
+	/* Agents of several languages add labels that start with "__". */
 	if (pair[key] == 0 || pair[key + 1] == 0 || strncmp(pair, "__", 2) == 0)
 		return;
 	for (size_t i = 0; i < FZ_ARRAY_LEN(special); i++) {
@@ -90,7 +89,7 @@ static void take_name(struct who *g, const char *name)
 		take_label(g, pair + strspn(pair, " "));
 }
 
-/* Whose push it is; texts are the request's and the labels'. */
+/* Fill in the names of a push; texts borrow from the request and `labels`. */
 static int take_push(const struct who *g, const struct fz_http_request *q, struct fz_buf *labels,
 		     struct fz_fleet_push *ret, struct fz_error *err)
 {
@@ -107,7 +106,7 @@ static int take_push(const struct who *g, const struct fz_http_request *q, struc
 
 /* ---- /ingest ---- */
 
-/* The part "profile" of a form, else all of the body. */
+/* The part "profile" of a form, or the whole body. */
 static struct fz_str profile_in(const struct fz_http_request *q)
 {
 	fz_auto(fz_buf_release) struct fz_buf mark = { 0 };
@@ -186,7 +185,7 @@ static bool read_texts(struct fz_str message, struct fz_str ret[2])
 	return !w.c.bad;
 }
 
-/* All labels as one text "k=v\0k=v\0", which take_label points into. */
+/* Read all labels into one text "k=v\0k=v\0", which `g` points into. */
 static bool read_labels(struct fz_str series, struct who *g)
 {
 	struct fz_wire w = fz_wire_of(series);
@@ -260,7 +259,7 @@ static int store_all(struct fz_server *s, const struct fz_http_request *q, struc
 	unsigned samples = 0;
 	int r = q->body.n ? 0 : fz_fail(err, FZ_EINPUT, "the body is empty; send a profile");
 
-	/* Packed or not, as agents like. */
+	/* Agents may compress the body. */
 	if (!r)
 		r = fz_input_open_memory(q->body.p, q->body.n, "the body", &in, err);
 	if (!r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of repositories.
  *
- *   GET /benchmarks                          the project's, a row each
+ *   GET /benchmarks                          the project's repositories, a row each
  *   GET /repository?repository=R             pull requests, and each benchmark over the commits of
  *       [&branch=B][&metric=M][&benchmark=N] a branch with its changes, found as `fizeau history`
  *                                            finds them
@@ -18,13 +18,13 @@
 
 enum {
 	COMMITS = 100,     /* of a page */
-	COMMITS_ONE = 500, /* of one benchmark's */
-	COUNTS = 100000,   /* of a page, over all of its benchmarks */
+	COMMITS_ONE = 500, /* of a page for one benchmark */
+	COUNTS = 100000,   /* of a page, over all benchmarks */
 	CARDS = 100,
 	PULLS = 50,
 };
 
-/* A verdict's colour, by its exit status. */
+/* CSS class for the colour of an exit status. */
 static const char *class_of(int exit)
 {
 	static const char *const classes[] = { "less", "more", "new" };
@@ -32,7 +32,7 @@ static const char *class_of(int exit)
 	return exit >= 0 && exit < (int)FZ_ARRAY_LEN(classes) ? classes[exit] : "quiet";
 }
 
-/* ---- all of them ---- */
+/* ---- all repositories ---- */
 
 static void add_repository(void *arg, const struct fz_results_repository *e)
 {
@@ -90,7 +90,7 @@ static int write_repositories(struct fz_server *s, const struct fz_http_request 
 	return 0;
 }
 
-/* ---- one: its pull requests ---- */
+/* ---- a repository: pull requests ---- */
 
 static void add_pull(void *arg, const struct fz_results_found *f)
 {
@@ -132,7 +132,7 @@ static int add_pulls(struct fz_results *r, const struct fz_http_request *q, cons
 	return 0;
 }
 
-/* ---- what was acknowledged of it ---- */
+/* ---- acknowledged changes ---- */
 
 static void add_accepted(void *arg, const struct fz_results_accepted *a)
 {
@@ -172,7 +172,7 @@ static int add_all_accepted(struct fz_results *r, const struct fz_http_request *
 	return 0;
 }
 
-/* ---- its benchmarks over commits ---- */
+/* ---- benchmarks over commits ---- */
 
 struct commits {
 	struct fz_history_commit *list;
@@ -212,8 +212,8 @@ static void add_commit(void *arg, const struct fz_results_point *p)
 struct adding {
 	struct fz_history *h;
 	uint32_t commit;
-	const char *only; /* a benchmark; NULL: all */
-	uint32_t left;    /* counts that there is room for */
+	const char *only; /* benchmark; NULL: all */
+	uint32_t left;    /* counts that may still be added */
 };
 
 static void add_count(void *arg, const struct fz_results_count *c)
@@ -226,7 +226,7 @@ static void add_count(void *arg, const struct fz_results_count *c)
 	fz_history_add_count(a->h, a->commit, c->name, c->environment, c->count, c->limit);
 }
 
-/* From the latest commit back, so that what there is no room for is the oldest. */
+/* Load counts from the latest commit backwards, so that a limit drops the oldest. */
 static int load_history(struct fz_results *r, const struct commits *c, const char *metric,
 			const char *only, struct fz_history *h, struct fz_error *err)
 {
@@ -247,7 +247,7 @@ static int load_history(struct fz_results *r, const struct commits *c, const cha
 
 struct view {
 	const char *repository, *branch, *metric, *benchmark; /* benchmark NULL: all */
-	struct fz_buf branches, metrics;                      /* all that there are, a line each */
+	struct fz_buf branches, metrics;                      /* all names, a line each */
 	char *first_branch, *first_metric;
 };
 
@@ -273,7 +273,7 @@ static void add_choice(struct view *v, const char *branch, const char *metric, b
 	fz_buf_str(out, "\">");
 }
 
-/* Names, a line each; a choice is only where there are several. */
+/* Add a button for each name (a line each), unless there is only one. */
 static void add_choices(struct view *v, const struct fz_buf *names, bool of_branches,
 			struct fz_buf *out)
 {
@@ -402,7 +402,7 @@ static void add_last_run(void *arg, const struct fz_results_found *f)
 		(long long)f->id);
 }
 
-/* A repository of which there are runs, and nothing to show of them. */
+/* Content for a repository that has runs but nothing to show. */
 static int add_empty(struct fz_results *r, const struct fz_http_request *q, struct fz_buf *out,
 		     struct fz_error *err)
 {

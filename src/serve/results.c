@@ -3,7 +3,7 @@
  *
  *   POST /api/benchmarks?repository=R&id=ID&head=SHA&...    a run: its body is report.json
  *   POST /api/benchmarks/page?repository=R&id=ID&name=N     a page of it; or run=NUMBER
- *   GET  /api/status, /badge.svg?repository=R[&pull=N|...]  how it stands
+ *   GET  /api/status, /badge.svg?repository=R[&pull=N|...]  the latest verdict
  *
  * A report may come from a job that ran untrusted code: the parser of reports (bench/report.h)
  * checks it, and verdicts are computed again.
@@ -71,7 +71,7 @@ int fz_server_check_text(const char *what, const char *text, struct fz_error *er
 	return 0;
 }
 
-/* What others make links of. */
+/* Check the URL of commit pages, which readers' pages link to. */
 static int check_pages(const char *text, struct fz_error *err)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -113,9 +113,9 @@ static int take_commit(const struct fz_http_request *q, const char *side, const 
 	return rc ? rc : take_seconds(q, time, "time in seconds since 1970", &ret->time, err);
 }
 
-/* ---- a run that comes in ---- */
+/* ---- storing a run ---- */
 
-/* One that waited for us is as old as it says, and not the latest where others came meanwhile. */
+/* When the run was made: a run that was sent late states its age. */
 static int take_received(const struct fz_http_request *q, int64_t *ret, struct fz_error *err)
 {
 	int64_t now = fz_clock_unix() / FZ_SECOND, age;
@@ -150,7 +150,7 @@ static int take_run(const struct fz_http_request *q, struct fz_results_run *run,
 	for (size_t i = 0; !rc && i < FZ_ARRAY_LEN(texts); i++)
 		if (*fz_inputs_text(q, texts[i]))
 			rc = fz_fleet_check_name(texts[i], fz_inputs_text(q, texts[i]), err);
-	/* A commit of a pull request is none of the branch that others are compared with. */
+	/* A commit of a pull request does not belong to a branch that is followed. */
 	if (!rc)
 		rc = take_commit(q, "head", *run->pull ? "" : run->branch, &run->head, err);
 	if (!rc && !*run->head.sha)
@@ -182,7 +182,8 @@ static int check_names(const struct fz_ci_result *r, struct fz_error *err)
 	return 0;
 }
 
-/* What belongs to a commit: not what was counted with edits, nor what could not be measured. */
+/* Collect counts that are valid for a commit: not those of an edited tree, nor failed measurements.
+ */
 static void take_values(const struct fz_ci_result *r, bool edited, struct fz_results_run *run,
 			struct fz_results_value *ret)
 {
@@ -206,8 +207,8 @@ static void take_values(const struct fz_ci_result *r, bool edited, struct fz_res
 	run->values = ret;
 }
 
-/* What a run says of a change that was acknowledged: what it is by now in its pull request, or that
- * it arrived on the branch that it goes into. */
+/* Update an acknowledged change from a run: its new patch and counts in the pull request, or that
+ * it was merged into the target branch. */
 static int follow(struct fz_results *results, const struct fz_results_run *run,
 		  const struct fz_ci_bench *b, struct fz_error *err)
 {
@@ -296,7 +297,7 @@ static int take_id(const char *text, int64_t *ret, struct fz_error *err)
 	return 0;
 }
 
-/* By its number, or by the id that it was sent with. */
+/* Find the run by its number, or by the id with which it was sent. */
 static int take_run_of_page(struct fz_server *s, const struct fz_http_request *q, int64_t *ret,
 			    struct fz_error *err)
 {
@@ -333,7 +334,7 @@ static int store_page(struct fz_server *s, const struct fz_http_request *q,
 	return rc;
 }
 
-/* ---- a run that is asked for ---- */
+/* ---- reading a run ---- */
 
 struct finding {
 	struct fz_server_run *run;
@@ -367,7 +368,7 @@ static void take_found(void *arg, const struct fz_results_found *f)
 	run->report = kept(run, f->report);
 }
 
-/* What a job knew as acknowledged may be so no longer. */
+/* Reset changes that the job took as acknowledged: they may have been withdrawn since. */
 static void forget_accepted(struct fz_ci_result *r)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
@@ -379,8 +380,8 @@ static void forget_accepted(struct fz_ci_result *r)
 	}
 }
 
-/* The same rules as in fizeau.ini: that benchmark by that metric, up to so much more; of what that
- * commit is part of the job knows. */
+/* Apply an acknowledged change by the rules of fizeau.ini: same benchmark and metric, up to its
+ * limit. Only the job knows which commits are included. */
 static void take_accepted(void *arg, const struct fz_results_accepted *a)
 {
 	struct fz_server_run *run = arg;
@@ -455,7 +456,7 @@ int fz_server_take_run_query(struct fz_results *r, const struct fz_http_request 
 	return rc;
 }
 
-/* 0: there is none, which was answered. */
+/* Returns 1, or 0 after a 404 response if there is none. */
 static int find(const struct fz_server *s, const struct fz_http_request *q,
 		struct fz_server_run *run, struct fz_http_answer *ret, struct fz_error *err)
 {

@@ -4,8 +4,8 @@
  *   bytes -> format readers, with their limits -> batch -> group_commit.h -> store
  *            two at once                                     one writer for all waiting pushes
  *
- * The main thread then waits for signals, closes slow connections once a second, adds up hours that
- * are over once a minute, and deletes old data once an hour.
+ * The main thread then waits for signals, closes slow connections once a second, adds up complete
+ * hours once a minute, and deletes old data once an hour.
  */
 #include "serve/serve.h"
 
@@ -87,7 +87,7 @@ static int read_profile(const struct fz_server_push *push, struct fz_profile **r
 			    : fz_format_load_input(in, ret, err);
 }
 
-/* What the request knows and the profile does not. */
+/* Add what the profile lacks but the request contains. */
 static void complete(struct fz_profile *p, const struct fz_server_push *push, int64_t now)
 {
 	int64_t start = push->start_unix_ns ? push->start_unix_ns : now;
@@ -133,7 +133,8 @@ static int make_batch(const struct fz_server *s, struct fz_server_push *push, st
 
 	if (r)
 		return r;
-	/* What tells no time may come twice and mean it. */
+	/* Without a time or id, identical pushes are different ones: the time of arrival becomes
+	 * part of the id. */
 	if (!*push->to.id && !push->start_unix_ns && !has_start(*p))
 		push->start_unix_ns = now;
 	complete(*p, push, now);
@@ -143,7 +144,7 @@ static int make_batch(const struct fz_server *s, struct fz_server_push *push, st
 	return r ? r : check_age(s, b, now, err);
 }
 
-static void tell(const struct fz_fleet_batch *b, struct fz_server_pushed *ret)
+static void describe(const struct fz_fleet_batch *b, struct fz_server_pushed *ret)
 {
 	ret->minutes = b->cell_n / FZ_MAX(b->kind_n, 1);
 	ret->samples = 0;
@@ -192,7 +193,7 @@ static int take_result(struct fz_server *s, const struct ready *w, struct fz_ser
 	if (r)
 		*err = w->item.err;
 	else
-		tell(&w->batch, ret);
+		describe(&w->batch, ret);
 	if (!r && s->watcher && w->item.put == FZ_FLEET_STORED)
 		fz_watcher_tell(s->watcher, w->item.push, &w->batch);
 	if (r == FZ_ESYSTEM)
@@ -252,12 +253,12 @@ int fz_server_store(struct fz_server *s, const struct fz_server_push *push,
 
 /* ---- the server ---- */
 
-/* Work beside pushes: each of its transactions is followed by as much time for them, in which
- * slow connections are closed, too. A signal ends it; it stays for whoever waits for it. */
+/* Background work: after each transaction it leaves as much time to pushes, and closes slow
+ * connections. A signal ends it and stays pending for wait_for_signal. */
 struct beside {
 	struct fz_http *http;
 	const sigset_t *signals;
-	int64_t since; /* when the transaction began */
+	int64_t since; /* start of the transaction */
 };
 
 static bool let_others(void *arg, int64_t rows)
@@ -312,7 +313,7 @@ static void forget(struct fz_server *s, struct beside *k)
 	pthread_mutex_unlock(&s->results_writing);
 }
 
-/* Those that ended a while ago, so that most pushes of them have arrived. */
+/* Sum hours that ended LATE_MINUTES ago, when most of their pushes have arrived. */
 static void sum_hours(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
 {
 	struct beside k = { .http = h, .signals = signals };
@@ -466,7 +467,7 @@ static int run(struct fz_server *s, struct fz_http_options *http, void (*ready)(
 	struct fz_http *h;
 	sigset_t signals;
 
-	/* A limit on the size of files is an error of writing, not our end. */
+	/* Exceeding a file size limit must fail the write, not kill the server. */
 	sigaction(SIGXFSZ, &ignore, NULL);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
@@ -493,7 +494,7 @@ static int run(struct fz_server *s, struct fz_http_options *http, void (*ready)(
 	return 0;
 }
 
-/* Who would not hear of an alarm is told so before there is one. */
+/* Check where alarms are sent before there is one. */
 static int check_alarms(const struct fz_serve_options *o, struct fz_error *err)
 {
 	FILE *file = NULL;
@@ -518,7 +519,7 @@ static int open_files(const struct fz_serve_options *o, struct fz_files **ret, s
 	return fz_files_open(o->recordings, o->bucket, (uint64_t)o->recordings_mib << 20, ret, err);
 }
 
-/* Benchmarks lie in the store's own file, unless another is named or the store is none. */
+/* Benchmarks are in the store's file, unless another is specified or the store is not a file. */
 static int open_results(struct fz_server *s, struct fz_error *err)
 {
 	const char *store = s->options.store;

@@ -20,31 +20,31 @@ struct fz_server {
 	struct fz_fleet *writer;
 	pthread_mutex_t writing; /* of writer */
 	struct fz_group_commit commits;
-	struct fz_results *results; /* NULL: benchmarks are not kept */
+	struct fz_results *results; /* NULL: no benchmarks are kept */
 	pthread_mutex_t results_writing;
 	struct fz_server_tokens {
 		struct fz_server_tokens *earlier; /* requests may still refer to them */
 		struct fz_tokens tokens;
-	} * tokens;                 /* those in use; NULL: none are needed */
-	struct fz_watcher *watcher; /* NULL: nobody watches */
-	struct fz_files *files;     /* NULL: nothing is kept whole */
-	sem_t work;                 /* how many may read profiles or compare at once */
+	} * tokens;                 /* those in use; NULL: not required */
+	struct fz_watcher *watcher; /* NULL: not started */
+	struct fz_files *files;     /* NULL: no whole files are kept */
+	sem_t work;                 /* limits how many read profiles or compare at once */
 	int64_t started;            /* ns since 1970 */
 	struct {
 		atomic_ullong stored, known, refused, failed; /* pushes */
-		atomic_ullong bytes, samples;                 /* of those that were stored */
+		atomic_ullong bytes, samples;                 /* of stored pushes */
 	} figures;
 	void (*say)(const char *text);
 };
 
-/* Who pushes, and when; texts are the caller's. */
+/* A push, its times and its body; texts are borrowed. */
 struct fz_server_push {
 	struct fz_fleet_push to;
-	int64_t start_unix_ns;          /* of what does not say so; 0: now */
-	int64_t duration_ns;            /* likewise; 0: unknown */
-	double hertz;                   /* of samples without an interval; 0: unknown */
-	bool may_be_idle;               /* a program that did nothing meanwhile is no mistake */
-	const struct fz_format *format; /* of the body; NULL: as its bytes say */
+	int64_t start_unix_ns;          /* if the body has no start; 0: now */
+	int64_t duration_ns;            /* if the body has no duration; 0: unknown */
+	double hertz;                   /* if the body has no interval; 0: unknown */
+	bool may_be_idle;               /* accept a profile without samples */
+	const struct fz_format *format; /* of the body; NULL: detect it */
 	struct fz_str body;
 };
 struct fz_server_pushed {
@@ -54,36 +54,38 @@ struct fz_server_pushed {
 	int64_t start_unix_ns; /* of its first minute */
 };
 
-/* Around what takes memory and time: no more than a few do it at once. Not within one another. */
+/* Enclose work that takes memory and time, so that only a few threads do it at once. Must not be
+ * nested. */
 void fz_server_begin_work(struct fz_server *s);
 void fz_server_end_work(struct fz_server *s);
-/* Read a profile, in any format that is known, and store it. An id of "" is made of the content. */
+/* Read a profile in any supported format and store it. An id of "" is derived from the content. */
 int fz_server_store(struct fz_server *s, const struct fz_server_push *push,
 		    struct fz_server_pushed *ret, struct fz_error *err);
 
 struct fz_server_item {
 	struct fz_server_push push;
-	/* what came of it */
+	/* results */
 	struct fz_server_pushed pushed;
 	int result;
 	struct fz_error err;
 };
-/* Several at once, each as if it came alone; they reach the disk together. All are in memory
+/* Store several pushes, each as if alone; they are written to disk together. All are in memory
  * meanwhile. */
 void fz_server_store_all(struct fz_server *s, struct fz_server_item *items, size_t n);
 
-/* Keep what was pushed as it came; *ret: whether this server keeps such. */
+/* Keep the body of a push unchanged. *ret: does this server keep recordings? */
 int fz_server_keep(struct fz_server *s, const struct fz_server_push *push,
 		   const struct fz_server_pushed *pushed, bool *ret, struct fz_error *err);
 
-/* label=, since=, until= and metric= of a request; texts are the request's and the labels'. */
+/* Read label=, since=, until= and metric= of a request; texts borrow from the request and `labels`.
+ */
 int fz_server_take_query(const struct fz_http_request *q, struct fz_buf *labels,
 			 struct fz_fleet_query *ret, struct fz_error *err);
 /* A service over time as JSON. */
 int fz_server_timeline(struct fz_server *s, const struct fz_http_request *q,
 		       struct fz_http_answer *ret, struct fz_error *err);
 
-/* ---- what routes answer; `arg` is the struct fz_server ---- */
+/* ---- handlers of routes; `arg` is the struct fz_server ---- */
 
 void fz_answer_push(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_ingest(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
@@ -103,7 +105,7 @@ void fz_answer_recording(void *arg, const struct fz_http_request *q, struct fz_h
 void fz_answer_counts(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_count(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_keep_count(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
-/* Of benchmarks: results.c, accept.c, repository.c, change.c. */
+/* Benchmarks: results.c, accept.c, repository.c, change.c. */
 void fz_answer_run(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_run_page(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 void fz_answer_status(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);

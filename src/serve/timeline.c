@@ -2,7 +2,7 @@
 /* A service over time, for its page (web/service.js) and other clients.
  *
  *   GET /api/timeline?service=S[&since=][&until=][&label=K=V ...][&metric=NAME]
- *   GET /service?name=S     the page, which loads that and comparisons (/api/diff)
+ *   GET /service?name=S     the page, which loads the timeline and comparisons (/api/diff)
  *
  * The response size is bounded (see fleet.h), however long the history is.
  */
@@ -15,7 +15,7 @@
 
 enum { ALARMS = 100, MINUTE_S = 60 };
 
-/* [bucket, cost, host-minutes] of those that have any. */
+/* Write [bucket, cost, host-minutes] of each bucket that has data. */
 static void add_points(const struct fz_fleet_timeline *t, uint32_t band, struct fz_json *j)
 {
 	const struct fz_fleet_amount *row = &t->amounts[(size_t)band * t->buckets];
@@ -51,7 +51,7 @@ static void add_bands(const struct fz_fleet_timeline *t, struct fz_json *j)
 	fz_json_close(j, ']');
 }
 
-/* A stored alarm is a line of JSON already. */
+/* The text of a stored alarm is JSON. */
 static void add_alarm(void *arg, const struct fz_fleet_alarm *a)
 {
 	fz_json_raw(arg, fz_str_of(a->text));

@@ -5,7 +5,7 @@
  *   handshake -> in use -> {chain, key} -> earlier -> {chain, key} -> ...
  *
  * A handshake may still refer to an earlier one, so they are freed together at the end.
- * libmicrohttpd passes no argument to the callback, so what is in use is global.
+ * libmicrohttpd passes no argument to the callback, so the current certificate is global.
  */
 #include "serve/tls.h"
 
@@ -58,7 +58,7 @@ static gnutls_datum_t datum_of(const char *text)
 	return (gnutls_datum_t){ (unsigned char *)(void *)text, (unsigned)strlen(text) };
 }
 
-/* Whether the key is that of the certificate. */
+/* Does the key belong to the certificate? */
 static bool is_pair(const gnutls_datum_t *certificate, const gnutls_datum_t *key)
 {
 	gnutls_certificate_credentials_t pair;

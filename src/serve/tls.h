@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 
-/* From now on, new connections get this certificate with its chain (PEM texts). On error the former
- * one stays. FZ_EUSAGE: not a certificate and its key. */
+/* Use this certificate with its chain (PEM texts) for new connections. On error the previous one
+ * stays in use. FZ_EUSAGE if they are not a certificate and its key. */
 int fz_tls_use(const char *certificate, const char *key, struct fz_error *err);
-/* What MHD_OPTION_HTTPS_CERT_CALLBACK is given, after fz_tls_use. */
+/* Callback for MHD_OPTION_HTTPS_CERT_CALLBACK; call fz_tls_use first. */
 void *fz_tls_callback(void);
-/* When no connection is left. */
+/* Free all certificates; no connection may be open. */
 void fz_tls_release(void);

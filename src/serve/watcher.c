@@ -4,12 +4,10 @@
  * long.
  *
  *   push -> {project, service, version, main metric, first, last minute} -> due? -> check -> alarm
- * -> the store
- *                                                                                   -> a file
- *                                                                                   -> a command
- *                                                                                   -> a URL
  *
- * A push only updates a minute. An alarm that is in the store is not raised again. If an alarm
+ *   alarm -> store, file, command, URL
+ *
+ * A push only updates a release's minutes. An alarm in the store is not raised again. If an alarm
  * cannot be delivered, the log says so, and the alarm stays on the server's page.
  */
 #include "serve/watcher.h"
@@ -36,19 +34,19 @@ static const int64_t quiet = 2000000000, patience = 30000000000; /* ns */
 struct release {
 	struct release *next;
 	struct fz_fleet_watch watch;
-	char *host;     /* that alone pushed it so far; NULL: several did */
-	int64_t last;   /* the latest minute that was pushed */
-	int64_t pushed; /* when it was last; fz_clock_now() */
-	int64_t due;    /* since when a check is due; 0: none is */
+	char *host;     /* the only host that pushed so far; NULL: several */
+	int64_t last;   /* latest pushed minute */
+	int64_t pushed; /* time of the last push; fz_clock_now() */
+	int64_t due;    /* since when a check is due; 0: not due */
 };
 
 struct fz_watcher {
 	struct fz_server *server;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* for the members below */
 	pthread_cond_t stop;
 	bool stopping;
-	struct release *releases; /* that came last first */
+	struct release *releases; /* most recently pushed first */
 	uint32_t n;
 };
 
@@ -65,7 +63,7 @@ static void free_release(struct release *r)
 	free(r);
 }
 
-/* Taken out of the list. */
+/* Remove a release from the list and return it; NULL if there is none. */
 static struct release *take(struct fz_watcher *w, const struct fz_fleet_push *push,
 			    const char *metric)
 {
@@ -91,7 +89,7 @@ static void put(struct fz_watcher *w, struct release *r)
 	w->n++;
 }
 
-/* The one that nobody pushes any more. */
+/* Drop the least recently pushed release. */
 static void drop_oldest(struct fz_watcher *w)
 {
 	struct release **at = &w->releases;
@@ -103,8 +101,8 @@ static void drop_oldest(struct fz_watcher *w)
 	w->n--;
 }
 
-/* One host whose clock is behind, or that tries the release long before the others, would set times
- * of checks that are hours apart when the others begin. So the second host begins anew. */
+/* If the first host's clock is behind, or it ran the release long before the others, checks would
+ * be hours apart by the time the others start. So the second host restarts the checks. */
 static void meet(struct release *r, const char *host, int64_t first)
 {
 	if (!r->host || (host && strcmp(r->host, host) == 0))
@@ -118,7 +116,7 @@ static void meet(struct release *r, const char *host, int64_t first)
 	r->host = NULL;
 }
 
-static void tell_metric(struct fz_watcher *w, const struct fz_fleet_push *push,
+static void note_metric(struct fz_watcher *w, const struct fz_fleet_push *push,
 			const struct fz_fleet_batch *b, uint32_t kind)
 {
 	fz_auto(fz_free_ptr) char *metric =
@@ -156,11 +154,11 @@ void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
 	pthread_mutex_lock(&w->lock);
 	for (uint32_t kind = 0; kind < b->kind_n; kind++)
 		if (b->kinds[kind].main)
-			tell_metric(w, push, b, kind);
+			note_metric(w, push, b, kind);
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* ---- who hears of it ---- */
+/* ---- notifications ---- */
 
 int fz_alarm_file_open(const char *path, FILE **ret, struct fz_error *err)
 {
@@ -186,13 +184,13 @@ static void append_to_file(const struct fz_server *s, const char *text)
 		return;
 	}
 	bool written = fprintf(out, "%s\n", text) > 0;
-	/* Closing is what writes. */
+	/* Data is written on close. */
 	if (fclose(out) || !written)
 		s->say("--alarm-file: cannot write an alarm");
 }
 
-/* Starts it with that input; what it prints goes where our messages go, and signals that end us end
- * it as well. */
+/* Start a command with an input; its output goes to our standard error, and no signals are blocked.
+ */
 static bool spawn(const char *const argv[], int input, pid_t *ret)
 {
 	posix_spawn_file_actions_t files;
@@ -212,7 +210,7 @@ static bool spawn(const char *const argv[], int input, pid_t *ret)
 	return good;
 }
 
-/* Nobody waits for it for more than a minute. */
+/* Run the alarm command, for a minute at most. */
 static void run_command(const struct fz_server *s, const char *text)
 {
 	const char *const argv[] = { "timeout", "-k", "5", "60", "sh", "-c", s->options.alarm_run,
@@ -243,7 +241,7 @@ static void ask_url(const struct fz_server *s, const char *text)
 	s->say(err.message);
 }
 
-static void tell(const struct fz_server *s, const struct fz_fleet_alarm *a, const char *metric)
+static void notify(const struct fz_server *s, const struct fz_fleet_alarm *a, const char *metric)
 {
 	fz_auto(fz_free_ptr) char *line =
 		fz_asprintf("alarm: %s@%s: %s costs more than in %s (%s)", a->service, a->head,
@@ -279,7 +277,7 @@ static int check(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_er
 	r = fz_fleet_raise(s->writer, watch->project, &alarm, &is_new, err);
 	pthread_mutex_unlock(&s->writing);
 	if (!r && is_new)
-		tell(s, &alarm, watch->metric);
+		notify(s, &alarm, watch->metric);
 	return r;
 }
 
@@ -293,7 +291,7 @@ static bool is_due(struct release *r, int64_t now)
 	return now - r->pushed >= quiet || now - r->due >= patience;
 }
 
-/* One that is due, taken out of the list so that it is nobody else's. */
+/* Remove and return a release that is due for a check; NULL if there is none. */
 static struct release *next_due(struct fz_watcher *w)
 {
 	int64_t now = fz_clock_now();
@@ -311,7 +309,7 @@ static struct release *next_due(struct fz_watcher *w)
 	return NULL;
 }
 
-/* Minutes may have been pushed meanwhile. */
+/* Put a checked release back, merging pushes received meanwhile. */
 static void put_back(struct fz_watcher *w, struct release *r)
 {
 	const struct fz_fleet_watch *v = &r->watch;

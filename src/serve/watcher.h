@@ -11,10 +11,10 @@ struct fz_server;
 struct fz_watcher;
 
 void fz_watcher_start(struct fz_server *s, struct fz_watcher **ret);
-/* A push was stored: its project, service and version, and its minutes. */
+/* Note a stored push: its project, service and version, and its minutes. */
 void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
 		     const struct fz_fleet_batch *b);
 /* Waits for a running check or command. */
 void fz_watcher_stop(struct fz_watcher *w);
-/* To append alarms; made where it is missing, and not through a link that a stranger made. */
+/* Open a file for appending alarms. Creates a missing one; does not follow links of other users. */
 int fz_alarm_file_open(const char *path, FILE **ret, struct fz_error *err);
