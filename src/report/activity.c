@@ -11,10 +11,10 @@
 
 #include "profile/states.h"
 
-/* A slot of fewer samples would show chance. */
+/* With fewer samples a slot would show mostly noise. */
 enum { SAMPLES_A_SLOT = 4, SLOTS_MIN = 10, COLUMNS_MIN = 80 };
 
-/* The weights to spread: CPU time, or else wall time on a CPU. FZ_NONE: nothing is known. */
+/* Metric to spread: CPU time, else wall time on a CPU. FZ_NONE if neither is known. */
 static uint32_t find_weights(const struct fz_profile *p, bool *ret_on_cpu)
 {
 	uint32_t cpu = fz_profile_find_metric(p, FZ_STR("cpu"));
@@ -22,7 +22,7 @@ static uint32_t find_weights(const struct fz_profile *p, bool *ret_on_cpu)
 	fz_auto(fz_free_ptr) struct fz_states *states = fz_profile_states(p);
 	const struct fz_states *all = &states[p->thread_count];
 	uint32_t metric = cpu != FZ_NONE ? cpu : wall;
-	/* Others store nominal intervals, which may add up to more than the time. */
+	/* Other recorders store nominal intervals, which may add up to more than the real time. */
 	bool timed =
 		fz_profile_is_ours(p) && p->samples.timed && p->run_count <= 1 && !p->per_round;
 
@@ -41,7 +41,7 @@ static void spread(double from, double to, double slot, uint32_t n, double *cpus
 			   slot;
 }
 
-/* When the last sample was, in ns since the run began. */
+/* Time of the last sample, in ns since the run began. */
 static int64_t find_end(const struct fz_profile *p)
 {
 	int64_t end = 0;
@@ -81,7 +81,7 @@ static void add_bar(double part, bool ascii, struct fz_buf *out)
 		  "\u2588" },
 		{ " ", ".", ":", "-", "=", "+", "*", "#", "@" },
 	};
-	/* Little is not nothing. */
+	/* a small part must still be visible */
 	int height = part > 0 ? FZ_MAX(1, (int)(part * 8 + 0.5)) : 0;
 
 	fz_buf_str(out, bars[ascii][FZ_MIN(height, 8)]);

@@ -21,13 +21,13 @@
 
 enum { RUNS_DEFAULT = 3, RUNS_MAX = 100, COMMAND_MAX = 4000, COMMIT_DIGITS = 10 };
 
-/* Of its time a program waits so much for disks that it is told of. */
+/* Share of a program's time above which waits for disks are reported. */
 #define DISK_LIMIT 0.05
 
 /* ---- notes ---- */
 
-/* "waits for a processor (base 12.0 %, head 31.4 %)", when one of them is above the limit; `begin`
- * before the first. */
+/* Append "waits for a processor (base 12.0 %, head 31.4 %)" if either share is above the limit,
+ * after `begin` if it is the first. */
 static void add_shares(const char *begin, const char *what, const double *share, double limit,
 		       struct fz_buf *out)
 {
@@ -67,7 +67,7 @@ static void add_busy(const struct fz_diff *d, struct fz_buf *out)
 			   shares[i].limit, out);
 }
 
-/* Several runs show how much that varies. */
+/* Only for single runs: several show how much disk time varies. */
 static void add_disk(const struct fz_diff *d, struct fz_buf *out)
 {
 	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
@@ -109,7 +109,7 @@ static double first_start(const struct fz_profile *p)
 	return first;
 }
 
-/* Releases follow one another, and nobody can have it otherwise. */
+/* Did runs alternate? Also true for releases in a fleet, which cannot. */
 static bool is_in_turn(const struct fz_diff *d)
 {
 	if (fz_profile_is_fleet(d->profile[FZ_HEAD]))
@@ -139,7 +139,7 @@ static void add_order(const struct fz_diff *d, struct fz_buf *out)
 	}
 }
 
-/* ---- is there anything to find out? ---- */
+/* ---- is the result open? ---- */
 
 static bool is_sampled(const struct fz_judgement *j)
 {
@@ -147,8 +147,9 @@ static bool is_sampled(const struct fz_judgement *j)
 	       j->method == FZ_JUDGE_RUNS;
 }
 
-/* A change of one run a side that is beyond doubt needs no better order. What runs in turn became
- * certain of holds on a busy machine, too: their interval has what its noise did. */
+/* Would another measurement help? A certain change of a single run per side needs no better order;
+ * a verdict from alternating runs holds on a busy machine, too, since their interval includes that
+ * noise. */
 static bool is_open(const struct fz_diff *d, const struct fz_judgement *j, bool busy)
 {
 	if (j->run.word == FZ_RUN_UNKNOWN)
@@ -156,9 +157,9 @@ static bool is_open(const struct fz_diff *d, const struct fz_judgement *j, bool 
 	return j->method == FZ_JUDGE_RUNS ? !is_in_turn(d) : busy;
 }
 
-/* ---- what is to be pasted ---- */
+/* ---- the command to paste ---- */
 
-/* A terminal shows it as it is, and a shell gets it as it was. */
+/* Does a terminal show the text unchanged, so that it can be pasted? */
 static bool can_be_pasted(struct fz_str s)
 {
 	char plain[COMMAND_MAX], shown[4 * COMMAND_MAX];
@@ -178,7 +179,7 @@ static void add_quoted(struct fz_str s, struct fz_buf *out)
 	fz_buf_shell_word(out, text);
 }
 
-/* The command of a side as one word; with its folder where the sides have two. */
+/* Append a side's command as one word, with its folder if the sides have different ones. */
 static void add_side(const struct fz_diff *d, enum fz_side s, struct fz_buf *out)
 {
 	struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], "cwd");
@@ -196,7 +197,7 @@ static void add_side(const struct fz_diff *d, enum fz_side s, struct fz_buf *out
 	fz_buf_shell_word(out, text.p);
 }
 
-/* By the CPU clock a program that waits does nothing. */
+/* Did the program wait most of its time? The CPU clock would not show that. */
 static bool mostly_waits(const struct fz_profile *p)
 {
 	double used = 0, lasted = 0;
@@ -210,12 +211,12 @@ static bool mostly_waits(const struct fz_profile *p)
 	return used < lasted / 2;
 }
 
-/* Runs a side that would show 5 %; 0: more than anybody would take. */
+/* Number of runs per side needed to detect 5 %; 0 if that is unreasonably many. */
 static uint32_t runs_needed(const struct fz_diff *d, const struct fz_judgement *j)
 {
 	uint32_t have = FZ_MIN(d->profile[FZ_BASE]->run_count, d->profile[FZ_HEAD]->run_count);
 
-	/* Also false when it is not known. */
+	/* Also true for NaN: unknown. */
 	if (j->run.word != FZ_RUN_UNKNOWN || !(j->run.more_runs > 0))
 		return FZ_MAX(have, (uint32_t)RUNS_DEFAULT);
 	if (j->run.more_runs > RUNS_MAX)
@@ -223,7 +224,8 @@ static uint32_t runs_needed(const struct fz_diff *d, const struct fz_judgement *
 	return FZ_MAX(have + (uint32_t)ceil(j->run.more_runs), (uint32_t)RUNS_DEFAULT);
 }
 
-/* Of one run a side nobody knows how much of its noise is left when runs are taken in turn. */
+/* Is --count the only way left? Not known for a single run per side: alternating runs may have less
+ * noise. */
 static bool only_counts_help(const struct fz_diff *d, const struct fz_judgement *j)
 {
 	return j->method == FZ_JUDGE_RUNS && is_in_turn(d) && runs_needed(d, j) == 0;
@@ -246,7 +248,7 @@ static void add_options(const struct fz_diff *d, const struct fz_judgement *j, s
 		fz_buf_printf(out, " -n %u", runs);
 }
 
-/* The commit that the base ran, without edits; "" when nobody knows. */
+/* The commit that the base ran, without edits; "" if unknown. */
 static struct fz_str commit_of_base(const struct fz_diff *d)
 {
 	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
@@ -255,13 +257,13 @@ static struct fz_str commit_of_base(const struct fz_diff *d)
 
 	if (!fz_str_eq(fz_profile_fact(base, "git.dirty"), FZ_STR("no")))
 		return FZ_STR("");
-	/* Of the same code only more runs say more. */
+	/* Same code on both sides: only more runs help. */
 	if (fz_str_eq(commit, fz_profile_fact(head, "git.commit")) && !edited)
 		return FZ_STR("");
 	return (struct fz_str){ commit.p, FZ_MIN(commit.n, (size_t)COMMIT_DIGITS) };
 }
 
-/* A command that fails measures nothing, however often it is run. */
+/* Only successful commands that can be pasted are worth repeating. */
 static bool can_run_again(const struct fz_diff *d)
 {
 	if (d->urgent)
@@ -280,7 +282,7 @@ static bool same_fact(const struct fz_diff *d, const char *key)
 			 fz_profile_fact(d->profile[FZ_HEAD], key));
 }
 
-/* "project/sub" of /home/me/project/sub in the checkout /home/me/project. */
+/* "project/sub" for /home/me/project/sub in the checkout /home/me/project. */
 static struct fz_str place_in_checkout(const struct fz_profile *p)
 {
 	struct fz_str cwd = fz_profile_fact(p, "cwd"), top = fz_profile_fact(p, "checkout");
@@ -291,7 +293,8 @@ static struct fz_str place_in_checkout(const struct fz_profile *p)
 	return (struct fz_str){ cwd.p + above, cwd.n - above };
 }
 
-/* Also in two checkouts of a project: that of a revision, as compare makes it, is gone. */
+/* Did both sides run in the same place? True also for two checkouts of a project: compare's
+ * checkout of a revision no longer exists. */
 static bool same_place(const struct fz_diff *d)
 {
 	if (same_fact(d, "cwd"))

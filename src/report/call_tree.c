@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Folding a call tree; see call_tree.h.
  *
- * Each source node goes to one row, chosen by the row of its caller and by whose code both are:
+ * Each source node goes to one row, chosen by its caller's row and the origin of both:
  *
  *   own code                            a row of its own
  *   foreign, called by own code         a row of its own, the entry to a library
@@ -24,17 +24,17 @@ enum {
 	PACKAGES_SHOWN = 3,
 };
 
-/* In place of a function: no profile has so many. */
+/* Map key in place of a function: no profile has that many functions. */
 #define KEY_OF_KIND(kind) (UINT32_MAX - 16 + (uint32_t)(kind))
 
 struct builder {
 	struct fz_call_tree *t;
 	const struct fz_call_source *s;
-	uint32_t top;             /* the row that all hang below */
+	uint32_t top;             /* the row above all others */
 	uint32_t *row;            /* of each source node */
-	uint32_t *first;          /* where its function was opened on its path */
-	uint32_t *times;          /* of such a node: how often the function is on a stack at most */
-	bool *machinery, *runner; /* of functions */
+	uint32_t *first;          /* by node: the outermost node of its function on its path */
+	uint32_t *times;          /* by such a node: most occurrences on one stack */
+	bool *machinery, *runner; /* by function */
 	enum fz_call_fold fold;
 };
 
@@ -102,7 +102,8 @@ static void add_member(struct builder *b, uint32_t row, uint32_t i)
 
 /* ---- recursion ---- */
 
-/* Going along the preorder, the nodes from the root to the current one are open. */
+/* Walks in preorder; `open` is the current node, and `count` counts functions from the root to
+ * it. */
 static void count_recursion(struct builder *b)
 {
 	const struct fz_call_source *s = b->s;
@@ -124,7 +125,7 @@ static void count_recursion(struct builder *b)
 	}
 }
 
-/* The row above, or the one given, that is of the node's function; FZ_NONE: it is not folded. */
+/* The row of the node's function among `row` and those above; FZ_NONE: do not fold. */
 static uint32_t recursion(const struct builder *b, uint32_t i, uint32_t row)
 {
 	if (!b->t->functions[b->s->function[i]].recurs || b->first[i] == i ||
@@ -147,14 +148,14 @@ static bool is_module(const struct builder *b, uint32_t function)
 	return fz_str_eq(b->t->functions[function].name, FZ_STR("<module>"));
 }
 
-/* Where only imports are folded all other code has rows. */
+/* If only imports are folded, all other code has rows. */
 static bool has_row(const struct builder *b, uint32_t function)
 {
 	return b->t->functions[function].own ||
 	       (b->fold == FZ_CALL_FOLD_IMPORTS && !b->machinery[function] && !b->runner[function]);
 }
 
-/* Machinery costs what the modules cost that it loads. */
+/* Machinery is always folded: its cost is mostly that of the modules that it loads. */
 static bool keeps(const struct builder *b, uint32_t function)
 {
 	return b->t->functions[function].keep && !b->machinery[function];
@@ -173,7 +174,7 @@ static uint32_t hide(struct builder *b, uint32_t i, uint32_t row)
 	return row;
 }
 
-/* Below STARTUP: the program itself starts at the top again. */
+/* Place a node below STARTUP: the program itself starts again at the top. */
 static uint32_t place_started(struct builder *b, uint32_t i, uint32_t row)
 {
 	uint32_t f = b->s->function[i], caller = b->s->function[b->s->parent[i]];
@@ -185,7 +186,7 @@ static uint32_t place_started(struct builder *b, uint32_t i, uint32_t row)
 	return keeps(b, f) ? child(b, row, f, FZ_CALL_FUNCTION) : row;
 }
 
-/* Below MACHINERY: modules are imported by whoever asked for them. */
+/* Place a node below MACHINERY: a module becomes an import of the importing row. */
 static uint32_t place_imported(struct builder *b, uint32_t i, uint32_t row)
 {
 	uint32_t f = b->s->function[i], importer = b->t->calls[row].parent;
@@ -305,7 +306,7 @@ void fz_call_tree_sum(struct fz_call_tree *t)
 			if (c->parent != FZ_NONE)
 				t->calls[c->parent].total[side] += c->total[side];
 		}
-		/* One frame takes no more room than the word for it. */
+		/* a single frame takes no more room than a HIDDEN row */
 		if (c->kind == FZ_CALL_HIDDEN && c->frames == 1) {
 			c->kind = FZ_CALL_FUNCTION;
 			c->function = t->members[c->members].function;
@@ -324,7 +325,7 @@ void fz_call_tree_release(struct fz_call_tree *t)
 
 /* ---- names ---- */
 
-/* Behind the folder that modules are imported from. */
+/* The path below the folder from which modules are imported. */
 static struct fz_str below_library(struct fz_str file)
 {
 	static const char *const folders[] = { "site-packages/", "dist-packages/", "lib/python",
@@ -351,7 +352,7 @@ static bool is_identifier(struct fz_str s)
 	return s.n && !isdigit((unsigned char)s.p[0]);
 }
 
-/* Behind the last folder that no package can be called as. */
+/* The path below the last folder whose name is not a valid package name. */
 static struct fz_str importable(struct fz_str path)
 {
 	const char *end = path.p + path.n, *slash;
@@ -396,7 +397,7 @@ static int compare_packages(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-/* "json" of json.decoder, "libc.so.6" of native code; "" where nothing is known. */
+/* "json" for json.decoder, "libc.so.6" for native code; "" if unknown. Freed by the caller. */
 static char *package_of(const struct fz_call_function *f)
 {
 	const struct fz_profile *p = f->place.profile;
@@ -410,7 +411,7 @@ static char *package_of(const struct fz_call_function *f)
 	if (file.n && (!strchr("~[<", file.p[0]) || fz_str_starts(file, "<frozen ")))
 		fz_call_module(file, &name);
 	char *dot = name.n ? memchr(name.p, '.', name.n) : NULL;
-	/* "list.c" is no package. */
+	/* "list.c" is not a package */
 	if (dot && (fz_str_ends(file, ".py") || file.p[0] == '<'))
 		*dot = '\0';
 	return fz_buf_take(&name);
@@ -428,7 +429,7 @@ void fz_call_packages(const struct fz_call_tree *t, uint32_t call, struct fz_buf
 			i++;
 		if (i == n)
 			list[n++].name = fz_strdup(name);
-		/* Who loads modules says less than which. */
+		/* The loaded modules are more informative than the import machinery. */
 		if (!fz_machinery_imports(t->functions[t->members[m].function].place.file))
 			list[i].self += t->members[m].self;
 		free(name);

@@ -23,7 +23,7 @@
 
 enum { NAMES_SHOWN = 3, NAME_COLUMNS = 40 };
 
-/* Smaller differences, as a part of the run, are not worth a line. */
+/* Smaller differences, as a fraction of the run, are left out. */
 static const double open_share = 0.01;
 static const double code_share = 0.001;
 
@@ -46,9 +46,9 @@ static void add_name(struct fz_str name, uint32_t before, const char *title,
 	fz_table_text(name, NAME_COLUMNS, style, out);
 }
 
-/* ---- what else there is ---- */
+/* ---- other differences ---- */
 
-/* Code of one side alone, as far as the other's sources show that it has none. */
+/* Print code that only one side has, if the other side's sources prove that it does not. */
 static void print_code(const struct fz_diff *d, const char *title, enum fz_state state,
 		       const struct fz_style *style, struct fz_buf *out)
 {
@@ -90,7 +90,7 @@ static void print_renamed(const struct fz_diff *d, const struct fz_style *style,
 	print_sentence(&line, style, out);
 }
 
-/* The largest differences that noise could explain. */
+/* Print the largest differences that noise could explain. */
 static void print_open(const struct fz_diff *d, const struct fz_judgement *j,
 		       const struct fz_style *style, struct fz_buf *out)
 {
@@ -203,7 +203,7 @@ static void print_measured(const struct fz_diff *d, const struct fz_judgement *j
 	print_sentence(&line, style, out);
 }
 
-/* Notes by their first words, then the first warning. */
+/* Print short forms of the notes, then the first warning. */
 static void print_limits(const struct fz_diff *d, const struct fz_advice *b,
 			 const struct fz_style *style, struct fz_buf *out)
 {

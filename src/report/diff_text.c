@@ -28,7 +28,7 @@
 
 enum { UNKNOWN_ROWS = 5, LIST_ROWS = 8, VALUE_COLUMNS = 9, LABEL_COLUMNS = 40 };
 
-/* Before a function's name, with values of `w` columns: in a list. */
+/* Column of a function's name in a list, with values of `w` columns. */
 #define LIST_NAME_COLUMN(w) (2 * (w) + 3)
 static const char origin_words[] = "extracted from ";
 
@@ -70,7 +70,7 @@ static enum fz_hue row_hue(const struct fz_finding *r)
 	return r->change > 0 ? FZ_HUE_RED : FZ_HUE_BLUE;
 }
 
-/* Right in its column; its sign may take more bytes than columns. */
+/* Print the interval, aligned to the right; its sign may take more bytes than columns. */
 static void print_interval(const struct view *v, const struct fz_finding *r, int columns)
 {
 	char text[FZ_INTERVAL_SIZE];
@@ -79,13 +79,13 @@ static void print_interval(const struct view *v, const struct fz_finding *r, int
 	fz_buf_printf(v->out, "%*s%s", FZ_MAX(0, columns - (int)fz_str_columns(s)), "", text);
 }
 
-/* Before a function's name in a table, with values of `width` columns. */
+/* Column of a function's name in a table, with values of `width` columns. */
 static unsigned name_column(const struct view *v, int width)
 {
 	return (unsigned)(4 * width + 18 + (fz_findings_scaled(v->d) ? width + 1 : 0));
 }
 
-/* "before", "expected" where that is another, "after". */
+/* Print "before", "expected" if it differs, and "after". */
 static void print_values(const struct view *v, double before, double expected, double after,
 			 int width)
 {
@@ -116,7 +116,7 @@ static void print_row(const struct view *v, const struct fz_finding *r, int widt
 	fz_buf_char(v->out, '\n');
 }
 
-/* Times are short; counts may need more room. */
+/* The larger of `width` and the value's width: times are short, counts may need more room. */
 static int widest(const struct view *v, double value, int width)
 {
 	char text[FZ_NUMBER_SIZE];
@@ -136,13 +136,13 @@ static int value_width(const struct view *v, const struct fz_findings *f, uint32
 	return width;
 }
 
-/* Differences in the last digits of a scaled value are no change. */
+/* Is it a change, rather than rounding in the last digits of a scaled value? */
 static bool is_change(const struct fz_finding *r)
 {
 	return fabs(r->change) > 1e-9 * FZ_MAX(fabs(r->expected), fabs(r->after));
 }
 
-/* All that changed, then the largest differences that noise could explain. */
+/* Number of rows: all that changed, then the largest differences that noise could explain. */
 static uint32_t rows_shown(const struct view *v, const struct fz_findings *f)
 {
 	uint32_t changed = f->count[FZ_VERDICT_CHANGED];
@@ -155,7 +155,7 @@ static uint32_t rows_shown(const struct view *v, const struct fz_findings *f)
 	return shown;
 }
 
-/* Unsure functions of start-up and imports, in one row; totals overlap and have no sum. */
+/* Print unsure functions of start-up and imports in one row; overlapping totals have no sum. */
 static void print_startup(const struct view *v, const struct fz_findings *f, bool total, int width)
 {
 	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
@@ -175,7 +175,7 @@ static void print_startup(const struct view *v, const struct fz_findings *f, boo
 		      fz_format_plural(f->startup, "function", count));
 }
 
-/* "3 moved imports, +12.0 ms net" */
+/* Print "3 moved imports, +12.0 ms net". */
 static void print_imports(const struct view *v, const struct fz_findings *f, int width)
 {
 	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
@@ -209,7 +209,7 @@ static void print_title(const struct view *v, const char *title, const struct fz
 		fz_findings_summary(f, v->d, v->judgement, v->style, &line);
 	fz_buf_str(&line, with_unsure ? " (?)." : ".");
 	print_sentence(v, &line);
-	v->out->n--; /* the end of the line comes after the colour's */
+	v->out->n--; /* the newline comes after the end of the colour */
 	fz_buf_printf(v->out, "%s\n", fz_hue_off(v->style, FZ_HUE_BOLD));
 }
 
@@ -245,7 +245,7 @@ static void print_table(const struct view *v, const char *title, bool total)
 	fz_findings_release(&f);
 }
 
-/* Whether a total says what the self cost has said already. */
+/* Does a total only repeat the change of the self cost? */
 static bool repeats_self(const struct view *v, const struct fz_finding *r)
 {
 	const struct fz_diff *d = v->d;
@@ -256,7 +256,7 @@ static bool repeats_self(const struct view *v, const struct fz_finding *r)
 	       fabs(r->change - change) <= 0.05 * fabs(change);
 }
 
-/* Totals that changed, except where the change in the self cost is the change in the total. */
+/* Print changed totals, except of functions in which only the self cost changed. */
 static void print_changed_totals(const struct view *v)
 {
 	struct fz_findings f;
@@ -331,7 +331,7 @@ static void print_headline(const struct view *v)
 struct listed {
 	const struct fz_diff_function *f;
 	double self, total;
-	bool startup; /* and nothing is known of its cost */
+	bool startup; /* of start-up, with uncertain cost */
 };
 
 static int compare_listed(const void *pa, const void *pb)
@@ -345,13 +345,14 @@ static int compare_listed(const void *pa, const void *pb)
 	return compare_functions(a->f, b->f);
 }
 
-static bool is_told(const struct fz_judgement *j, uint32_t function)
+static bool has_changed(const struct fz_judgement *j, uint32_t function)
 {
 	return j->self[function].verdict == FZ_VERDICT_CHANGED ||
 	       j->total[function].verdict == FZ_VERDICT_CHANGED;
 }
 
-/* Functions that only one side has, by falling total; those of start-up and imports at the end. */
+/* Functions that only one side has, by descending total; those of start-up and imports at the end.
+ * Freed by the caller. */
 static struct listed *list_functions(const struct view *v, enum fz_state state,
 				     enum fz_presence presence, uint32_t *ret_n)
 {
@@ -366,7 +367,7 @@ static struct listed *list_functions(const struct view *v, enum fz_state state,
 		if (f->state == state && f->presence == presence)
 			list[n++] = (struct listed){ f, (double)f->cost.self[side],
 						     (double)f->cost.total[side],
-						     startup[i] && !is_told(v->judgement, i) };
+						     startup[i] && !has_changed(v->judgement, i) };
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), compare_listed);
@@ -374,7 +375,7 @@ static struct listed *list_functions(const struct view *v, enum fz_state state,
 	return list;
 }
 
-/* A program's start-up is sampled once or never: functions that small are only counted. */
+/* Smaller functions are only counted, not listed: most are start-up code, sampled once or never. */
 static const double listed_share = 0.001;
 
 static uint32_t count_shown(const struct fz_diff *d, enum fz_state state, const struct listed *list,
@@ -411,7 +412,7 @@ static void print_listed(const struct view *v, const struct listed *l, int width
 	fz_buf_printf(v->out, "%s\n", fz_hue_off(v->style, FZ_HUE_DIM));
 }
 
-/* Those that are not listed, in one line. */
+/* Print a line for the functions that are not listed. */
 static void print_rest(const struct view *v, const struct listed *list, uint32_t n, int width,
 		       const char *what)
 {
@@ -457,7 +458,7 @@ static void print_list(const struct view *v, const char *title, enum fz_state st
 	print_rest(v, list + startup, n - startup, width, "function");
 }
 
-/* What is known comes first. */
+/* Print lists of new and removed functions: those proven by the sources first. */
 static void print_lists(const struct view *v)
 {
 	static const struct {

@@ -34,7 +34,7 @@ void fz_disk_text_release(struct fz_disk_text *t)
 	*t = (struct fz_disk_text){ 0 };
 }
 
-/* Without its end. */
+/* The line without its newline. */
 static struct fz_str line_at(const struct fz_disk_text *t, int32_t line)
 {
 	uint32_t from = t->lines[line - 1], to = t->lines[line];
@@ -46,8 +46,8 @@ static struct fz_str line_at(const struct fz_disk_text *t, int32_t line)
 
 /* ---- functions ---- */
 
-/* What a lambda, a comprehension or an annotation stands in: all before the last part. The last
- * part of "f.<locals>.<lambda>" has a name that nobody wrote. */
+/* The qualified name without trailing lambdas, comprehensions and annotations, whose names are not
+ * in the source: "f" for "f.<locals>.<lambda>". */
 static struct fz_str written_part(struct fz_str name)
 {
 	static const char locals[] = ".<locals>";
@@ -82,7 +82,8 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-/* A type alias and the bound of a type variable have code, too, under names that no "def" gives. */
+/* Is the name a word of the line, but no "def" or "class"? Type aliases and bounds of type
+ * variables have code, too. */
 static bool is_named_on_line(const struct fz_disk_text *t, struct fz_str name, int32_t line)
 {
 	const char *dot = memrchr(name.p, '.', name.n);
@@ -115,13 +116,13 @@ static bool fits_function(const struct fz_disk_text *t, struct fz_str name, int3
 
 /* ---- columns ---- */
 
-/* A piece of an f-string may begin and end with anything between these. */
+/* Can the character precede or follow a piece of an f-string? */
 static bool bounds_piece(char c)
 {
 	return c && strchr("\"'{}:!=", c);
 }
 
-/* Whether code can begin, or end, before that byte of a line. */
+/* Can code begin, or end, before that byte of a line? */
 static bool is_edge(struct fz_str line, int32_t column, bool begins)
 {
 	size_t at = (size_t)column;
@@ -135,7 +136,8 @@ static bool is_edge(struct fz_str line, int32_t column, bool begins)
 	return code && !isspace((unsigned char)code) && !(is_word(before) && is_word(behind));
 }
 
-/* Before 3.12 columns inside of f-strings were of another text. */
+/* Does the frame have usable columns? Before 3.12 those inside f-strings referred to another
+ * text. */
 static bool has_columns(const struct fz_profile *p, const struct fz_frame *f)
 {
 	const uint8_t *v = p->recording.python;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source from disk; see disk_source.h.
  *
- *   functions --(called like source, no text yet)--> candidates --open, read--> texts
- *   frames ----(of a candidate)--> contradicts it? --> what fits becomes source of the profile
+ * functions --(called like source
  *
  * A candidate is rejected for the first reason found.
  */
@@ -17,14 +16,14 @@
 #include <limits.h>
 #include <unistd.h>
 
-enum { NAMED_MAX = 3 }; /* files that are told of one by one */
+enum { NAMED_MAX = 3 }; /* files that are reported by name */
 
 struct candidate {
 	uint32_t file; /* string */
 	bool newer;
 	struct fz_disk_text fit;
 	char *text;
-	struct fz_buf why; /* it is not shown; empty: it is */
+	struct fz_buf why; /* why it is not shown; empty: it is shown */
 };
 
 struct finder {
@@ -46,7 +45,8 @@ static bool is_python(struct fz_str name)
 	return fz_str_ends(name, ".py") || fz_str_ends(name, ".pyw");
 }
 
-/* Nothing else is opened: who makes a profile cannot have a page show what is not source. */
+/* Does the name have a suffix of source files? No other files are opened, so that a crafted profile
+ * cannot show other files in a page. */
 static bool is_called_like_source(struct fz_str name)
 {
 	static const char *const suffixes[] = {
@@ -62,7 +62,7 @@ static bool is_called_like_source(struct fz_str name)
 	return is_python(name);
 }
 
-/* What of a name stands behind a root, without the slash; p is NULL when it does not begin so. */
+/* The part of a name below a root, without the slash; p is NULL if the name is not below it. */
 static struct fz_str behind(struct fz_str name, struct fz_str root)
 {
 	struct fz_str rest = { name.p + root.n, name.n - root.n };
@@ -78,7 +78,7 @@ static struct fz_str behind(struct fz_str name, struct fz_str root)
 	return rest;
 }
 
-/* Where to look for a file; NULL: nowhere. The longest root that fits is the one meant. */
+/* Path of a file on disk, freed by the caller; NULL: none. The longest matching root wins. */
 static char *path_of(struct finder *f, struct fz_str name, bool *ret_mapped)
 {
 	struct fz_source_root *best = NULL;
@@ -99,7 +99,7 @@ static char *path_of(struct finder *f, struct fz_str name, bool *ret_mapped)
 
 /* ---- files ---- */
 
-/* When the program began to run, as early as that is known. */
+/* Earliest known start of the program. */
 static int64_t began(const struct fz_profile *p)
 {
 	int64_t ret = p->stored.written_unix_ns - p->recording.duration_ns;
@@ -110,7 +110,7 @@ static int64_t began(const struct fz_profile *p)
 	return ret;
 }
 
-/* A pipe or a device is not even opened. */
+/* Open a regular file with the owner's rights. Never opens pipes and devices. -1 on failure. */
 static int open_as_owner(const struct fz_stored *stored, const char *path)
 {
 	struct stat st;
@@ -135,7 +135,7 @@ static char *read_file(struct finder *f, const char *path, size_t *ret_n, bool *
 	if (!text)
 		return NULL;
 	*ret_n = (size_t)st.st_size;
-	/* Packages keep the time at which their files were written, far from here. */
+	/* Also check ctime: package managers preserve mtime. */
 	*ret_newer = FZ_MAX(fz_clock_ns(st.st_mtim), fz_clock_ns(st.st_ctim)) > began(f->p);
 	return text;
 }

@@ -42,7 +42,8 @@ void fz_file_pages_release(struct fz_file_pages *p)
 	free(p->page);
 }
 
-/* "src/" + "app.py", "" + "src/app.py": what lies below the folder. */
+/* Is there a file at folder/prefix + file, as "src/" + "app.py"? *ret is its path below the
+ * folder. */
 static bool has_file(struct fz_buf *room, const char *folder, const char *prefix,
 		     struct fz_str file, struct fz_str *ret)
 {

@@ -115,7 +115,7 @@ const char *fz_finding_percent(const struct fz_finding *r, char out[FZ_NUMBER_SI
 		return "from 0";
 	if (r->f->state == FZ_REMOVED)
 		return "to 0";
-	/* Beyond this a factor reads better than a percentage. */
+	/* from here on a factor reads better than a percentage */
 	if (r->change / r->expected >= 99.995) {
 		char number[FZ_NUMBER_SIZE];
 		fz_format_decimal(r->after / r->expected, 0, number);
@@ -174,7 +174,7 @@ static bool is_counted(const struct fz_diff *d)
 	return strcmp(d->unit, "count") == 0;
 }
 
-/* "2.33 s", "2,330 samples" */
+/* Append "2.33 s", "2,330 samples". */
 static void add_total(const struct fz_diff *d, double value, struct fz_buf *out)
 {
 	char number[FZ_NUMBER_SIZE];
@@ -184,7 +184,7 @@ static void add_total(const struct fz_diff *d, double value, struct fz_buf *out)
 		fz_table_add_metric(d->metric, d->unit, out);
 }
 
-/* "2.33 s -> 2.98 s of wall time" */
+/* Append "2.33 s -> 2.98 s of wall time". */
 static void add_totals(const struct fz_diff *d, struct fz_buf *out)
 {
 	add_total(d, (double)d->total[FZ_BASE], out);
@@ -196,7 +196,7 @@ static void add_totals(const struct fz_diff *d, struct fz_buf *out)
 		fz_buf_str(out, " per run");
 }
 
-/* "[-1.2 %, +3.4 %]" */
+/* Append "[-1.2 %, +3.4 %]". */
 static void add_interval(const struct fz_judged_run *run, struct fz_buf *out)
 {
 	char low[FZ_NUMBER_SIZE], high[FZ_NUMBER_SIZE];
@@ -246,7 +246,7 @@ void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 		fz_buf_str(out, " (approximate: sample order unknown)");
 }
 
-/* Why the totals say nothing of the change; NULL when they do. */
+/* Why the totals do not show the change; NULL if they do. */
 static const char *no_change(const struct fz_diff *d, const struct fz_judgement *j)
 {
 	if (j->method == FZ_JUDGE_IDENTICAL)
@@ -261,7 +261,7 @@ static const char *no_change(const struct fz_diff *d, const struct fz_judgement 
 	}
 }
 
-/* The change of the total, with the interval where the verdict did not have it. */
+/* Append the change of the total, with its interval if the verdict did not have it. */
 static void add_change(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)
 {
 	double expected = fz_diff_expected(d, d->total[FZ_BASE]);
@@ -299,7 +299,8 @@ void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
 	fz_buf_char(out, '.');
 }
 
-/* More runs than anybody would take are no advice; advice.h has a better one. */
+/* Append how many more runs are needed, unless that is unreasonably many; advice.h then has a
+ * better one. */
 static void add_more_runs(const struct fz_judgement *j, struct fz_buf *out)
 {
 	char more[FZ_NUMBER_SIZE], goal[FZ_NUMBER_SIZE];
@@ -333,7 +334,7 @@ void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out)
 	fz_buf_char(out, '.');
 }
 
-/* "90 %" or "55 to 98 %" of the best that either recording saw. */
+/* Append the speed as a percentage of the best in both recordings: "90 %" or "55 to 98 %". */
 static void add_speed(const struct fz_speed_range *range, double best, struct fz_buf *out)
 {
 	double low = 100 * best / range->slowest, high = 100 * best / range->fastest;
@@ -365,7 +366,7 @@ void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out)
 	fz_buf_char(out, '.');
 }
 
-/* Two parts of a fleet, which differ by who knows how much. */
+/* Is each side a single part of a fleet? Their variation is unknown. */
 static bool is_too_small(const struct fz_profile *base, const struct fz_profile *head)
 {
 	return fz_profile_is_fleet(base) && fz_profile_is_fleet(head) &&
@@ -418,7 +419,7 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 	}
 }
 
-/* What a value of the base is multiplied for, or why it is not. */
+/* Append why base values are scaled, or why not. */
 static void add_reason(const struct fz_diff *d, struct fz_buf *out)
 {
 	static const char *const agreed = "which leaves most functions unchanged";

@@ -18,11 +18,11 @@ static int64_t base_value(const struct fz_diff *d, int64_t self, bool scaled)
 	return FZ_MAX(v, 1);
 }
 
-/* Nothing is cut. */
+/* Wide enough to cut nothing. */
 static const struct fz_style style = { .columns = 100000 };
 
-/* Each line of the text as a comment. What ends in a number, or in one with a point, would be a
- * path to other tools. */
+/* Write each line of the text as a comment. A line that ends in a number gets a final "#": other
+ * tools would parse it as a path. */
 static void write_comments(const char *text, struct fz_output *out)
 {
 	for (const char *end; *text; text = *end ? end + 1 : end) {

@@ -189,7 +189,7 @@ static void write_markers(struct fz_gecko_writer *w, const struct markers *m)
 
 /* ---- a thread ---- */
 
-/* Recorded processes where they are known; on Linux a main thread's id is its process's. */
+/* The recorded process if known; on Linux a main thread's id is its process's. */
 static uint64_t process_of(const struct fz_gecko_writer *w, const struct fz_thread *t)
 {
 	return t->pid ? t->pid : w->p->threads[w->main_thread].tid;
@@ -223,8 +223,8 @@ static void write_identity(struct fz_gecko_writer *w, uint32_t thread)
 	fz_json_kstr(&w->j, "processName", FZ_STR("Python Process"));
 }
 
-/* Runs follow one another; without times samples do. Never back in time, which the viewer could
- * not bear. */
+/* Times of the samples: runs follow one another; without times, samples do. Times never decrease,
+ * since the viewer could not handle that. */
 static void fill_times(const struct fz_gecko_writer *w, const size_t *rows, size_t n,
 		       int64_t *times)
 {
@@ -262,7 +262,7 @@ static void write_thread(struct fz_gecko_writer *w, uint32_t thread, const size_
 	free(m.steps);
 }
 
-/* Threads in their order, each with its rows in order: a counting sort. */
+/* Write threads in order, each with its rows in order: a counting sort. */
 static void write_threads(struct fz_gecko_writer *w)
 {
 	const struct fz_profile *p = w->p;
@@ -316,7 +316,7 @@ static void write_categories(struct fz_gecko_writer *w)
 	fz_json_close(&w->j, ']');
 }
 
-/* How the viewer shows an instruction; of other markers it shows what they are called. */
+/* Write how the viewer shows an instruction; other markers are shown by name. */
 static void write_schema(struct fz_gecko_writer *w)
 {
 	static const char schema[] =
@@ -375,7 +375,7 @@ static void write_meta(struct fz_gecko_writer *w)
 	fz_json_close(&w->j, '}');
 }
 
-/* The one that is marked, else the first: a viewer without a main thread shows nothing. */
+/* The thread marked as main, else the first: without one the viewer shows nothing. */
 static uint32_t find_main_thread(const struct fz_profile *p)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++)
@@ -448,7 +448,7 @@ int fz_report_gecko(const struct fz_profile *p, struct fz_output *out, struct fz
 
 	if (!p->metric_count)
 		return fz_fail(err, FZ_EINPUT, "the profile has no metric to write");
-	/* It has a word for bytes; what else is no time it would show as samples. */
+	/* Units other than bytes must be times: the viewer would show anything else as samples. */
 	double ns;
 	bool bytes = strcmp(p->metrics[p->default_metric].unit, "bytes") == 0;
 	int r = bytes ? 0 : fz_fit_time(p, "a Firefox profile", &ns, err);

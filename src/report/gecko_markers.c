@@ -58,7 +58,7 @@ void fz_gecko_known_release(struct fz_gecko_known *k)
 	free(k->collecting);
 }
 
-/* Which markers a sample lies in, a bit each. */
+/* Markers of a sample's states, one bit each. */
 static unsigned states_of(const struct fz_gecko_known *k, uint8_t status, uint32_t stack)
 {
 	bool gil = status & FZ_STATUS_HAS_GIL, cpu = status & FZ_STATUS_ON_CPU;

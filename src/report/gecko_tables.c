@@ -18,8 +18,8 @@ uint32_t fz_gecko_string(struct fz_gecko_writer *w, uint32_t string)
 	return w->string_id[string];
 }
 
-/* Behind the profile's own strings stand the names of markers, the file names of its strings, and
- * the names of instructions. */
+/* After the profile's own strings come the names of markers, the file names of its strings, and the
+ * names of instructions. */
 uint32_t fz_gecko_marker_string(struct fz_gecko_writer *w, enum fz_gecko_marker marker)
 {
 	return fz_gecko_string(w, w->p->string_count + marker);
@@ -77,7 +77,7 @@ void fz_gecko_write_strings(struct fz_gecko_writer *w)
 
 typedef int64_t value_of(const struct fz_gecko_writer *w, uint32_t i);
 
-/* FZ_NONE and below 0 are null. */
+/* Write a column; FZ_NONE and negative values become null. */
 static void column(struct fz_gecko_writer *w, const char *name, uint32_t n, value_of *value)
 {
 	fz_json_key(&w->j, name);

@@ -31,7 +31,7 @@ struct page {
 	const struct fz_heat *h;
 	const struct fz_html_options *options;
 	enum fz_heat_view view;
-	uint32_t file; /* of FZ_HEAT_FILE */
+	uint32_t file; /* for FZ_HEAT_FILE */
 	struct fz_columns columns;
 	struct fz_output *out;
 };
@@ -193,8 +193,8 @@ static int write_file(const struct fz_heat *h, const struct fz_html_options *o,
 	return fz_output_close(out, err);
 }
 
-/* The index comes last: with it the pages it names are there. Pages of a longer heat map that was
- * there before go. */
+/* The index is written last, when its pages exist. Surplus pages of an older heat map are
+ * removed. */
 static int write_folder(const struct fz_heat *h, const struct fz_html_options *o,
 			const char *folder, struct fz_error *err)
 {
@@ -213,11 +213,11 @@ static int write_folder(const struct fz_heat *h, const struct fz_html_options *o
 			break;
 	}
 	if (r)
-		rmdir(folder); /* which fails unless it is empty */
+		rmdir(folder); /* fails if it is not empty */
 	return r;
 }
 
-/* ---- what reports call ---- */
+/* ---- public functions ---- */
 
 int fz_report_heatmap_profile(const struct fz_profile *p, const struct fz_html_options *o,
 			      struct fz_output *out, struct fz_error *err)

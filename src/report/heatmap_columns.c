@@ -13,17 +13,17 @@
 #include <stdio.h>
 
 enum {
-	TEXT_BYTES_MAX = 24 << 20, /* of source text in one page; files beyond show none */
+	TEXT_BYTES_MAX = 24 << 20, /* of source text in one page; further files show none */
 	OPCODES = 256,
 };
 
 struct filler {
 	const struct fz_heat *h;
 	enum fz_heat_view view;
-	uint32_t file; /* of FZ_HEAT_FILE */
+	uint32_t file; /* for FZ_HEAT_FILE */
 	bool no_source;
 	struct fz_columns *columns;
-	uint32_t *number_of; /* of functions, FZ_NONE: not on this page */
+	uint32_t *number_of; /* by function; FZ_NONE: not on this page */
 	uint32_t *functions; /* by number */
 	uint32_t function_n;
 	int64_t *scratch;
@@ -34,7 +34,7 @@ static bool shows_file(const struct filler *f, uint32_t file)
 	return f->view == FZ_HEAT_ALL || (f->view == FZ_HEAT_FILE && file == f->file);
 }
 
-/* One number for each i of n that is wanted, from a function. */
+/* Returns the value of row i on a side. */
 typedef int64_t number_of(const struct filler *f, size_t i, int side);
 
 static void fill(struct filler *f, const char *name, size_t n, number_of *value)
@@ -44,7 +44,7 @@ static void fill(struct filler *f, const char *name, size_t n, number_of *value)
 	fz_columns_numbers(f->columns, name, f->scratch, n);
 }
 
-/* The names are those of tables, so that they live as long as the columns. */
+/* Add a column per side. Names must be static: columns keep the pointers. */
 static void fill_sides(struct filler *f, const char *const names[FZ_SIDES], size_t n,
 		       number_of *value)
 {
@@ -92,7 +92,7 @@ static struct fz_str recorded_path(const struct fz_heat *h, const struct fz_heat
 	return h->profile[side]->strings[file->on_side[side]];
 }
 
-/* Files in which the change of some function is real. */
+/* Mark files that contain a certainly changed function. */
 static void fill_changed(struct filler *f)
 {
 	const struct fz_heat *h = f->h;
@@ -157,7 +157,7 @@ static bool same_text(const struct fz_source_text *a, const struct fz_source_tex
 	return a && b && a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
 }
 
-/* Text number + 1 of each file and side; a text that both sides have is there once. */
+/* Add the text number + 1 of each file and side; a text common to both sides is stored once. */
 static void fill_texts(struct filler *f)
 {
 	const struct fz_heat *h = f->h;

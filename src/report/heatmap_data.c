@@ -13,7 +13,8 @@
 #include "profile/origin.h"
 #include "profile/places.h"
 
-/* What is known of one side while the lists are made. Numbers are of the lists, FZ_NONE: none. */
+/* State of one side while the lists are built. Numbers are indices into the lists, FZ_NONE:
+ * none. */
 struct side {
 	const struct fz_profile *p;
 	uint32_t metric;
@@ -71,7 +72,7 @@ static int compare_votes(const void *pa, const void *pb)
 	return (a->head > b->head) - (a->head < b->head);
 }
 
-/* Which file of the base is which of the head; file_of the head is known. */
+/* Match files of the base to files of the head, whose file_of is set. */
 static void match_files(struct builder *b, const struct fz_diff *d)
 {
 	struct vote *votes = NULL;
@@ -108,7 +109,7 @@ static void match_files(struct builder *b, const struct fz_diff *d)
 	free(votes);
 }
 
-/* Costs of the side's files; those that have no number yet get one. */
+/* Add the costs of the side's files, adding files that are not listed yet. */
 static void add_files(struct builder *b, int side)
 {
 	struct side *s = &b->side[side];
@@ -162,7 +163,7 @@ static uint32_t add_function(struct builder *b, int side, const struct fz_place 
 	return h->function_count++;
 }
 
-/* The head's function that the base's was matched with, or FZ_NONE. */
+/* The head's function matched to a function of the base, or FZ_NONE. */
 static uint32_t matched_function(const struct builder *b, uint32_t function)
 {
 	const struct fz_diff *d = b->h->diff;
@@ -200,7 +201,7 @@ static void add_functions(struct builder *b, int side)
 		s->of_function[s->p->frames[i].function] = s->function_of[s->functions.of_frame[i]];
 }
 
-/* ---- lines and what is in them ---- */
+/* ---- lines, positions and instructions ---- */
 
 static int compare_lines(const void *pa, const void *pb)
 {
@@ -255,7 +256,7 @@ static int compare_spots(const void *pa, const void *pb)
 	return (a->to > b->to) - (a->to < b->to);
 }
 
-/* Positions in lines, or instructions of lines, of the head. */
+/* Positions in lines, or instructions of lines, of the head; freed by the caller. */
 static struct fz_heat_spot *take_spots(struct builder *b, bool opcodes, size_t *ret_n)
 {
 	struct side *s = &b->side[FZ_HEAD];
@@ -352,7 +353,7 @@ static int compare_files(const void *pa, const void *pb, void *arg)
 	return c ? c : (ia > ib) - (ia < ib);
 }
 
-/* Files by cost, and everything that names them with them. */
+/* Sort files by cost, and renumber and sort everything that refers to them. */
 static void sort_all(struct fz_heat *h)
 {
 	size_t n = h->file_count + 1ul;

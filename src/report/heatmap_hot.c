@@ -21,7 +21,7 @@ struct hots {
 	size_t n;
 };
 
-/* The first of equals stays before the others. */
+/* Insert an entry by size; equal ones keep their order. */
 static void offer(struct hots *h, const struct hot *hot)
 {
 	size_t at = h->n;

@@ -133,7 +133,7 @@ static void write_static(struct document *d)
 	}
 }
 
-/* ---- filling the marks ---- */
+/* ---- filling the placeholders ---- */
 
 static const struct mark {
 	const char *name;

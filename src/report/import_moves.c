@@ -15,7 +15,8 @@ static bool is_module(const struct fz_diff_function *f)
 	return fz_str_eq(f->name, FZ_STR("<module>"));
 }
 
-/* Functions that only ever run below the import machinery: it, and modules. */
+/* Flags of functions that only run below the import machinery: modules, and the machinery itself.
+ * *ret_net: their change. Freed by the caller. */
 static bool *find_imports(const struct fz_diff *d, double *ret_net)
 {
 	bool *imports = fz_calloc(d->function_count + 1ul, sizeof(*imports));
@@ -39,7 +40,7 @@ static bool *find_imports(const struct fz_diff *d, double *ret_net)
 	return imports;
 }
 
-/* Its total changed, and nothing of its own. */
+/* Did only the total change, not the self cost? */
 static bool is_moved(const struct fz_diff *d, const struct fz_judgement *j, uint32_t function)
 {
 	const struct fz_diff_cost *cost = &d->functions[function].cost;
@@ -68,7 +69,7 @@ struct fz_import_moves fz_import_moves_find(const struct fz_diff *d, const struc
 		largest = fmax(largest,
 			       fabs(fz_diff_delta(d, cost->total[FZ_BASE], cost->total[FZ_HEAD])));
 	}
-	/* Where imports cost more or less on the whole, who imports first is not all. */
+	/* If imports as a whole cost more or less, their order is not the only cause. */
 	if (!moves.n || 2 * fabs(moves.net) > largest) {
 		free(moves.moved);
 		moves = (struct fz_import_moves){ 0 };

@@ -37,8 +37,7 @@ struct fz_report {
 	bool turns_itself;    /* inverted by its reader: its diffs are always straight */
 	bool holds_times;     /* holds times only: samples get a length */
 	bool drops_stackless; /* samples without a stack are dropped */
-	const char *picture;  /* suffix of a small picture that is written beside a file of it and
-			       * linked */
+	const char *picture;  /* suffix of a picture written beside it, and linked */
 	int (*profile)(const struct fz_report *r, const struct fz_report_options *o,
 		       const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 	int (*diff)(const struct fz_report_options *o, const struct fz_diff *d,
