@@ -25,7 +25,7 @@ enum { SCHEMA = 1 };
 
 /* ---- numbers ---- */
 
-/* printf costs more than all the rest of a node together. */
+/* Append a number, without printf: that would cost more than the rest of a node. */
 static void add_int(struct fz_buf *b, const char *key, int64_t v)
 {
 	char digits[24];
@@ -88,7 +88,7 @@ static void add_judged(struct fz_buf *b, const char *family, const struct fz_jud
 	add_double(b, "", 100 * v->confidence);
 }
 
-/* A path changed when it did by self or by total. */
+/* A path counts as changed if its self cost or its total changed. */
 static enum fz_verdict path_verdict(const struct fz_judgement *verdicts, uint32_t node)
 {
 	enum fz_verdict self = verdicts->path_self[node].verdict;
@@ -99,7 +99,7 @@ static enum fz_verdict path_verdict(const struct fz_judgement *verdicts, uint32_
 	return self == total ? self : FZ_VERDICT_UNKNOWN;
 }
 
-/* With intervals where the path was tested. */
+/* Append a path's verdict, with intervals if it was tested. */
 static void add_path_verdict(struct fz_buf *b, const struct fz_judgement *verdicts, uint32_t node)
 {
 	const struct fz_judged *self = &verdicts->path_self[node];
@@ -112,7 +112,7 @@ static void add_path_verdict(struct fz_buf *b, const struct fz_judgement *verdic
 		add_judged(b, "total", total);
 }
 
-/* Why the word is unknown; NULL when it is not. */
+/* Why the verdict is unknown; NULL if it is known. */
 static const char *unknown_reason(const struct fz_diff *d, const struct fz_judgement *verdicts)
 {
 	if (verdicts->run.word != FZ_RUN_UNKNOWN)
@@ -195,7 +195,7 @@ void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
 
 /* ---- functions ---- */
 
-/* The part of an object that names a function, escaped once for all its nodes. */
+/* Append the members that name a function; escaped once for all its nodes. */
 static void add_name(struct fz_buf *b, struct fz_str name, struct fz_str file, int32_t line)
 {
 	fz_buf_str(b, "\"name\": ");
@@ -205,7 +205,7 @@ static void add_name(struct fz_buf *b, struct fz_str name, struct fz_str file, i
 	add_int(b, ", \"line\": ", line);
 }
 
-/* Parts of all functions one after the other; part i is [start[i], start[i + 1]). */
+/* Name members of all functions, concatenated; those of function i are [start[i], start[i + 1]). */
 struct name_parts {
 	struct fz_buf text;
 	size_t *start;
@@ -248,7 +248,7 @@ static void write_side(struct fz_json *j, const char *key, const struct fz_diff 
 	fz_json_close(j, '}');
 }
 
-/* How fast the machine was, when the head is told at the base's speed. */
+/* Write the machine's speed if the head was adjusted to the base's. */
 static void write_speed(struct fz_json *j, const struct fz_diff *d)
 {
 	const struct fz_speed_scale_side *side = d->speed_scale.side;
@@ -298,7 +298,7 @@ static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
 	fz_buf_release(&b);
 }
 
-/* How the base's function was found; nothing where there is none. */
+/* Append how the base's function was matched; nothing if there is none. */
 static void add_match(struct fz_buf *b, const struct fz_link *link)
 {
 	if (link->how == FZ_LINK_NONE)

@@ -54,7 +54,7 @@ static int compare_facts(const void *pa, const void *pb, void *arg)
 	return fz_str_cmp(p->strings[a->key], p->strings[b->key]);
 }
 
-/* A fact named like a field that is written by itself would stand there twice. */
+/* Is the fact also a field? It would then be written twice. */
 static bool is_field(struct fz_str key)
 {
 	static const char *const fields[] = {
@@ -84,7 +84,7 @@ void fz_report_json_counts(struct fz_json *j, const struct fz_profile *p, uint64
 		fz_json_kint(j, "calls", (int64_t)fz_profile_count(p));
 }
 
-/* The recorder's named facts, in order of their keys. */
+/* Write the recorder's named facts, in order of their keys. */
 static void write_named_facts(struct fz_json *j, const struct fz_profile *p)
 {
 	fz_auto(fz_free_ptr) struct fz_fact *facts = fz_calloc(p->fact_count, sizeof(*facts));

@@ -5,8 +5,8 @@
  *   diff      file -> places, each a line that both sides have, or lines that came instead of
  * others
  *
- * An edited line counts as removed and added. Neither has a difference of its own; the place has
- * one, with all lines removed and added there.
+ * An edited line counts as removed and added. Neither has a difference; the place has one, of all
+ * lines removed and added there.
  */
 #include "report/lines.h"
 
@@ -75,11 +75,11 @@ static void write_lines(struct fz_json *j, const struct fz_heat *h, const struct
 
 /* ---- a diff ---- */
 
-/* Lines of both sides that stand at one place; numbers from 0. */
+/* Lines of both sides at the same place, numbered from 0. */
 struct place {
 	uint32_t first[FZ_SIDES], n[FZ_SIDES];
 	int64_t self[FZ_SIDES];
-	uint32_t function; /* the one that all its costs are of, FZ_NONE: several, or unknown */
+	uint32_t function; /* the only function with costs here; FZ_NONE: several, or unknown */
 	bool has_cost, one_function;
 };
 
@@ -134,7 +134,7 @@ static void write_place(struct fz_json *j, const struct fz_heat *h, const struct
 	fz_json_close(j, '}');
 }
 
-/* The next place from pairs[*at] on. */
+/* Take the next place, starting at pairs[*at]. */
 static struct place take_place(const struct fz_line_pair *pairs, uint32_t n, uint32_t *at,
 			       struct place last)
 {
@@ -169,7 +169,7 @@ static void write_places(struct fz_json *j, const struct fz_heat *h, const struc
 	fz_json_open(j, '[');
 	for (uint32_t at = 0; at < n;) {
 		p = take_place(pairs, n, &at, p);
-		/* Lines that came instead of none stand each for itself. */
+		/* added lines without removed ones are separate places */
 		uint32_t parts = p.n[FZ_BASE] ? 1 : p.n[FZ_HEAD];
 		for (uint32_t i = 0; i < parts; i++) {
 			struct place part = p;
@@ -186,7 +186,7 @@ static void write_places(struct fz_json *j, const struct fz_heat *h, const struc
 		fz_lines_release(&text[side]);
 }
 
-/* Where a side's text is not known, nothing says which line is which. */
+/* Are the texts of both sides known? Lines cannot be matched without them. */
 static bool can_align(const struct fz_heat *h, const struct fz_heat_file *f)
 {
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
@@ -260,7 +260,7 @@ static void write_all(const struct fz_heat *h, struct fz_output *out)
 {
 	struct fz_json j;
 
-	fz_json_init(&j, out, 4); /* a line is a line */
+	fz_json_init(&j, out, 4); /* each source line on one line */
 	fz_json_open(&j, '{');
 	fz_json_kint(&j, "schema", SCHEMA);
 	fz_json_kstr(&j, "kind", h->diff ? FZ_STR("diff-lines") : FZ_STR("lines"));

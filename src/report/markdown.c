@@ -10,11 +10,11 @@
  *   > Warning: ...
  *   <details> how it was measured </details>
  *
- * What changed comes first, and what limits the result after it; only a failed run and the like
- * precede the verdict.
+ * What changed comes first, then what limits the result; only warnings such as a failed run precede
+ * the verdict.
  *
- * A table has no more columns than a phone shows, the function first; figures that matter less
- * stand below the others in their cell.
+ * A table has only as many columns as a phone shows, the function first; less important figures are
+ * below the others in their cell.
  *
  * Names come from the measured program: every character that could be markup is written as a
  * character reference, so that it cannot become a link, a mention or the end of a cell. Each part
@@ -37,8 +37,8 @@ enum {
 	PLACE_COLUMNS = 60,
 	WARNING_COLUMNS = 300,
 	LABEL_COLUMNS = 80,
-	/* What stands after the tables: room that is kept for what was inferred, and what the
-	 * details at the end need at most. */
+	/* Room reserved after the tables: for what was inferred, and the maximum size of the
+	 * details at the end. */
 	INFERRED_MIN = 8000,
 	TRUST_MAX = 16000,
 };
@@ -55,7 +55,7 @@ struct view {
 	struct fz_buf *out;
 };
 
-/* Text from outside that may be long, printable and in one piece. */
+/* Append untrusted text, printable and cut to `columns`. */
 static void add_cut(struct fz_buf *out, const char *text, unsigned columns)
 {
 	struct fz_buf cut = { 0 };
@@ -65,7 +65,7 @@ static void add_cut(struct fz_buf *out, const char *text, unsigned columns)
 	fz_buf_release(&cut);
 }
 
-/* Whether what is in the buffer leaves room for the parts that must come after it. */
+/* Is there no room left for further rows? The parts that must follow need the rest. */
 static bool is_full(const struct view *v)
 {
 	return v->out->n > FZ_MARKDOWN_MAX - TRUST_MAX - INFERRED_MIN - 2000;
@@ -73,7 +73,7 @@ static bool is_full(const struct view *v)
 
 /* ---- functions ---- */
 
-/* "app.py:12", a link where the file can be read. */
+/* Append "app.py:12", as a link if the file can be read. */
 static void add_where(const struct view *v, const struct fz_diff_function *f)
 {
 	fz_auto(fz_buf_release) struct fz_buf path = { 0 };
@@ -87,7 +87,7 @@ static void add_where(const struct view *v, const struct fz_diff_function *f)
 			  there ? fz_file_pages_path(v->pages, f->file, &room) : FZ_STR(""));
 }
 
-/* "▲ `parse`": the sign says what colour says elsewhere. */
+/* Append "▲ `parse`": the sign stands for the colour of other reports. */
 static void add_function(const struct view *v, const struct fz_finding *r)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
@@ -126,7 +126,7 @@ static void add_row(const struct view *v, const struct fz_finding *r)
 	fz_buf_str(v->out, " |\n");
 }
 
-/* Rows [from, to) as far as there is room, and how many more there are. */
+/* Append a table of rows [from, to) as far as there is room, and the number of rows left out. */
 static void add_rows(const struct view *v, const struct fz_findings *f, uint32_t from, uint32_t to,
 		     uint32_t limit)
 {
@@ -187,7 +187,7 @@ static void add_functions(const struct view *v)
 	fz_findings_release(&total);
 }
 
-/* ---- around them ---- */
+/* ---- around the functions ---- */
 
 static void add_warnings(const struct view *v, uint32_t from, uint32_t to)
 {
@@ -220,7 +220,7 @@ static void add_headline(const struct view *v)
 	fz_buf_str(v->out, "\n");
 }
 
-/* What the result is worth, and what would show more. */
+/* Append what limits the result, and what would improve it. */
 static void add_limits(const struct view *v)
 {
 	struct fz_buf power = { 0 };
@@ -233,7 +233,7 @@ static void add_limits(const struct view *v)
 	add_warnings(v, v->d->urgent, v->d->warning_count);
 }
 
-/* A comment holds no picture itself: it lies beside the report. */
+/* Append a link to the picture, which is a separate file beside the report. */
 static void add_picture(const struct view *v)
 {
 	struct fz_buf path = { 0 };
@@ -250,7 +250,7 @@ static void add_picture(const struct view *v)
 	fz_buf_release(&path);
 }
 
-/* Line by line as far as there is room; what is left out is told. */
+/* Append lines as far as there is room, and the number of lines left out. */
 static void add_lines(const struct view *v, const char *text)
 {
 	char count[FZ_NUMBER_SIZE];

@@ -20,7 +20,7 @@ static const char *entity_of(uint32_t code)
 	}
 }
 
-/* Not a character of XML 1.0, or one that changes how the text around it is shown. */
+/* Is it no character of XML 1.0, or one that changes the direction of the text around it? */
 static bool is_forbidden(uint32_t code)
 {
 	return (code < 0x20 && code != '\t' && code != '\n') || (code >= 0x7f && code < 0xa0) ||
@@ -74,8 +74,8 @@ static bool is_word(unsigned char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Never markup in the middle of a line, between those neighbours: "test_it.py::test_parse" stays
- * readable also where the text is printed as it is. */
+/* Is a character never markup between these neighbours, in the middle of a line? Keeps
+ * "test_it.py::test_parse" readable as plain text. */
 static bool is_plain(unsigned char before, unsigned char c, unsigned char after)
 {
 	if (c == '_')
@@ -85,17 +85,17 @@ static bool is_plain(unsigned char before, unsigned char c, unsigned char after)
 	return c >= 0x80 || is_word(c) || memchr(" ./,%()'-+;", c, 11);
 }
 
-/* Of s what lies in [from, to). */
+/* Escape s[from..to). */
 static void escape_part(struct fz_buf *out, struct fz_str s, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
 		const unsigned char *c = (const unsigned char *)s.p + i;
 		unsigned char after = i + 1 < s.n ? c[1] : ' ';
-		if (*c == ' ' && after == '%') /* a narrow column must not part them */
+		if (*c == ' ' && after == '%') /* do not break before % */
 			fz_buf_str(out, "&nbsp;");
 		else if (is_plain(i ? c[-1] : ' ', *c, after))
 			fz_buf_char(out, (char)*c);
-		else if (*c == '@') /* nobody is called, also where references become text first */
+		else if (*c == '@') /* no mention, even if references are decoded first */
 			fz_buf_str(out, "@<!-- -->");
 		else
 			fz_buf_printf(out, "&#%u;", *c);
@@ -118,10 +118,12 @@ void fz_markdown_value(struct fz_buf *out, const char *text)
 	}
 }
 
-/* So long a piece of a name still leaves room for three other columns at 390 px. */
+/* Longest unbroken piece of a name, which leaves room for three other columns at 390 px; shortest
+ * piece. */
 enum { PIECE_MAX = 10, PIECE_MIN = 4 };
 
-/* Behind a separator, and before a capital letter of CamelCase. */
+/* May a name be broken before p[at]? After a separator, and before a capital letter of
+ * CamelCase. */
 static bool may_break(const char *p, size_t at)
 {
 	char before = p[at - 1], c = p[at];
@@ -130,8 +132,8 @@ static bool may_break(const char *p, size_t at)
 	       (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z');
 }
 
-/* Where the piece that begins at `from` ends: at the last break within its room, else at the first
- * one; s.n: nowhere. */
+/* End of the piece that begins at `from`: the last break within PIECE_MAX, else the first one, else
+ * s.n. */
 static size_t piece_end(struct fz_str s, size_t from)
 {
 	size_t end = s.n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converting a profile or a diff to the one form that pages are drawn from (page.h). */
+/* Converting a profile or a diff to the data of a page (page.h). */
 #include "page.h"
 
 #include "base/buf.h"
@@ -98,7 +98,8 @@ static void profile_functions(struct fz_page *page, const struct fz_tree *t)
 	free(total);
 }
 
-/* "main", the thread's own name, or its number; the number too where a name is not unique. */
+/* "main", the thread's own name, or its tid; with the tid if the name is not unique. Freed by the
+ * caller. */
 static char *thread_label(const struct fz_profile *p, uint32_t thread, const uint32_t *namesakes)
 {
 	const struct fz_thread *t = &p->threads[thread];
@@ -114,7 +115,7 @@ static char *thread_label(const struct fz_profile *p, uint32_t thread, const uin
 
 static void profile_threads(struct fz_page *page, const struct fz_profile *p)
 {
-	/* Threads by name (string); 0, which is no name, counts the main threads. */
+	/* number of threads by name (string); 0, which is not a name, counts main threads */
 	fz_auto(fz_free_ptr) uint32_t *namesakes = fz_calloc(p->string_count, sizeof(*namesakes));
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Benchmarks in a page's header: the limit of each, and the verdict of a gate.
+/* Benchmarks in a page's header: the limit of each, and a gate's decision.
  *
  * Each benchmark is judged alone, since a large change of a small benchmark would vanish in the
  * sum. Counts are exact, so a bound replaces the statistical test (fz_judge_benchmark_bound).

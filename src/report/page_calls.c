@@ -5,10 +5,10 @@
  *   nodes of the page     main -> work
  *   calls                 main -> work (main:5), main -> work (main:9)
  *
- * A line of the base becomes that of the head: by the aligned texts of both files or, where one is
- * not recorded, by its distance from the function's first line. An edited line is -line; it becomes
- * that of the head if as many of the caller's calls of the function are edited as are new. Only
- * nodes that are split have costs in the file: the page knows the others'.
+ * A line of the base is mapped to the head: by aligning the texts of both files or, if one is not
+ * recorded, by its distance from the function's first line. An edited line is -line; it is mapped
+ * to a new line of the head if as many of the caller's calls of the function are edited as are new.
+ * Costs are written only for nodes that are split: the page already has the others.
  */
 #include "report/page_calls.h"
 
@@ -19,20 +19,21 @@
 struct place {
 	uint32_t node;
 	int32_t line,
-		becomes; /* as in struct fz_page_call; becomes: of an edited line, its line now */
+		becomes; /* line: as in struct fz_page_call; becomes: new line of an edited one */
 	bool on_side[FZ_SIDES];
 };
 
 struct taker {
 	struct fz_page_calls *calls;
 	const struct fz_page *page;
-	struct fz_map places; /* (node, line) -> number of a place */
-	struct fz_map known;  /* (parent, that number) -> call */
+	struct fz_map places; /* (node, line) -> index of a place */
+	struct fz_map known;  /* (parent, that index) -> call */
 	struct fz_map first;  /* (parent, node) -> its first call */
 	struct place *place;
 	size_t place_n, place_cap;
-	struct fz_map texts; /* (file of the base, of the head) -> number of its lines below */
-	int32_t **lines;     /* of the base, from 1 -> of the head; 0: removed; [0]: how many */
+	struct fz_map texts; /* (file of the base, of the head) -> index in `lines` */
+	int32_t **lines;     /* by line of the base, from 1: line of the head, 0: removed; [0]:
+			      * number of lines */
 	size_t text_n, text_cap;
 	uint32_t *path; /* from a node up to a caller */
 	size_t path_cap;
@@ -59,7 +60,7 @@ static int32_t *align(const struct fz_source_text *const text[FZ_SIDES])
 	return ret;
 }
 
-/* NULL: a text is not recorded. */
+/* Map of the base's lines to the head's; NULL if a text is not recorded. */
 static const int32_t *aligned(struct taker *t, const struct fz_function *const of[FZ_SIDES])
 {
 	const struct fz_source_text *text[FZ_SIDES];
@@ -114,7 +115,7 @@ static uint32_t node_of_stack(const struct fz_tree *tree, const uint32_t *node_o
 	return node == FZ_NONE || !node_of ? node : node_of[node];
 }
 
-/* The line that calls the node of a stack, whose caller's is `up`. */
+/* Line of the call to a stack's node, in the caller's stack `up`; 0 if there is no caller. */
 static int32_t calling_line(struct taker *t, const struct fz_profile *p, enum fz_side side,
 			    uint32_t caller, uint32_t up)
 {
@@ -207,7 +208,8 @@ static uint32_t call_of(struct taker *t, uint32_t parent, uint32_t node, int32_t
 	return *slot;
 }
 
-/* Without a line, because the other side has a wrapper in between: any call is as good. */
+/* A call without a line, because the other side has a wrapper in between: any call of the node will
+ * do. */
 static uint32_t wrapped_call_of(struct taker *t, uint32_t parent, uint32_t node)
 {
 	uint32_t *first = fz_map_slot(&t->first, FZ_KEY(parent, node));
@@ -229,8 +231,8 @@ static bool is_below(const struct fz_page *page, uint32_t node, uint32_t above)
 	return above == FZ_NONE || (node >= above && node < above + page->size[above]);
 }
 
-/* A node that a call leads to by way of wrappers: of the other side, between them in the page, or
- * of this one, which the page has beside the node. */
+/* Calls from `parent` down to a node that is not its direct child in the page, because of wrappers:
+ * those of the other side lie between them, those of this side beside the node. */
 static uint32_t descend(struct taker *t, uint32_t parent, uint32_t node)
 {
 	size_t n = 0;
@@ -276,7 +278,7 @@ void fz_page_calls_take(struct fz_page_calls *calls, const struct fz_page *page,
 	struct taker t = { .calls = calls, .page = page };
 	const uint32_t *node_of[FZ_SIDES] = { NULL, NULL };
 
-	/* Counting knows the first line of a function alone. */
+	/* counted recordings have only the first line of a function */
 	if (fz_report_is_counted(page->profile[FZ_HEAD]))
 		return;
 	for (int side = 0; page->diff && side < FZ_SIDES; side++) {
@@ -317,7 +319,7 @@ static int64_t larger(const struct fz_page_call *c)
 	return FZ_MAX(c->total[FZ_BASE], c->total[FZ_HEAD]);
 }
 
-/* By caller (those without one first), then as the page's nodes, then the largest first. */
+/* Order by caller (those without one first), then by node, then by descending cost. */
 static int compare_calls(const void *pa, const void *pb, void *arg)
 {
 	const struct fz_page_call *list = arg, *a = &list[*(const uint32_t *)pa],
@@ -332,7 +334,7 @@ static int compare_calls(const void *pa, const void *pb, void *arg)
 	return (a->line > b->line) - (a->line < b->line);
 }
 
-/* All calls in preorder, with their depths; the caller frees both. */
+/* Indices of all calls in preorder, and their depths; the caller frees both. */
 static uint32_t *in_preorder(const struct fz_page_calls *calls, int64_t **ret_depth)
 {
 	size_t n = calls->n, done = 0, open = 0;
@@ -340,8 +342,7 @@ static uint32_t *in_preorder(const struct fz_page_calls *calls, int64_t **ret_de
 	fz_auto(fz_free_ptr) size_t *first = fz_calloc(n + 2, sizeof(*first));
 	fz_auto(fz_free_ptr) uint32_t *stack = fz_calloc(n + 1, sizeof(*stack));
 	uint32_t *order = fz_calloc(n + 1, sizeof(*order));
-	int64_t *depth =
-		fz_calloc(n + 1, sizeof(*depth)); /* of a call by its number, then ordered */
+	int64_t *depth = fz_calloc(n + 1, sizeof(*depth)); /* by call index, then in preorder */
 	int64_t *ordered = fz_calloc(n + 1, sizeof(*ordered));
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -366,7 +367,7 @@ static uint32_t *in_preorder(const struct fz_page_calls *calls, int64_t **ret_de
 	return order;
 }
 
-/* What each self is, of nodes that have several calls. */
+/* Add the self costs of calls whose node has several. */
 static void fill_selves(const struct fz_page_calls *calls, const struct fz_page *page,
 			const uint32_t *order, int64_t *scratch, struct fz_columns *columns)
 {

@@ -14,9 +14,9 @@ struct builder {
 	const struct fz_tree *t;
 	int64_t end;
 	uint32_t *depth;  /* of each node; a root has 1 */
-	int64_t *weight;  /* of each node, in the cell */
-	uint32_t *inside; /* the nodes that have any */
-	int64_t *sums;    /* of those before each of them, and of all */
+	int64_t *weight;  /* by node, in the current cell */
+	uint32_t *inside; /* the nodes with weight */
+	int64_t *sums;    /* prefix sums of their weights */
 	uint32_t inside_n;
 	uint32_t within; /* pieces that begin and end in the cell */
 	uint32_t thread, cell, cells;
@@ -50,7 +50,7 @@ static bool contains(const struct fz_tree *t, uint32_t node, uint32_t other)
 	return other >= node && other - node < t->size[node];
 }
 
-/* First of the nodes inside that is no less. */
+/* Index of the first node inside that is not less than `node`. */
 static uint32_t lower_bound(const struct builder *b, uint32_t node)
 {
 	uint32_t low = 0, high = b->inside_n;
@@ -91,7 +91,7 @@ static uint32_t median(const struct builder *b)
 	return b->inside[i];
 }
 
-/* What stands for the several nodes of a cell. */
+/* Choose the frame that represents the several nodes of a cell. */
 static void weigh_cell(struct builder *b, struct fz_chart_run *run)
 {
 	const struct fz_tree *t = b->t;
@@ -111,7 +111,7 @@ static void weigh_cell(struct builder *b, struct fz_chart_run *run)
 	run->more = deepest > depth ? deepest - depth : 0;
 }
 
-/* Where one piece only gives way to the next, the longer has the cell. */
+/* The longer one of two pieces, one of which merely follows the other. */
 static uint32_t longer(const struct builder *b)
 {
 	uint32_t before = b->inside[0], after = b->inside[1];
@@ -155,7 +155,7 @@ static uint32_t cell_of(const struct builder *b, int64_t time)
 	return (uint32_t)((__int128)time * b->cells / b->end);
 }
 
-/* The first ns of a cell. */
+/* Start of a cell, ns. */
 static int64_t edge_of(const struct builder *b, uint32_t cell)
 {
 	return (int64_t)(((__int128)b->end * cell + b->cells - 1) / b->cells);
@@ -183,7 +183,7 @@ static void add_piece(struct builder *b, const struct fz_chart_piece *piece)
 
 /* ---- levels ---- */
 
-/* One more level; false, and nothing is changed, when it has more runs. */
+/* Add a level. False, and nothing is changed, if it has more than `most` runs. */
 static bool add_level(struct builder *b, const struct fz_chart_piece *pieces, size_t n,
 		      uint32_t cells, size_t most)
 {
@@ -261,7 +261,7 @@ static void write_gaps(const struct fz_chart *chart, int64_t *scratch, struct fz
 {
 	for (size_t i = 0; i < chart->n; i++) {
 		const struct fz_chart_run *run = &chart->list[i], *before = i ? run - 1 : NULL;
-		/* Levels follow one another from thread to thread, and back to the start. */
+		/* the next thread, or the next level's first */
 		bool fresh = !before || before->thread != run->thread || before->from >= run->from;
 
 		scratch[i] = run->from - (fresh ? 0 : before->from + before->length);

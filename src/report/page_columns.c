@@ -39,7 +39,7 @@ static uint64_t magnitude(int64_t v)
 	return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
-/* At least 1; stops early, since most columns of real times have none but 1. */
+/* Greatest common divisor, at least 1. Stops early, since it is 1 in most columns of real times. */
 static uint64_t common_divisor(const int64_t *v, size_t n)
 {
 	uint64_t g = 0;
@@ -82,7 +82,7 @@ void fz_columns_numbers(struct fz_columns *c, const char *name, const int64_t *v
 	put_numbers(c, name, type, v, n);
 }
 
-/* What the bytes of a column cost at least when each is coded by its frequency. */
+/* Size of a column in bits if each byte is coded by its frequency: a lower bound. */
 static double column_bits(const struct fz_columns *c, const struct fz_column *column)
 {
 	const uint8_t *p = (const uint8_t *)c->blob.p + column->at;
@@ -110,7 +110,7 @@ void fz_columns_beside(struct fz_columns *c, const char *name, const int64_t *v,
 	size_t end = c->blob.n;
 	struct fz_column differing = *column;
 	fz_columns_numbers(c, name, v, n);
-	/* Keep one of the two, where the first stands. */
+	/* keep the smaller one in the first one's place */
 	if (column_bits(c, &column[1]) > bits) {
 		c->blob.n = end;
 	} else {
@@ -156,7 +156,7 @@ void fz_columns_directory(const struct fz_columns *c, struct fz_json *j)
 	fz_json_close(j, ']');
 }
 
-/* ---- base64 of a stream that arrives in pieces ---- */
+/* ---- streaming base64 ---- */
 
 struct base64 {
 	struct fz_output *out;
@@ -164,7 +164,7 @@ struct base64 {
 	size_t held_n;
 };
 
-/* Three bytes are letters of their own; what is left of them waits for the rest. */
+/* Encode whole groups of three bytes; keep the rest for the next call. */
 static void base64_add(struct base64 *b, const uint8_t *p, size_t n)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
@@ -216,7 +216,7 @@ static size_t deflated_size(const uint8_t *p, size_t n, int strategy)
 	return z.total_out;
 }
 
-/* By the middle of a column that is too long to be tried as a whole. */
+/* The better compression strategy; of a long column only the middle is tried. */
 static int best_strategy(const uint8_t *p, size_t n)
 {
 	if (n > TRIAL_BYTES) {

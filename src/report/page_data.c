@@ -41,7 +41,7 @@ struct filler {
 	int64_t *scratch; /* room for the longest column */
 	uint32_t *used;   /* functions that appear, most frequent first */
 	uint32_t used_n;
-	uint32_t *number_of; /* place of a function in `used`, FZ_NONE when it does not appear */
+	uint32_t *number_of; /* index of a function in `used`; FZ_NONE: not used */
 };
 
 static int compare_counts(const void *pa, const void *pb, void *arg)
@@ -74,7 +74,7 @@ static void number_functions(struct filler *f)
 		f->number_of[f->used[i]] = i;
 }
 
-/* Place of each node's function among the callees of its caller's function. */
+/* Add the index of each node's function among the callees of its caller's function. */
 static void fill_callees(struct filler *f)
 {
 	const struct fz_page *page = f->page;
@@ -99,7 +99,8 @@ static void fill_callees(struct filler *f)
 	fz_columns_numbers(f->columns, "callee.function", fresh, fresh_n);
 }
 
-/* What costs alone do not say of a node: 1 moved, 2 wraps (struct fz_diff_node). */
+/* Mark nodes whose state does not follow from their costs: 1 moved, 2 wraps (struct
+ * fz_diff_node). */
 static void fill_marks(struct filler *f)
 {
 	const struct fz_diff *d = f->page->diff;
@@ -131,8 +132,8 @@ static bool has_recorded_totals(const struct fz_page *page)
 	return false;
 }
 
-/* Totals of functions that are wrappers, or are recorded: those of the recordings, which nodes do
- * not add up to. */
+/* Add the totals of functions that do not follow from the nodes: wrappers' totals, and recorded
+ * ones. */
 static void fill_wrapper_totals(struct filler *f)
 {
 	const struct fz_diff *d = f->page->diff;
@@ -250,7 +251,7 @@ static void fill_files(struct filler *f)
 	fz_columns_end_strings(f->columns);
 }
 
-/* Which sides ran a function, of a diff: 1 the base, 2 the head, 3 both. */
+/* Add which sides ran each function, in a diff: 1 the base, 2 the head, 3 both. */
 static void fill_sides(struct filler *f)
 {
 	for (uint32_t i = 0; i < f->used_n; i++) {
@@ -288,13 +289,13 @@ static void fill_functions(struct filler *f)
 	fill_files(f);
 }
 
-/* How far an interval reaches to one side, in whole units; -1 when there is none. */
+/* Length of an interval on one side, in whole units; -1 if there is none. */
 static int64_t reach_of(double reach)
 {
 	return isfinite(reach) && reach < 9e18 ? (int64_t)ceil(FZ_MAX(reach, 0)) : -1;
 }
 
-/* -100 log10 p, so that small numbers are many; -1 when there was no test. */
+/* -100 log10 p, so that most numbers are small; -1 if not tested. */
 static int64_t surprise_of(const struct fz_judged *v)
 {
 	return isnan(v->p) ? -1 : (int64_t)fmin(fmax(-100 * log10(v->p), 0), 30000);
@@ -311,8 +312,8 @@ static double delta_of(const struct filler *f, uint32_t function, bool total)
 	return fz_diff_delta(d, of[FZ_BASE], of[FZ_HEAD]);
 }
 
-/* Of functions: verdict (enum fz_verdict), how far the interval reaches below and above the change,
- * and how surprising. */
+/* Add columns of functions: verdict (enum fz_verdict), the interval's length below and above the
+ * change, and surprise. */
 static void fill_family(struct filler *f, const char *const names[FAMILY_COLUMNS],
 			const struct fz_judged *judged)
 {
@@ -332,10 +333,10 @@ static void fill_family(struct filler *f, const char *const names[FAMILY_COLUMNS
 	fz_columns_numbers(f->columns, names[3], f->scratch, f->used_n);
 }
 
-/* Added to the verdict of a path that is certain only as a part of a sum. */
+/* Added to the verdict of a path that is certain only as part of a sum. */
 enum { OF_SUM = 4 };
 
-/* A path that was not tested has the verdict of its function, here FZ_VERDICTS. */
+/* Add verdicts of paths. FZ_VERDICTS means not tested: the function's verdict applies. */
 static void fill_paths(struct filler *f, const char *name, const struct fz_judged *judged)
 {
 	for (uint32_t i = 0; i < f->page->n; i++)
@@ -373,7 +374,8 @@ static void fill_verdicts(struct filler *f)
 	fill_paths(f, "node.verdict.total", j->path_total);
 }
 
-/* page->lines is grouped by the page's functions; put the groups in the order of `used`. */
+/* Sort page->lines, which is grouped by the page's functions, into the order of `used`; returns
+ * their number. */
 static size_t order_lines(struct filler *f, const struct fz_page_line **ordered)
 {
 	const struct fz_page *page = f->page;
@@ -410,7 +412,7 @@ static void fill_line_weights(struct filler *f, const struct fz_page_line *const
 	fz_columns_numbers(f->columns, names[side][1], f->scratch, n);
 }
 
-/* Lines in order, function by function; numbers as steps, which begin anew with a function. */
+/* Add lines by function, each as the difference from the line before in the function. */
 static void fill_lines(struct filler *f)
 {
 	const struct fz_page *page = f->page;

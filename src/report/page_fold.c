@@ -29,20 +29,20 @@ static const char *const fold_names[FOLDS] = {
 	[STARTUP] = "interpreter start-up",
 };
 
-/* Of all: what is seen without looking for it. */
+/* Fraction of the whole from which on a frame is easily seen. */
 static const double seen_share = 1.0 / 200;
 
-/* The new tree in the order of its making. */
+/* The new tree, in order of creation. */
 struct folded {
-	struct fz_map found; /* (caller + 1, key) -> node, of those that others join */
+	struct fz_map found; /* (caller + 1, key) -> node, for nodes that are merged */
 	uint32_t n;
 	uint32_t *key;    /* function, or the page's function count + fold */
 	uint32_t *parent; /* FZ_NONE: a root */
-	uint32_t *origin; /* the page's node; FZ_NONE: of several */
+	uint32_t *origin; /* the page's node; FZ_NONE: several */
 	bool *module;     /* code of a module that was imported */
-	uint32_t *into;   /* of each of the page's nodes: where it went */
-	uint32_t *paths;  /* nodes with time of their own that went there */
-	uint32_t known;   /* functions of the page, before any was named here */
+	uint32_t *into;   /* by node of the page: its new node */
+	uint32_t *paths;  /* number of merged nodes with self time */
+	uint32_t known;   /* function count of the page before names were added */
 };
 
 static const struct fz_page_function *function_of(const struct fz_page *page, uint32_t node)
@@ -76,7 +76,7 @@ static uint8_t import_fold(const struct fz_page *page, uint32_t i, uint8_t above
 	return is_module(page, i) ? NOTHING : above;
 }
 
-/* Of each node, enum fold. */
+/* Fold of each node (enum fold). */
 static uint8_t *find_imports(const struct fz_page *page)
 {
 	uint8_t *fold = fz_calloc(page->n, sizeof(*fold));
@@ -104,7 +104,7 @@ static bool is_certain(const struct fz_page *page, const struct fz_judged *funct
 	       (state == FZ_NEW || state == FZ_REMOVED);
 }
 
-/* Whether a path must be seen, whatever its neighbours are. */
+/* Must a path be shown, independently of those around it? */
 static bool stays(const struct fz_page *page, uint32_t i)
 {
 	const struct fz_judgement *j = page->judgement;
@@ -122,7 +122,8 @@ static bool stays(const struct fz_page *page, uint32_t i)
 	       is_certain(page, j->total, j->path_total, i);
 }
 
-/* A path that costs nothing on either side neither is noise nor keeps its callers. */
+/* Fold of each node (enum fold). A path without cost on either side is not noise, and does not keep
+ * its callers. */
 static uint8_t *find_noise(const struct fz_page *page)
 {
 	uint8_t *fold = fz_calloc(page->n, sizeof(*fold));
@@ -195,7 +196,7 @@ static void gather(const struct fz_page *page, const uint8_t *imports, const uin
 	}
 }
 
-/* Of each node of the new tree its place in preorder, and sizes by place. */
+/* Preorder position of each node of the new tree; ret_size: subtree sizes by position. */
 static uint32_t *place_all(const struct folded *t, uint32_t *ret_size)
 {
 	uint32_t *place = fz_calloc(t->n, sizeof(*place));
@@ -220,7 +221,7 @@ static uint32_t *place_all(const struct folded *t, uint32_t *ret_size)
 
 /* ---- names ---- */
 
-/* What a node is of: what stands for one path alone is of its function. */
+/* Key of a node; noise that is a single path keeps its function. */
 static uint32_t key_of(const struct fz_page *page, const struct folded *t, uint32_t k)
 {
 	bool is_noise = t->key[k] == t->known + AGAIN || t->key[k] == t->known + BEFORE;
@@ -228,8 +229,8 @@ static uint32_t key_of(const struct fz_page *page, const struct folded *t, uint3
 	return is_noise && t->origin[k] != FZ_NONE ? page->function[t->origin[k]] : t->key[k];
 }
 
-/* "import json", "finding modules", "not sampled again (3 paths)". The number of the function that
- * is called so. */
+/* Name a node: "import json", "finding modules", "not sampled again (3 paths)". Returns the number
+ * of its function. */
 static uint32_t name_node(struct fz_page *page, const struct folded *t, uint32_t k)
 {
 	uint32_t key = key_of(page, t, k), fold = key < t->known ? NOTHING : key - t->known;
@@ -275,7 +276,7 @@ static void take_values(const struct fz_page *page, const struct folded *t, cons
 	values[1] = total;
 }
 
-/* What is new has no cost in the base, whatever it wraps. */
+/* New nodes have no cost in the base, even if they wrap nodes that do. */
 static void clear_wrappers(struct fz_page *page, const struct folded *t, const uint32_t *place)
 {
 	for (uint32_t k = 0; page->diff && k < t->n; k++) {

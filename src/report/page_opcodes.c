@@ -37,7 +37,7 @@ static uint32_t name_of(struct fz_page_opcodes *o, const uint8_t python[3], uint
 	return add_name(o, number, number);
 }
 
-/* Numbers of a profile's opcodes in the page. */
+/* Numbers in the page of a profile's opcodes. */
 static void number_names(struct fz_page_opcodes *o, const struct fz_profile *p,
 			 const struct fz_instruction *list, size_t n, uint32_t number_of[256])
 {

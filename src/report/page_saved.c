@@ -2,7 +2,7 @@
 /* Time saved on removed paths; see page_saved.h for the rule. */
 #include "report/page_saved.h"
 
-/* Part of what a function had on gone paths that it must cost less. */
+/* Minimum saving of a function, as a fraction of its cost on removed paths. */
 static const double most = 0.5;
 
 static bool is_gone(const struct fz_page *page, uint32_t i)
@@ -10,7 +10,7 @@ static bool is_gone(const struct fz_page *page, uint32_t i)
 	return page->total[FZ_HEAD][i] == 0 && page->total[FZ_BASE][i] > 0;
 }
 
-/* What each function had on paths that are gone, of recursion the outermost call. */
+/* Cost of each function on removed paths, counting only the outermost call of a recursion. */
 static double *gone_times(const struct fz_page *page)
 {
 	double *gone = fz_calloc(page->function_count + 1ul, sizeof(*gone));
@@ -40,7 +40,7 @@ static bool is_saved(const struct fz_page *page, const struct fz_page_function *
 	       less >= most * gone * page->factor;
 }
 
-/* Flags of functions. */
+/* Flags by function: it saved time. */
 static bool *find_saved(const struct fz_page *page)
 {
 	bool *saved = fz_calloc(page->function_count + 1ul, sizeof(*saved));

@@ -4,7 +4,7 @@
  */
 #include "report/page_slices.h"
 
-/* The last bucket that begins at the time or before it; edges are whole ns, rounded down. */
+/* The bucket that contains a time; edges are whole ns, rounded down. */
 static uint32_t bucket_of(int64_t time, int64_t end, uint32_t buckets)
 {
 	__int128 at = time > 0 ? time : 0;
@@ -18,7 +18,7 @@ static uint32_t bucket_of(int64_t time, int64_t end, uint32_t buckets)
 struct gatherer {
 	struct fz_slices *s;
 	size_t cap;
-	size_t *last; /* slice of each thread, + 1 */
+	size_t *last; /* by thread: index + 1 of its last slice */
 };
 
 static void add(struct gatherer *g, const struct fz_slice *slice)
@@ -36,7 +36,7 @@ static void add(struct gatherer *g, const struct fz_slice *slice)
 	*last = s->n;
 }
 
-/* What lasts is in several buckets, with its part in each. */
+/* Distribute a sample with a duration over its buckets. */
 static void add_lasting(struct gatherer *g, struct fz_slice slice, int64_t from, int64_t to,
 			int64_t end)
 {
@@ -102,7 +102,7 @@ static void sort(struct fz_slices *s, uint32_t nodes)
 	s->list = sorted;
 }
 
-/* Those that stand for the same become one. */
+/* Merge slices of the same node, thread and bucket. */
 static void merge(struct fz_slices *s)
 {
 	size_t n = 0;
@@ -118,7 +118,7 @@ static void merge(struct fz_slices *s)
 	s->n = n;
 }
 
-/* Nodes in threads. */
+/* Number of (node, thread) pairs. */
 static size_t count_cells(const struct fz_slices *s)
 {
 	size_t n = 0;
@@ -132,7 +132,8 @@ static size_t count_cells(const struct fz_slices *s)
 void fz_slices_take(struct fz_slices *s, const struct fz_tree *t, int64_t end, uint32_t buckets,
 		    size_t most)
 {
-	/* How other metrics share in a sample that lasts is not known: there is one bucket. */
+	/* It is not known how other metrics are distributed within a sample's duration: use one
+	 * bucket. */
 	bool shared = !t->profile->samples.spans || t->metric == 0;
 
 	*s = (struct fz_slices){ .buckets = shared ? buckets : 1 };

@@ -2,9 +2,9 @@
 /* Selecting the source lines that a page contains.
  *
  * These are the lines around each sampled line and around the first line of each function;
- * overlapping ranges of a file are merged into chunks. A counted recording has no other lines than
- * the first of each function, so there it is all of a Python function. A file with the same text in
- * both recordings is one source. Text that the base did not store is never taken from the head.
+ * overlapping ranges of a file are merged into chunks. A counted recording has only first lines of
+ * functions, so its Python functions are included whole. A file with the same text in both
+ * recordings is one source. Text that the base did not store is never taken from the head.
  */
 #include "page_source.h"
 
@@ -14,7 +14,7 @@
 enum {
 	LINES_BEFORE = 6,
 	LINES_AFTER = 8,
-	SOURCE_BYTES_MAX = 2 << 20, /* of a page; lines beyond are left out */
+	SOURCE_BYTES_MAX = 2 << 20, /* of a page; further lines are left out */
 };
 
 struct span {
@@ -49,7 +49,7 @@ static void want_line(struct collector *c, uint32_t source, int32_t line)
 		(struct span){ source, FZ_MAX(1, line - LINES_BEFORE), line + LINES_AFTER };
 }
 
-/* All lines of the definition that begins at `line`, each as if it were sampled. */
+/* Request all lines of the definition at `line`, as if each were sampled. */
 static void want_definition(struct collector *c, uint32_t source, const struct fz_outline *o,
 			    int32_t line)
 {
@@ -106,7 +106,7 @@ static int64_t *find_sources(struct collector *c, const uint32_t *used, uint32_t
 	return ret;
 }
 
-/* Of a counted recording: request all lines of its Python functions. */
+/* For a counted recording: request all lines of its Python functions. */
 static void want_definitions(struct collector *c, const uint32_t *used, const int64_t *source,
 			     uint32_t used_n, enum fz_side side)
 {
@@ -149,7 +149,7 @@ static void want_lines(struct collector *c, const uint32_t *used, const int64_t 
 			want_line(c, of_function[p->frames[i].function] - 1, p->frames[i].line);
 }
 
-/* Sorted spans that overlap or touch become one. */
+/* Merge sorted spans that overlap or touch. */
 static void merge_spans(struct collector *c)
 {
 	size_t kept = 0;

@@ -2,10 +2,10 @@
 /* The machine's speed in a page's header: summary figures and a curve for each side. */
 #include "report/page_speed.h"
 
-/* Points of the line, and so its resolution. */
+/* Number of points of the curve. */
 enum { SLOTS = 120 };
 
-/* Mean cost of the piece in each slot of the recording's time; runs one after the other. */
+/* Write the mean cost of a piece of work in each slot of the recording's time, run after run. */
 static void write_track(const struct fz_speed *s, struct fz_json *j)
 {
 	const struct fz_speed_track *t = s->track;

@@ -23,7 +23,7 @@ static const char *const state_names[STATES] = { "on a CPU",          "collectin
 						 "waiting for a CPU", "waiting for the GIL",
 						 "waiting",           "unknown" };
 
-/* Parts of a slot in which activity is told. */
+/* Unit of activity: fraction of a slot. */
 enum { PARTS = 200 };
 
 struct track {
@@ -38,7 +38,7 @@ struct fz_page_time {
 	struct track *tracks;
 	uint32_t n;
 	uint32_t thread_count;
-	uint32_t *track_of; /* of each thread; FZ_NONE: it has no sample */
+	uint32_t *track_of; /* by thread; FZ_NONE: no sample */
 	double *activity;   /* by track, state and slot: ns */
 	int64_t missed[FZ_PAGE_SLOTS];
 	struct fz_slices slices;
@@ -53,7 +53,7 @@ int64_t fz_page_time_edge(int64_t end, uint32_t i, uint32_t n)
 
 /* ---- tracks ---- */
 
-/* "worker-17 (tid 4711)" and "worker-3" are of one kind: "worker-*". */
+/* Kind of a thread: "worker-*" for "worker-17 (tid 4711)" and "worker-3". Freed by the caller. */
 static char *kind_of(const struct fz_page_thread *t)
 {
 	struct fz_buf kind = { 0 };
@@ -72,7 +72,7 @@ static char *kind_of(const struct fz_page_thread *t)
 	return fz_buf_take(&kind);
 }
 
-/* The track of that name, which is taken over. */
+/* Index of the track with that label, added if new. Takes ownership of the label. */
 static uint32_t add_track(struct fz_page_time *time, struct fz_map *known, char *label)
 {
 	uint32_t *slot = fz_map_slot(known, fz_hash_bytes(label, strlen(label)));
@@ -92,7 +92,7 @@ static int compare_weights(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* The tracks with least weight become one. */
+/* Merge the tracks with the least weight. */
 static void join_small(struct fz_page_time *time)
 {
 	fz_auto(fz_free_ptr) double *order = fz_calloc(time->n, sizeof(*order));
@@ -157,7 +157,7 @@ static void make_tracks(struct fz_page_time *time, const struct fz_page_thread *
 
 /* ---- activity ---- */
 
-/* What is known of the samples of a profile. */
+/* How to read the samples of a profile. */
 struct view {
 	const struct fz_profile *p;
 	uint32_t metric, wait; /* FZ_NONE: none */
@@ -176,7 +176,7 @@ static struct view view_of(const struct fz_profile *p, uint32_t metric)
 			      .cpu_known = states[p->thread_count].cpu > 0 };
 }
 
-/* Time that the sample stands for. */
+/* Time that a sample stands for, ns. */
 static double weigh(const struct view *v, size_t row)
 {
 	if (v->metric == FZ_NONE)
@@ -223,7 +223,7 @@ static void add_row(struct fz_page_time *time, const struct view *v, size_t row)
 	spread(time, track, state_of(v, s->status[row]), to - weight + waited, to);
 }
 
-/* Instants that the sampler was late for are in the weights, of all threads alike. */
+/* Count the sampler's missed instants, which are part of the weights, for all threads alike. */
 static void count_missed(struct fz_page_time *time, const struct view *v)
 {
 	const struct fz_profile *p = v->p;
@@ -244,7 +244,7 @@ static void count_missed(struct fz_page_time *time, const struct view *v)
 	}
 }
 
-/* Of each thread; below 0: it has no sample. */
+/* Weight of each thread; negative: no sample. Freed by the caller. */
 static double *weigh_threads(const struct view *v)
 {
 	double *weights = fz_calloc(v->p->thread_count + 1ul, sizeof(*weights));
@@ -259,9 +259,9 @@ static double *weigh_threads(const struct view *v)
 	return weights;
 }
 
-/* ---- what ran when ---- */
+/* ---- runs ---- */
 
-/* The time of a sample, and the node where it was; false: it says nothing of its thread. */
+/* Time and node of a sample; false if it says nothing of its thread. */
 static bool piece_of(const struct fz_tree *t, const struct view *v, size_t row,
 		     struct fz_chart_piece *ret)
 {
@@ -288,8 +288,8 @@ static int compare_pieces(const void *pa, const void *pb)
 	return (a->node > b->node) - (a->node < b->node);
 }
 
-/* No two of a thread overlap; what lies as near as samples are to each other is joined. Returns how
- * many there are then. */
+/* Make the pieces of each thread disjoint, and join those of a node within sampling distance
+ * `near`. Returns the new number. */
 static size_t join_pieces(struct fz_chart_piece *list, size_t n, int64_t near)
 {
 	size_t kept = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Self time by function and slot: the functions with most of it, and all others as one. Time lies
- * where it was spent: before the instant of a sample, or in a trace behind the beginning of a call.
+/* Self time by function and slot: the functions with most of it, and all others as one. A sample's
+ * time is before its instant, in a trace after the start of a call.
  */
 #include "report/phases.h"
 
@@ -32,7 +32,7 @@ static int compare(const void *pa, const void *pb)
 	return (a->function > b->function) - (a->function < b->function);
 }
 
-/* The kind of each function; function_count entries. */
+/* Kind of each function; function_count entries, freed by the caller. */
 static uint8_t *choose_kinds(struct fz_phases *ph, uint32_t metric)
 {
 	const struct fz_profile *p = ph->profile;
@@ -110,7 +110,7 @@ void fz_phases_release(struct fz_phases *phases)
 	*phases = (struct fz_phases){ .n = 0 };
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static size_t slot_of(const struct fz_phases *ph, size_t i)
 {
@@ -127,7 +127,7 @@ int64_t fz_phases_time(const struct fz_phases *phases, size_t i)
 	return time_of(phases, slot_of(phases, i));
 }
 
-/* Part of the time in [from, to) that a kind has. */
+/* A kind's fraction of the time in slots [from, to). */
 static double share(const struct fz_phases *ph, size_t from, size_t to, size_t kind)
 {
 	double own = 0, all = 0;
@@ -191,7 +191,7 @@ void fz_phases_words(const struct fz_phases *phases, size_t i, const char *arrow
 	}
 }
 
-/* As --from reads it, as exact as a slot needs. */
+/* Append a time in the format of --from, with a slot's precision. */
 static void add_time(const struct fz_phases *ph, size_t slot, struct fz_buf *out)
 {
 	int digits = (int)FZ_MAX(0, ceil(1 - log10((double)ph->end / SLOTS / 1e9)));
@@ -212,7 +212,7 @@ void fz_phases_ranges(const struct fz_phases *phases, size_t i, struct fz_buf *o
 	}
 }
 
-/* Names come from outside. */
+/* Append untrusted text, made printable. */
 static void add_escaped(const struct fz_buf *text, const struct fz_style *style, struct fz_buf *out)
 {
 	fz_table_text(fz_buf_view(text), UINT16_MAX, style, out);
