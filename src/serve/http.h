@@ -17,7 +17,7 @@ struct fz_http_options {
 	const char *host;               /* an address, not a name */
 	uint16_t port;                  /* 0: any free port */
 	bool tls;                       /* use the certificate of tls.h */
-	const struct fz_tokens *tokens; /* NULL: everything is permitted, as project "default" */
+	const struct fz_tokens *tokens; /* NULL: no access control */
 	uint64_t body_max;              /* bytes */
 	int seconds_max;                /* until a request is complete */
 };

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's side of the program in the kernel; bpf.h has the contract, wire.h what both sides
- * say to each other.
+/* The recorder's side of the BPF program; bpf.h has the contract, wire.h the data that both sides
+ * share.
  *
  *   thread --(its task-clock event)--> fz_tick --> ring --> drain
  *   thread --(starts another)--> fz_birth --> ring --> drain: the nursery opens
  *   CPU --(its clock's event, while the nursery is open)--> fz_young --> ring --> drain
  *   thread --(waits, is woken, goes on)--> fz_switch, fz_waking --> ring --> drain
- *   threads that are there --> fz_threads --> a file
+ *   existing threads --> fz_threads --> a file
  *   memory --(its counters, then each change)--> fz_resident, fz_grow --> ring --> drain
  *   CPU --(its clock's event)--> fz_machine --> ring --> drain
- *   process --(other program, end)--> fz_exec, fz_exit --> ring --> drain
+ *   process --(exec, exit)--> fz_exec, fz_exit --> ring --> drain
  *
- * The events go with the files that hold them, and with them the program and its maps.
+ * The events are removed when their descriptors are closed, and with them the program and its maps.
  */
 #include "record/bpf/bpf.h"
 
@@ -32,50 +32,49 @@
 #include <tick.skel.h> /* by bpftool, from tick.bpf.c */
 #include <unistd.h>
 
-/* A new period begins at once: what a thread has used of the one before stands for no tick. So it
- * is drawn after some ticks, and never for a thread that has not come to one. */
+/* A new period starts at once, so the elapsed part of the previous one gets no tick. So a period is
+ * drawn only after some ticks, and never for a thread without one. */
 enum { TICKS_TO_DRAW = 8 };
 
-/* Many threads live for less than a period, or are gone before anybody could watch them. So after a
- * birth CPUs tick, for all threads that are young, until there is none and no other is born for a
- * while: the nursery. Threads that live for longer than their childhood are watched by themselves.
- */
+/* Many threads live for less than a period, or are gone before they can be watched. So after the
+ * start of a thread all CPUs tick and sample young threads, until there are none and no others are
+ * started for a while: the nursery. Threads older than CHILDHOOD get their own events. */
 #define CHILDHOOD ((int64_t)50000000)
 #define NURSERY_STAYS ((int64_t)1000000000)
 
-/* Periods of CPUs: longer by so many of such a part. */
+/* A CPU's period is longer by (cpu % DRIFTS) / DRIFT. */
 enum { DRIFT = 331, DRIFTS = 32 };
 
 struct event {
-	pid_t pid;       /* of a CPU: 0 */
-	pid_t tid;       /* of a CPU: -1 - its number */
-	uint32_t kernel; /* how the kernel numbers the thread, once it has had a tick */
+	pid_t pid;       /* 0 for a CPU */
+	pid_t tid;       /* -1 - cpu for a CPU */
+	uint32_t kernel; /* kernel tid, once the thread had a tick */
 	bool there;      /* used while listing */
 	uint32_t ticks;  /* since its period was drawn */
-	int64_t met;     /* since when it is known */
+	int64_t met;     /* when it was found */
 	int fd;          /* -1: the thread is young */
 	struct bpf_link *link;
 };
 
-/* A process that is watched. */
+/* A watched process. */
 struct process {
 	pid_t pid;
-	uint32_t number; /* as it sees itself */
+	uint32_t number; /* pid in its own namespace */
 };
 
 struct fz_bpf {
 	struct tick_bpf *program;
 	struct ring_buffer *ring;
-	struct bpf_link *births;             /* NULL: only the main thread is watched */
-	struct bpf_link *switches, *wakings; /* NULL: waits are not */
-	struct bpf_link *execs, *exits;      /* NULL: the machine is not */
-	struct bpf_link *growths;            /* NULL: nor how the process grows */
+	struct bpf_link *births;             /* NULL: only main threads are watched */
+	struct bpf_link *switches, *wakings; /* NULL: waits are not recorded */
+	struct bpf_link *execs, *exits;      /* NULL: not the whole machine */
+	struct bpf_link *growths;            /* NULL: growth is not recorded */
 	enum fz_engine_use use;
 	struct process *processes;
 	size_t process_n, process_cap;
-	bool born;    /* a thread was since threads were listed */
-	bool young;   /* some are */
-	bool nursery; /* is open */
+	bool born;    /* a thread was started since threads were listed */
+	bool young;   /* some threads are young */
+	bool nursery; /* CPU ticks are on */
 	int64_t last_birth;
 	struct event *events;
 	size_t n, cap;
@@ -137,7 +136,7 @@ static int on_record(void *arg, void *record, size_t size)
 	return 0;
 }
 
-/* What is not asked for needs no room in the kernel, nor what it takes. */
+/* Do not load unused programs, whose requirements may not be met, and shrink unused maps. */
 static void leave_out(struct tick_bpf *p, enum fz_engine_use use)
 {
 	bool waits = use == FZ_ENGINE_FOR_WAITS, machine = use == FZ_ENGINE_FOR_MACHINE;
@@ -163,7 +162,7 @@ static void leave_out(struct tick_bpf *p, enum fz_engine_use use)
 		bpf_map__set_max_entries(p->maps.met, 1);
 }
 
-/* The kernel's numbers of processes are those of the first pid namespace. */
+/* Visible pids are the kernel's only in the first pid namespace. */
 static int check_namespace(struct fz_error *err)
 {
 	struct stat st;
@@ -285,9 +284,9 @@ void fz_bpf_free(struct fz_bpf *b)
 
 /* ---- watching a process ---- */
 
-/* Of a thread's CPU time, or with tid -1 of a CPU's that somebody uses. CPUs do not tick in step:
- * whom one's tick wakes, such as us, is on another a moment later, and would be seen there each
- * time. Their periods differ a little, so that all instants meet all others. */
+/* Open an event for a thread's CPU time or, with tid -1, for a CPU's non-idle time. The periods of
+ * CPUs differ a little, so that they do not tick in step: else a thread woken by one CPU's tick,
+ * such as ours, would be sampled each time on another CPU a moment later. */
 static int open_event(const struct fz_bpf *b, pid_t tid, int cpu)
 {
 	int64_t more = cpu < 0 ? 0 : b->period / DRIFT * (cpu % DRIFTS);
@@ -303,7 +302,7 @@ static int open_event(const struct fz_bpf *b, pid_t tid, int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Of one that could not be opened, or not be given a program: errno says why. */
+/* Fail for an event that could not be opened or attached, by errno. */
 static int fail_event(const char *what, struct fz_error *err)
 {
 	if (errno == EMFILE)
@@ -313,7 +312,7 @@ static int fail_event(const char *what, struct fz_error *err)
 	return fz_fail_errno(err, "perf events of %s", what);
 }
 
-/* Let its ticks run the program, if it is open; what: for messages. */
+/* Attach the program to an event. Fails by errno if it is not open. what: for messages. */
 static int attach_event(const struct bpf_program *program, struct event *e, uint64_t cookie,
 			const char *what, struct fz_error *err)
 {
@@ -334,7 +333,7 @@ static void keep_event(struct fz_bpf *b, struct event e)
 	b->young |= e.fd < 0;
 }
 
-/* From here on the thread is watched by itself; one that ended meanwhile is not. */
+/* Open a thread's own event. Succeeds without one if the thread has ended. */
 static int watch_thread(struct fz_bpf *b, struct event *e, bool adopted, struct fz_error *err)
 {
 	uint64_t cookie = (uint64_t)e->tid | (adopted ? FZ_BPF_COOKIE_ADOPTED : 0);
@@ -347,7 +346,7 @@ static int watch_thread(struct fz_bpf *b, struct event *e, bool adopted, struct 
 	return attach_event(b->program->progs.fz_tick, e, cookie, what, err);
 }
 
-/* While the nursery is open it is young. */
+/* Add a thread; while the nursery is open it counts as young. */
 static int add_thread(struct fz_bpf *b, pid_t pid, pid_t tid, struct fz_error *err)
 {
 	struct event e = { .pid = pid, .tid = tid, .there = true, .met = fz_clock_now(), .fd = -1 };
@@ -358,7 +357,7 @@ static int add_thread(struct fz_bpf *b, pid_t pid, pid_t tid, struct fz_error *e
 	return rc;
 }
 
-/* A CPU that is not there or switched off is none. */
+/* Add a CPU's event; offline CPUs are skipped. */
 static int add_cpu(struct fz_bpf *b, const struct bpf_program *program, int cpu,
 		   struct fz_error *err)
 {
@@ -384,7 +383,7 @@ static int add_cpus(struct fz_bpf *b, const struct bpf_program *program, struct 
 	return rc;
 }
 
-/* Of one of the rates from 2/3 to 4/3 of what was asked for, each as likely. */
+/* Draw a period, with a rate uniformly from 2/3 to 4/3 of the requested one. */
 static uint64_t draw_period(struct fz_bpf *b)
 {
 	double rate = 2.0 / 3 + (double)(fz_dice_roll(&b->dice) >> 11) / 0x1p53 * 2 / 3;
@@ -392,7 +391,7 @@ static uint64_t draw_period(struct fz_bpf *b)
 	return (uint64_t)((double)b->period / rate);
 }
 
-/* The same for all CPUs. */
+/* Draw a period for CPU ticks, the same for all CPUs. */
 static void draw_for_nursery(struct fz_bpf *b)
 {
 	struct tick_bpf__bss *said = b->program->bss;
@@ -405,7 +404,7 @@ static void draw_for_nursery(struct fz_bpf *b)
 			ioctl(b->events[i].fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
-/* Where CPUs may not tick for us threads are watched by themselves from their birth on. */
+/* Start CPU ticks. If they are not permitted, threads get their own events from the start. */
 static void open_nursery(struct fz_bpf *b)
 {
 	struct fz_error ignored;
@@ -417,7 +416,7 @@ static void open_nursery(struct fz_bpf *b)
 		draw_for_nursery(b);
 }
 
-/* Watch the threads that are there, and no others of the process. */
+/* Update the watched threads of a process to its current ones. */
 static int list_threads(struct fz_bpf *b, pid_t pid, struct fz_error *err)
 {
 	char path[64];
@@ -444,7 +443,7 @@ static int list_threads(struct fz_bpf *b, pid_t pid, struct fz_error *err)
 	return rc;
 }
 
-/* Those that are no longer young. One that cannot be watched stays it. */
+/* Open events of threads that are no longer young. One that cannot be watched stays young. */
 static void adopt_threads(struct fz_bpf *b, int64_t now)
 {
 	struct fz_error ignored;
@@ -458,7 +457,7 @@ static void adopt_threads(struct fz_bpf *b, int64_t now)
 	}
 }
 
-/* Threads are born, grow up and end. */
+/* Follow threads: added, no longer young, or ended. */
 static void raise_threads(struct fz_bpf *b)
 {
 	int64_t now = fz_clock_now();
@@ -494,7 +493,7 @@ static int trace(const struct bpf_program *program, const char *what, struct bpf
 	return *ret ? 0 : fz_fail_errno(err, "the tracepoint of %s", what);
 }
 
-/* Nothing is known from before of those that are watched from now on. */
+/* Set the scope for the first watched process, and clear all caches. */
 static int begin_scope(struct fz_bpf *b, const struct fz_bpf_config *config, struct fz_error *err)
 {
 	struct fz_bpf_scope *scope = &b->program->bss->fz_scope;
@@ -514,7 +513,7 @@ static int begin_scope(struct fz_bpf *b, const struct fz_bpf_config *config, str
 	return 0;
 }
 
-/* The kernel is to know it, and by which number. */
+/* Register a process with the BPF program. */
 static int add_process(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *config,
 		       struct fz_error *err)
 {
@@ -534,7 +533,7 @@ static int add_process(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *
 	return 0;
 }
 
-/* What is told of all threads of all processes that are watched. */
+/* Attach the tracepoints for threads of all watched processes. */
 static int trace_threads(struct fz_bpf *b, bool all_threads, struct fz_error *err)
 {
 	const struct tick_bpf *p = b->program;
@@ -583,7 +582,7 @@ int fz_bpf_watch_machine(struct fz_bpf *b, int64_t period, struct fz_error *err)
 	return rc;
 }
 
-/* Let a program see each task; fd: for reading what it writes. */
+/* Run a program for each task. Returns 0 and a descriptor with its output, or -1 with errno. */
 static int visit_tasks(const struct bpf_program *program, struct bpf_link **ret_link, int *ret_fd)
 {
 	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
@@ -677,7 +676,7 @@ bool fz_bpf_add_wait(struct fz_bpf *b, uint32_t thread, int64_t since, uint64_t 
 				    sizeof(wait), BPF_NOEXIST) == 0;
 }
 
-/* ---- what it found ---- */
+/* ---- results ---- */
 
 int fz_bpf_fd(const struct fz_bpf *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The program in the kernel: loading it, letting perf start it when threads of a process have used
- * their share of CPU time, and reading what it found. Built only where libbpf, clang and bpftool
- * are there. Nothing stays in the kernel when we end, however that happens. */
+/* The BPF program: loads it, attaches it to perf events by which threads are interrupted after a
+ * period of CPU time, and reads its records. Built only if libbpf, clang and bpftool are available.
+ * Nothing stays in the kernel after we exit, however that happens. */
 #pragma once
 
 #include <sys/types.h>
@@ -11,8 +11,7 @@
 
 struct fz_bpf;
 
-/* What is wanted of it: threads of a process, their waits, too, the whole machine, or how a process
- * grows. */
+/* Purpose: threads of a process, also their waits, the whole machine, or growth of a process. */
 enum fz_engine_use {
 	FZ_ENGINE_FOR_THREADS,
 	FZ_ENGINE_FOR_WAITS,
@@ -20,43 +19,43 @@ enum fz_engine_use {
 	FZ_ENGINE_FOR_GROWTH
 };
 
-/* FZ_EPERM, FZ_EUNSUPPORTED: this kernel does not allow it or cannot; the message says what is
- * missing, and continues "...: ". */
+/* Load the program. FZ_EPERM: not permitted; FZ_EUNSUPPORTED: this kernel cannot run it. The
+ * message names what is missing, and is meant to follow a prefix "...: ". */
 int fz_bpf_new(enum fz_engine_use use, struct fz_bpf **ret, struct fz_error *err);
 void fz_bpf_free(struct fz_bpf *b);
-/* Let the threads of one more process be interrupted each `period` ns of their CPU time: its main
- * thread, or all, those that it starts later among them, until it runs another program. For all
- * processes these are the same, and they live in one pid namespace. */
+/* Interrupt threads of another process each `period` ns of their CPU time, until it calls exec: its
+ * main thread, or all, including those started later. All processes must have the same arguments
+ * and pid namespace. */
 int fz_bpf_watch(struct fz_bpf *b, pid_t pid, bool all_threads, int64_t period,
 		 const struct fz_bpf_config *config, struct fz_error *err);
-/* Let every CPU be interrupted each `period` ns in which it is not idle, and tell of the end of
- * processes that were. */
+/* Interrupt every CPU each `period` ns in which it is not idle, and report the end of processes
+ * that had a tick. */
 int fz_bpf_watch_machine(struct fz_bpf *b, int64_t period, struct fz_error *err);
-/* Let each growth of the resident set of a process be told, whichever of its threads grows. */
+/* Report each growth of a process's resident set, in any thread. */
 int fz_bpf_watch_growth(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *config,
 			struct fz_error *err);
-/* From its next tick on a process, as the kernel has its number, is known to run Python; of the
- * machine until it ends or runs another program. False: there are too many. */
+/* Read Python frames of a process, given by its kernel pid, from its next tick on; for the machine
+ * until it exits or calls exec. False if there are too many. */
 bool fz_bpf_add_python(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *config);
-/* What was found until then can still be drained: of all, or of one process. */
+/* Stop watching all processes, or one. Earlier records can still be drained. */
 void fz_bpf_unwatch(struct fz_bpf *b);
 void fz_bpf_unwatch_process(struct fz_bpf *b, pid_t pid);
-/* The threads of a process that are there now; the caller frees *ret. None of them is an error of
- * no consequence: their waits count from the next one on. */
+/* List the current threads of a process; the caller frees *ret. Returns 0 on error, which is
+ * harmless: waits then count from the next one on. */
 size_t fz_bpf_threads(const struct fz_bpf *b, pid_t pid, struct fz_bpf_thread **ret);
-/* A thread, as the kernel numbers it, waits since before it was watched, with `used` ns of CPU
- * time: is its end told, too? False: it does not, by now. */
+/* Add a wait that began before the thread, given by its kernel tid, was watched, so that its end is
+ * reported. used: its CPU time in ns. False if it has a wait already. */
 bool fz_bpf_add_wait(struct fz_bpf *b, uint32_t thread, int64_t since, uint64_t used);
-/* Readable when ticks should be drained at once. */
+/* A descriptor that is readable when records should be drained at once. */
 int fz_bpf_fd(const struct fz_bpf *b);
-/* Hand over the records that there are, oldest first, each with all that it says behind it. One is
- * valid during the call. */
+/* Pass all records to `take`, oldest first, each with its stacks behind it. A record is valid
+ * during the call. */
 void fz_bpf_drain(struct fz_bpf *b, void (*take)(void *arg, const struct fz_bpf_tick *t),
 		  void *arg);
-/* Draw new periods for threads and CPUs that had some ticks, so that a loop is not seen at the same
- * places all the time. */
+/* Draw new random periods for threads and CPUs that had some ticks, so that loops are not sampled
+ * in lockstep. */
 void fz_bpf_draw(struct fz_bpf *b);
 struct fz_bpf_counts fz_bpf_counts(const struct fz_bpf *b);
-/* How often the program ran and how long in all, in ns; false: the kernel does not count it (sysctl
+/* How often the program ran and its total time in ns. False if the kernel does not count it (sysctl
  * kernel.bpf_stats_enabled). */
 bool fz_bpf_run_time(const struct fz_bpf *b, uint64_t *ret_runs, uint64_t *ret_ns);

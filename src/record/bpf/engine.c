@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine in the kernel: threads are interrupted when they have used their share of CPU time,
- * and their stacks read there. Here they are only fetched, some times a second, so nobody wakes up
- * for a sample. It samples one process, or those of a tree, as they come.
+/* The BPF engine: threads are interrupted after each period of CPU time, and the kernel reads their
+ * stacks. They are fetched here some times a second, so nothing wakes up for a sample. It samples
+ * one process or a process tree.
  *
- *   kernel: tick tick tick tick ...  --ring-->  take: name the frames, charge the thread, write
+ *   kernel: tick tick tick tick ...  --ring-->  take: name frames, charge the thread, write
  *
- * Where waits are asked for they come the same way (waits.c), and time on a CPU and waits make up
- * the wall time of a thread.
+ * Waits, if wanted, arrive the same way (waits.c); CPU time and waits add up to the wall time of a
+ * thread.
  *
- * Where growth of the resident set is asked for that is what the kernel tells instead of ticks, and
- * a sample weighs the bytes.
+ * To record growth of the resident set, the kernel reports that instead of ticks, and a sample's
+ * weight is the number of bytes.
  *
- * A sample weighs what its thread used since the one before, by the thread's own counter: ticks
- * that were lost weigh on the next one. While threads are young CPUs tick for them (bpf.c), and a
- * sample weighs a period of the CPU.
+ * A sample's weight is its thread's CPU time since the previous one: the time of lost ticks is
+ * added to the next one. Young threads are sampled by CPU ticks (bpf.c), and a sample's weight is
+ * the period of the CPU.
  */
 #include "base/clock.h"
 #include "base/io.h"
@@ -32,29 +32,29 @@
 #define FETCH_EVERY ((int64_t)50000000)
 
 struct account {
-	uint64_t used;    /* CPU time that a thread was charged for, in ns */
-	uint32_t watched; /* number of the watch in which it was */
-	bool ahead;       /* by ticks of CPUs so far, and not by its own */
+	uint64_t used;    /* CPU time charged to the thread, in ns */
+	uint32_t watched; /* number of the watch in which it was charged */
+	bool ahead;       /* charged by CPU ticks so far, not by its own */
 };
 
 struct watched {
 	struct fz_target_process *process;
-	uint32_t watch; /* the how manieth that began */
-	bool gone;      /* it was not there when there was something to fetch */
+	uint32_t watch; /* sequence number of the watch */
+	bool gone;      /* it had ended at the last fetch */
 };
 
 struct state {
 	struct fz_bpf *program;
-	struct fz_map threads; /* of the targets' ids -> account */
+	struct fz_map threads; /* target's tid -> account */
 	struct account *accounts;
 	size_t n, cap;
 	int64_t next_fetch;
 	struct watched *watched;
 	size_t watched_n, watched_cap;
-	uint32_t watches;           /* that began */
-	struct fz_cputimes times;   /* of a tree */
-	struct fz_bpf_waits *waits; /* NULL: not asked for */
-	uint64_t before;            /* pages of its resident set when it was first watched */
+	uint32_t watches;           /* number of watches so far */
+	struct fz_cputimes times;   /* of a process tree */
+	struct fz_bpf_waits *waits; /* NULL: not wanted */
+	uint64_t before;            /* resident pages when first watched */
 };
 
 static struct state *state_of(const struct fz_sampler *s)
@@ -62,7 +62,7 @@ static struct state *state_of(const struct fz_sampler *s)
 	return s->states[FZ_ENGINE_SLOT_BPF];
 }
 
-/* As /proc/PID/statm has it: "SIZE RESIDENT ...". */
+/* Resident pages, from /proc/PID/statm: "SIZE RESIDENT ...". */
 static uint64_t read_resident(pid_t pid)
 {
 	unsigned long long pages = 0;
@@ -75,7 +75,7 @@ static uint64_t read_resident(pid_t pid)
 	return pages;
 }
 
-/* It is watched from now on. */
+/* Add a process that is watched from now on. */
 static void keep(struct fz_sampler *s, struct fz_target_process *p)
 {
 	struct state *b = state_of(s);
@@ -104,7 +104,7 @@ static void forget(struct state *b, const struct fz_target_process *p)
 	}
 }
 
-/* NULL: it is not watched. */
+/* NULL if the parent is not watched. */
 static struct fz_python *parent_of(const struct state *b, const struct fz_target_process *p)
 {
 	for (size_t i = 0; i < b->watched_n; i++)
@@ -113,7 +113,7 @@ static struct fz_python *parent_of(const struct state *b, const struct fz_target
 	return NULL;
 }
 
-/* number: as the process sees itself. */
+/* number: pid in the process's own namespace. */
 static const struct watched *find_watched(const struct state *b, uint32_t number)
 {
 	for (size_t i = 0; i < b->watched_n; i++) {
@@ -151,7 +151,7 @@ static int load(struct fz_sampler *s, struct fz_error *err)
 
 	if (rc)
 		return rc;
-	/* A thread takes two. */
+	/* Each thread needs two descriptors. */
 	fz_target_process_raise_files(s);
 	struct state *b = s->states[FZ_ENGINE_SLOT_BPF] = fz_calloc(1, sizeof(*b));
 	b->program = program;
@@ -190,9 +190,9 @@ static struct account *account_of(struct state *b, uint32_t watch, uint32_t tid)
 	return a;
 }
 
-/* CPU time that the thread was not charged for yet. Until its own first tick CPUs have ticked for
- * one that was young, or that had none yet: that one stands for what the thread will do after its
- * last, half a period on average. */
+/* Weight of a tick: the thread's CPU time that was not charged yet. A young thread was charged by
+ * CPU ticks until its own first tick, whose weight is half a period: the average time after its
+ * last tick. */
 static int64_t charge(struct fz_sampler *s, uint32_t watch, const struct fz_bpf_tick *t)
 {
 	struct account *a = account_of(state_of(s), watch, t->tid);
@@ -203,10 +203,11 @@ static int64_t charge(struct fz_sampler *s, uint32_t watch, const struct fz_bpf_
 		*a = (struct account){ .watched = watch, .ahead = true };
 		return (int64_t)t->counter;
 	}
-	/* Another thread by the same number begins at 0. */
+	/* The counter of another thread with the same tid starts at 0. */
 	bool first = !a->used || t->counter < a->used;
 	bool paid = first && (a->ahead || t->flags & FZ_BPF_ADOPTED);
-	/* A thread that C code called Python from, and left again. */
+	/* C code called Python from this thread and returned, so it had no thread state meanwhile.
+	 */
 	uint64_t foreign = t->foreign <= t->counter ? t->foreign : 0;
 	uint64_t from = FZ_MAX(first ? 0 : a->used, foreign);
 	int64_t weight = paid ? period / 2 : (int64_t)(t->counter - from);
@@ -228,7 +229,7 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 		return;
 	int64_t weight = t->kind == FZ_BPF_GREW ? (int64_t)t->counter * sysconf(_SC_PAGESIZE)
 						: charge(s, w->watch, t);
-	/* Who is attached to is watched a moment before the recording begins. */
+	/* An attached process is watched slightly before the recording begins. */
 	bool before = t->kind == FZ_BPF_TICK && (int64_t)t->time < s->sampling->start;
 	if (weight <= 0 || before || s->profile->over_limit)
 		return;
@@ -243,7 +244,7 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 	s->profile->quality.taken++;
 }
 
-/* What processes of a tree have used, for what runs no Python. */
+/* Read the CPU time of processes in a tree, to report what is not Python's. */
 static void read_clocks(struct fz_sampler *s)
 {
 	struct state *b = state_of(s);
@@ -255,7 +256,7 @@ static void read_clocks(struct fz_sampler *s)
 		fz_cputimes_read(&b->times, b->watched[i].process->target.pid);
 }
 
-/* Fetch what there is. */
+/* Fetch all records. */
 static void fetch(struct fz_sampler *s)
 {
 	struct state *b = state_of(s);
@@ -287,7 +288,7 @@ static bool wait(struct fz_sampler *s)
 	return fz_bpf_wait(s, state_of(s)->program, state_of(s)->next_fetch);
 }
 
-/* Those that the ring had no room for: in time they are missing. */
+/* Report waits for which the ring had no room, whose time is missing. */
 static void note_lost_waits(struct fz_sampler *s)
 {
 	struct fz_bpf_counts n = fz_bpf_counts(state_of(s)->program);
@@ -301,8 +302,8 @@ static void note_lost_waits(struct fz_sampler *s)
 	fz_profile_set_fact(s->profile, "waits.lost", fz_str_of(text));
 }
 
-/* What has no stack: what had grown before, what threads without Python and whoever else let it
- * grow by; and what is on another, since the ring had no room for its own. */
+/* Report growth without a stack: before recording, and by non-Python threads or others; and growth
+ * that is charged to a later stack because the ring had no room. */
 static void note_unseen_growth(struct fz_sampler *s)
 {
 	struct fz_bpf_counts n = fz_bpf_counts(state_of(s)->program);
@@ -327,7 +328,7 @@ static void note_unseen_growth(struct fz_sampler *s)
 	fz_profile_set_fact(s->profile, "growth.unseen", fz_buf_view(&text));
 }
 
-/* p: of one process; NULL: of all. */
+/* End the waits of one process or, with NULL, of all. */
 static void end_waits(struct fz_sampler *s, const struct fz_target_process *p)
 {
 	if (!state_of(s)->waits)
@@ -342,14 +343,14 @@ static void discard(void *arg, const struct fz_bpf_tick *t)
 	(void)t;
 }
 
-/* What was found before the process ended, or is let go, counts. */
+/* Take records from before the process ended or was released. */
 static void drop(struct fz_sampler *s, struct fz_target_process *p, pid_t pid)
 {
 	struct fz_quality *q = &s->profile->quality;
 
 	fz_bpf_unwatch_process(state_of(s)->program, pid);
 	fz_cputimes_remove(&state_of(s)->times, pid);
-	/* What was found before a pause has been fetched. */
+	/* Records from before the pause were fetched already. */
 	if (s->paused) {
 		fz_bpf_drain(state_of(s)->program, discard, NULL);
 	} else {
@@ -357,7 +358,7 @@ static void drop(struct fz_sampler *s, struct fz_target_process *p, pid_t pid)
 		end_waits(s, p);
 	}
 	note_unseen_growth(s);
-	/* Those that no later tick of their thread weighs for. */
+	/* Lost ticks, of which some are in no later tick's weight. */
 	q->missed = FZ_MAX(q->missed, fz_bpf_counts(state_of(s)->program).lost);
 	fz_bpf_note_run_time(s, state_of(s)->program);
 	forget(state_of(s), p);
@@ -376,7 +377,7 @@ static void pause_(struct fz_sampler *s)
 	end_waits(s, NULL);
 }
 
-/* Watched anew, threads are charged from here on. */
+/* Watch all processes again, so that threads are charged from now on. */
 static void resume(struct fz_sampler *s)
 {
 	struct state *b = state_of(s);
@@ -395,7 +396,7 @@ static void resume(struct fz_sampler *s)
 	}
 }
 
-/* Children that are not Python, or ended before they were. */
+/* Report children that are not Python, or ended before they ran it. */
 static void note_missing(struct fz_sampler *s)
 {
 	struct fz_cputimes_sum sum = fz_cputimes_sum(&state_of(s)->times);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the ring to an engine; fetch.h has the contract. */
+/* Passes records from the ring to an engine; fetch.h has the contract. */
 #include "record/bpf/fetch.h"
 
 #include "base/clock.h"

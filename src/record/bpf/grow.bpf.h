@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Growth of the target's resident set: a part of tick.bpf.c. The kernel tells each change of one of
- * the counters that make it up, in the thread that caused it, and not by how much. So what a
- * counter was is kept: a part for each CPU, where changes begin, and what was gathered from those,
- * each time that one became large, which is 0 then.
+/* Growth of the target's resident set: a part of tick.bpf.c. The kernel reports each change of one
+ * of its counters, in the thread that caused it, but not by how much. So we keep the previous value
+ * of each counter: a part for each CPU, where changes start, and the gathered sum, into which the
+ * kernel moves a part when it becomes large, resetting it to 0.
  *
- *   change == (part of this CPU - as it was) + (part is 0: gathered - as it was)
+ *   change == (this CPU's part - previous) + (if the part is 0: gathered - previous)
  *
- * Two CPUs may gather before one of them is told of: one finds all, and the other too little. That
- * thread owes it then, as one does that takes a page of a file out to put its own copy there: what
- * a thread gives back in the middle of a fault its next growth pays for. Whatever else shrinks was
- * freed.
+ * Two CPUs may add to the sum before either is reported: one then finds too much, the other too
+ * little. The latter thread gets a debt, as does one that replaces a page of a file by its own
+ * copy: what a thread gives back during a fault is deducted from its next growth. Other shrinking
+ * means that memory was freed.
  */
 #pragma once
 
 #include <bpf/bpf_core_read.h>
 
 enum {
-	MEMBERS = 4, /* pages of files, of nobody else, swapped out, of shared memory */
+	MEMBERS = 4, /* counters: file, anonymous, swapped and shared pages */
 	SWAPPED = 2,
 };
 
@@ -40,21 +40,21 @@ struct bpf_array {
 struct resident {
 	__u64 mm;
 	__s64 gathered[MEMBERS];
-	__u64 map;   /* address of `parts` */
-	__u64 parts; /* what is the same for all CPUs in the addresses of theirs */
+	__u64 map;   /* kernel address of `parts` */
+	__u64 parts; /* per-CPU base address of `parts` */
 };
 
 struct part {
 	__s32 pages[MEMBERS];
-	__u64 address; /* its own: where a CPU has its part of one thing says where it has others */
+	__u64 address; /* of itself; gives the address of other per-CPU variables on this CPU */
 };
 
 struct debt {
-	__s64 pages; /* that the thread owes */
-	__s64 late;  /* for which the ring had no room */
+	__s64 pages; /* owed by the thread */
+	__s64 late;  /* pages whose record did not fit into the ring */
 };
 
-/* The target's memory, and what was gathered of it. */
+/* The target's memory and its gathered counters. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -69,7 +69,7 @@ struct {
 	__type(value, struct part);
 } parts SEC(".maps");
 
-/* Of a thread, by the kernel's number. */
+/* By kernel tid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, FZ_BPF_WAITERS);
@@ -85,7 +85,7 @@ static const void *counter_of(__u64 mm, __u32 member)
 	       member * bpf_core_type_size(struct percpu_counter);
 }
 
-/* What a counter has, gathered and on a CPU. */
+/* Read a counter: the gathered sum, and the part of a CPU. */
 static void read_counter(const struct resident *r, const struct part *p, __u32 member,
 			 __s64 *ret_gathered, __s32 *ret_pages)
 {
@@ -110,7 +110,7 @@ static long note_part(__u32 cpu, struct resident **all)
 	return 0;
 }
 
-/* Before it is watched: what its counters are. */
+/* Read the target's counters before it is watched. */
 SEC("iter/task")
 int fz_resident(struct bpf_iter__task *context)
 {
@@ -128,7 +128,7 @@ int fz_resident(struct bpf_iter__task *context)
 	return 0;
 }
 
-/* Pages by which the counter changed since it was looked at last. */
+/* Number of pages by which the counter changed since it was last read. */
 static __s64 change(struct resident *r, __u32 member)
 {
 	__u32 zero = 0;
@@ -156,13 +156,13 @@ static struct debt *debt_of(__u32 thread)
 	return bpf_map_lookup_elem(&debts, &thread);
 }
 
-/* What is left of a change when debts are paid; 0: the thread has not grown. */
+/* Growth left of a change after debts are paid; 0 if the thread has not grown. */
 static __s64 settle(struct debt *d, __s64 pages)
 {
 	struct fz_bpf_call call;
 
 	if (pages <= 0) {
-		look_at_call(bpf_get_current_task_btf(), &call);
+		read_call(bpf_get_current_task_btf(), &call);
 		if (call.number < 0)
 			d->pages -= pages;
 		return 0;

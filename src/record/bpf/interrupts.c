@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The count is a variable of each CPU: `__preempt_count`, or from Linux 6.2 to 6.14 a member of
- * `pcpu_hot`. BTF has the places of all such variables, but a program may name one only where
- * kallsyms lists data, too (CONFIG_KALLSYMS_ALL).
- */
+ * `pcpu_hot`. BTF has the offsets of all per-CPU variables, but a BPF program may refer to one by
+ * name only if kallsyms includes data (CONFIG_KALLSYMS_ALL). */
 #include "record/bpf/interrupts.h"
 
 #include <bpf/btf.h>
@@ -10,7 +9,7 @@
 
 enum { UNKNOWN = -1, DEPTH_MAX = 4 };
 
-/* Of a member by that name, in bytes, in what has no name of its own too. */
+/* Offset of a member in bytes, also inside anonymous members; UNKNOWN if not found. */
 static int64_t member_at(const struct btf *btf, uint32_t type, const char *name, int depth)
 {
 	const struct btf_type *t = btf__type_by_id(btf, type);
@@ -32,7 +31,7 @@ static int64_t member_at(const struct btf *btf, uint32_t type, const char *name,
 	return UNKNOWN;
 }
 
-/* Of a variable of each CPU, from where they begin; its type if that is asked for. */
+/* Offset of a per-CPU variable in its section, or UNKNOWN. ret_type: its type, or NULL. */
 static int64_t variable_at(const struct btf *btf, const char *name, uint32_t *ret_type)
 {
 	int32_t id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the kernel counts, on each CPU, what it is in the middle of. */
+/* The location of the kernel's per-CPU preempt_count. */
 #pragma once
 
 #include <stdint.h>
 
-/* Bytes from a CPU's `struct rq` to its preempt_count (include/linux/preempt.h), by the BTF of the
- * kernel that runs: the program finds the former. 0: it is not known, as on other machines than
+/* Offset in bytes from a CPU's `struct rq`, which the BPF program can find, to its preempt_count
+ * (include/linux/preempt.h), from the running kernel's BTF. 0 if unknown, as on all machines but
  * x86-64. */
 int32_t fz_bpf_preempt_count_at(void);

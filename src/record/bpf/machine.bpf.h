@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The whole machine, the rest of tick.bpf.c, which alone includes this: whoever runs on a CPU when
- * its clock ticks is interrupted. Of all the native stacks are copied, as far as frame pointers
- * lead; of those that the recorder knows as Python, Python's frames, too.
+/* Sampling the whole machine; a part of tick.bpf.c. Each CPU's clock interrupts the thread that
+ * runs there. Native stacks are copied as far as frame pointers lead and, if the recorder knows the
+ * process as Python, Python frames as well.
  *
- *   tick -> process met before? no: wake the recorder, which looks at it while it lives
- *        -> `pythons`: where its frames lie -> frames, kernel's stack, program's stack -> ring
+ *   tick -> process seen before? no: wake the recorder, which examines it while it lives
+ *        -> `pythons`: config for its frames -> frames, kernel stack, user stack -> ring
  *
- * Numbers are the kernel's own, so the recorder is in the first pid namespace.
+ * Pids are the kernel's own, so the recorder must be in the first pid namespace.
  */
 #pragma once
 
-/* Processes that had a tick, since they run what they run. */
+/* Processes that had a tick since they called exec. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -18,7 +18,7 @@ struct {
 	__type(value, __u32);
 } met SEC(".maps");
 
-/* Behind what there is of stacks already; returns how many addresses. */
+/* Append a native stack at offset `stacks`; returns the number of addresses. */
 static __always_inline __u32 add_native(void *context, struct scratch *b, __u64 stacks, __u64 flags)
 {
 	long size = bpf_get_stack(context, (void *)b->tick.frames + MASKED(stacks, STACKS),
@@ -74,8 +74,8 @@ int fz_machine(struct bpf_perf_event_data *context)
 	return 0;
 }
 
-/* What was known of a process that had a tick is true no more. */
-static void tell_of_end(__u32 process, enum fz_bpf_kind kind)
+/* Forget a process that had a tick, and report its end or exec. */
+static void report_end(__u32 process, enum fz_bpf_kind kind)
 {
 	__u8 head[FZ_BPF_TICK_HEAD] = { 0 };
 	struct fz_bpf_tick *end = (void *)head;
@@ -91,17 +91,17 @@ static void tell_of_end(__u32 process, enum fz_bpf_kind kind)
 SEC("raw_tp/sched_process_exec")
 int fz_exec(void *context)
 {
-	tell_of_end(bpf_get_current_pid_tgid() >> 32, FZ_BPF_EXEC);
+	report_end(bpf_get_current_pid_tgid() >> 32, FZ_BPF_EXEC);
 	return 0;
 }
 
-/* A process ends with its first thread: with the others' end nothing changes. */
+/* Report the end of a process when its first thread ends; other threads do not matter. */
 SEC("raw_tp/sched_process_exit")
 int fz_exit(void *context)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 
 	if (id >> 32 == (__u32)id)
-		tell_of_end(id, FZ_BPF_EXIT);
+		report_end(id, FZ_BPF_EXIT);
 	return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine for the whole machine: each CPU is interrupted at the rate, and the kernel reads the
- * stacks of whoever runs there. Here they are fetched some times a second, and at once when a
- * process is met for the first time, which may not live for long.
+ * stacks of the thread that runs there. They are fetched here some times a second, and at once when
+ * a process is seen for the first time, because it may not live for long.
  *
  *   kernel: tick (CPU 0) tick (CPU 1) end of a process ...  --ring-->  processes.c: stacks
  *
- * A sample weighs a period of its CPU. A tick for which the ring had no room is missed; a CPU that
- * another machine had meanwhile does not tick.
+ * A sample's weight is a period of its CPU. A tick for which the ring had no room is missed; a
+ * virtual CPU that the host does not run does not tick.
  */
 #include "base/clock.h"
 #include "record/bpf/fetch.h"
@@ -14,14 +14,14 @@
 #include "record/engine_host.h"
 #include "record/target_process.h"
 
-/* Between two fetches, if nothing new is met. */
+/* Time between two fetches if there is no new process. */
 #define FETCH_EVERY ((int64_t)200000000)
 
 struct machine {
 	struct fz_bpf *program;
 	struct fz_machine_processes *members;
 	int64_t next_fetch;
-	uint64_t lost; /* ticks, in profiles before */
+	uint64_t lost; /* lost ticks in previous profiles */
 };
 
 static struct machine *machine_of(const struct fz_sampler *s)
@@ -98,7 +98,7 @@ static void pause_(struct fz_sampler *s)
 	take(s);
 }
 
-/* Who ended meanwhile was not told of, so nobody is known any more. */
+/* Forget all processes, because the ends of some were not reported during the pause. */
 static void resume(struct fz_sampler *s)
 {
 	struct machine *m = machine_of(s);
@@ -108,7 +108,7 @@ static void resume(struct fz_sampler *s)
 		s->end = FZ_END_OUTPUT;
 }
 
-/* All that there is to say of the profile. */
+/* Add the final facts to the profile. */
 static void complete(struct fz_sampler *s)
 {
 	struct machine *m = machine_of(s);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes of the machine; members.h has the contract.
+/* Processes of the machine; processes.h has the contract.
  *
  *   tick --> member (new: its command, maps and interpreter are read) --> root
  *        --> Python's frames by the interpreter's own tables (record/python/ticks.c)
  *        --> the program's addresses by its maps (record/native/space.c), the kernel's by kallsyms
  *
- * A Python thread's stack is Python's frames, then what native code the innermost of them called:
- * the addresses below the interpreter's own. Where frame pointers do not lead there only the
- * innermost address is certain, and is all that is shown.
+ * A Python thread's stack is its Python frames, then the native code that the innermost one called:
+ * the addresses inside of the interpreter's own. If frame pointers do not lead to the interpreter,
+ * only the innermost address is certain, and only that is shown.
  *
- * What is kept is bounded: addresses beyond ADDRESSES_MAX are known by their function alone, and
- * with STACKS_MAX stacks new ones are no longer told apart, but for their process.
+ * Memory is bounded: after ADDRESSES_MAX addresses only their functions are distinguished, and
+ * after STACKS_MAX stacks new ones are reduced to their process.
  */
 #include "record/bpf/processes.h"
 
@@ -27,28 +27,28 @@
 
 #include <stdio.h>
 
-/* Between two looks for an interpreter in a process, at first; then twice that, and so on. */
+/* Time between two searches for an interpreter in a process, doubled each time. */
 #define PYTHON_PAUSE (20 * FZ_MS)
 #define PYTHON_PAUSE_MAX (10000 * FZ_MS)
-/* And at the one that was found. */
+/* Time between two checks of a found interpreter. */
 #define PYTHON_LOOK (500 * FZ_MS)
-/* The map of a process is read again, for addresses that are not in it, not before; in vain, after
- * twice that, and so on. */
+/* Minimum time before the map of a process is read again for an unknown address, doubled each time
+ * that this was in vain. */
 #define MAP_PAUSE (200 * FZ_MS)
-/* And at all for other code at known addresses. */
+/* Time between two checks for other code at known addresses. */
 #define MAP_LOOK (10000 * FZ_MS)
 
 enum {
-	KTHREADD = 2, /* whose children are threads of the kernel */
+	KTHREADD = 2, /* pid of the parent of all kernel threads */
 	ADDRESSES_MAX = 1 << 16,
 	STACKS_MAX = 1 << 19,
 	THREADS_MAX = 1 << 16,
-	COMMANDS_MAX = 4096, /* whose command lines are kept */
+	COMMANDS_MAX = 4096, /* number of command lines that are kept */
 	SEARCHES = 4,
 	SEARCHED_MAX = 4096,
 };
 
-/* What is at an address. */
+/* The code at an address. */
 struct place {
 	uint32_t frame;
 	bool interpreter;
@@ -56,20 +56,20 @@ struct place {
 
 struct member {
 	pid_t pid;
-	uint32_t root; /* stack: its own frame */
-	bool gone;     /* it could not be looked at */
+	uint32_t root; /* stack with its own frame only */
+	bool gone;     /* it ended before it could be examined */
 	bool no_python;
 	struct fz_process process;
 	struct fz_space space;
-	struct fz_map place_of; /* address -> places */
+	struct fz_map place_of; /* address -> index in places */
 	struct place *places;
 	size_t place_n, place_cap;
-	uint32_t generation; /* of the space, for which places hold */
+	uint32_t generation; /* of the space, for which places are valid */
 	int64_t next_look, map_pause;
-	int64_t map_looked; /* next_look of the space when its map had been read last in vain */
+	int64_t map_looked; /* next_look of the space when its map was last read in vain */
 	struct fz_python *python;
-	int64_t next_python, python_pause; /* when to look for it, or at its threads */
-	struct fz_map threads;             /* id -> thread of the profile */
+	int64_t next_python, python_pause; /* when to search for it or check it */
+	struct fz_map threads;             /* kernel tid -> thread of the profile */
 };
 
 struct fz_machine_processes {
@@ -77,13 +77,13 @@ struct fz_machine_processes {
 	struct fz_bpf *program;
 	struct fz_kallsyms *kernel;
 	struct fz_map kernel_frames; /* address -> frame */
-	struct fz_map users;         /* id -> name, a string of the profile */
-	struct fz_map searched;      /* program -> how often it was searched for Python */
+	struct fz_map users;         /* uid -> name, a string of the profile */
+	struct fz_map searched;      /* program -> number of searches for Python */
 	struct member **list;
 	size_t n, cap;
 	uint32_t addresses, commands, cut_frame, unknown_frame;
 	uint64_t gone, gone_ticks, merged;
-	uint32_t chain[2 * FZ_BPF_NATIVE + 1]; /* frames of the tick, innermost first */
+	uint32_t chain[2 * FZ_BPF_NATIVE + 1]; /* native frames of the tick, innermost first */
 	uint32_t chain_n;
 };
 
@@ -134,7 +134,7 @@ void fz_machine_processes_forget(struct fz_machine_processes *m)
 		free_member(m->list[--m->n]);
 }
 
-/* What programs are stays true, and is kept while they are few. */
+/* Results of searches in programs stay valid, and are kept unless there are many. */
 void fz_machine_processes_turn(struct fz_machine_processes *m)
 {
 	fz_machine_processes_forget(m);
@@ -158,14 +158,14 @@ void fz_machine_processes_free(struct fz_machine_processes *m)
 	free(m);
 }
 
-/* ---- who it is ---- */
+/* ---- names ---- */
 
 static struct fz_str comm_of(const struct fz_bpf_tick *t)
 {
 	return (struct fz_str){ t->comm, strnlen(t->comm, sizeof(t->comm)) };
 }
 
-/* Threads of the kernel that differ in a number or in their work do the same: "kworker/0:1". */
+/* Name of a kernel thread without what follows a slash, as in "kworker/0:1". */
 static char *kernel_name(struct fz_str comm)
 {
 	const char *slash = memchr(comm.p, '/', comm.n);
@@ -186,7 +186,7 @@ static void set_owner(struct fz_machine_processes *m, pid_t pid, uid_t uid)
 			     fz_str_of(cgroup));
 }
 
-/* What the process runs; NULL: it is gone. */
+/* Name of what the process runs; NULL if it is gone. The caller frees. */
 static char *name_of(struct fz_machine_processes *m, const struct member *p,
 		     const struct fz_bpf_tick *t, enum fz_met *ret)
 {
@@ -200,7 +200,7 @@ static char *name_of(struct fz_machine_processes *m, const struct member *p,
 		return kernel_name(comm);
 	}
 	fz_auto(fz_free_ptr) char *command = fz_facts_command_of(p->pid);
-	/* One that is not reaped yet has none. */
+	/* A zombie has no command line. */
 	if (!*command)
 		return NULL;
 	if (m->commands++ < COMMANDS_MAX) {
@@ -260,7 +260,8 @@ void fz_machine_processes_end(struct fz_machine_processes *m, pid_t pid)
 	}
 }
 
-/* By its number, or beyond THREADS_MAX by the process alone, and in the end not at all. */
+/* Thread of the profile for a tick; after THREADS_MAX threads the same nameless one for all new
+ * ones. */
 static uint32_t thread_of(struct fz_machine_processes *m, struct member *p,
 			  const struct fz_bpf_tick *t)
 {
@@ -292,8 +293,8 @@ static bool maps_python(const struct member *p)
 	return false;
 }
 
-/* An interpreter may be part of any program, and to search one takes as long as hundreds of
- * samples: of one that is not called Python some processes are searched, and then no more. */
+/* Any program may embed an interpreter, but a search takes as long as hundreds of samples: if no
+ * mapped file is called Python, only the first SEARCHES processes of a program are searched. */
 static bool is_worth_a_search(struct fz_machine_processes *m, const struct member *p)
 {
 	const struct fz_process_image *image = &p->process.image;
@@ -304,8 +305,8 @@ static bool is_worth_a_search(struct fz_machine_processes *m, const struct membe
 	return maps_python(p) || (*tries)++ < SEARCHES;
 }
 
-/* Processes that have none, or none yet, are asked ever less often. */
-static void look_for_python(struct fz_machine_processes *m, struct member *p, int64_t now)
+/* Search a process for an interpreter, less often each time. */
+static void find_python(struct fz_machine_processes *m, struct member *p, int64_t now)
 {
 	struct fz_python_options options = fz_target_process_python(m->s->options);
 	struct fz_bpf_config config;
@@ -330,9 +331,9 @@ static void look_for_python(struct fz_machine_processes *m, struct member *p, in
 	fz_python_close(fz_steal(p->python));
 }
 
-/* Now and then: we are told when it ends. What it did until then can be named, as far as it is
- * known. */
-static void look_at_python(struct member *p, int64_t now)
+/* Check an interpreter now and then. Its end is reported by the kernel; earlier frames can be named
+ * as far as their code objects are known. */
+static void check_python(struct member *p, int64_t now)
 {
 	struct fz_error ignored;
 
@@ -369,8 +370,8 @@ static uint32_t kernel_frame(struct fz_machine_processes *m, uint64_t address)
 	return *slot = fz_profile_frame(p, &frame);
 }
 
-/* The code around an address; garbage in a frame pointer must not make us read maps all the time.
- */
+/* The range that contains an address, or NULL. Reads of the map are limited, because garbage in
+ * frame pointers may give any address. */
 static const struct fz_space_range *range_at(struct member *p, uint64_t address, int64_t now)
 {
 	if (now >= p->next_look) {
@@ -403,7 +404,7 @@ static uint64_t file_address(const struct fz_machine_processes *m, const struct 
 	return coarse && fz_image_function_start(e->image, at, &start) ? start : at;
 }
 
-/* What is at an address of the program; its frame is FZ_NONE where no code is. */
+/* The code at a user address; its frame is FZ_NONE if there is none. */
 static struct place place_at(struct fz_machine_processes *m, struct member *p, uint64_t address)
 {
 	struct place place = { .frame = FZ_NONE };
@@ -429,13 +430,13 @@ static struct place place_at(struct fz_machine_processes *m, struct member *p, u
 
 /* ---- a stack ---- */
 
-/* The program's addresses, up to where no code is: from there on frame pointers were something
- * else. Of Python only what its own functions called; false: they were not found. */
+/* Push the user stack up to the first address that is not code, where frame pointers are wrong.
+ * python: stop at the interpreter, and return true if it was found. */
 static bool push_program(struct fz_machine_processes *m, struct member *p, const uint64_t *user,
 			 uint32_t n, bool python)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		/* A return address may be that of the next function. */
+		/* A return address may belong to the next function. */
 		struct place place = place_at(m, p, user[i] - (i > 0));
 		if (python && place.interpreter)
 			return true;
@@ -469,7 +470,7 @@ static void push_native(struct fz_machine_processes *m, struct member *p,
 		push(m, m->cut_frame);
 }
 
-/* A thread that does not run Python, in a tick as Python's have it. */
+/* The base of a stack of a thread that does not run Python. */
 static void take_plain(struct fz_machine_processes *m, struct member *p,
 		       const struct fz_bpf_tick *t, struct fz_python_stack *ret)
 {
@@ -484,8 +485,8 @@ void fz_machine_processes_take(struct fz_machine_processes *m, const struct fz_b
 	struct fz_profile *profile = m->s->profile;
 
 	m->gone_ticks += p->gone;
-	look_for_python(m, p, m->s->now);
-	look_at_python(p, m->s->now);
+	find_python(m, p, m->s->now);
+	check_python(p, m->s->now);
 	if (p->python && t->flags & FZ_BPF_PYTHON)
 		fz_python_ticks_take(p->python, t, ret);
 	else

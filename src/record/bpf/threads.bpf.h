@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* How the kernel numbers the threads of a target, which whoever lives in a pid namespace does not
- * see: a part of tick.bpf.c. Each task that the recorder can see is visited, and those of one
- * target written, as struct fz_bpf_thread.
- */
+/* Lists the kernel tids of a target's threads, which are not visible inside a pid namespace; a part
+ * of tick.bpf.c. Visits each task that the recorder can see, and writes a struct fz_bpf_thread for
+ * those of one target. */
 #pragma once
 
 #include <bpf/bpf_core_read.h>
 
-enum { NAMESPACES_MAX = 32 }; /* one in another: MAX_PID_NS_LEVEL of the kernel */
+enum { NAMESPACES_MAX = 32 }; /* nested: MAX_PID_NS_LEVEL of the kernel */
 
 struct ns_common {
 	unsigned int inum;
@@ -38,7 +37,7 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } KERNELS;
 
-/* As a pid namespace has it; 0: it is not there. */
+/* A task's pid in a pid namespace; 0 if it is not in there. */
 static int number_in(struct task_struct *t, __u32 namespace)
 {
 	struct pid *pid = BPF_CORE_READ(t, thread_pid);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The part that runs in the kernel: a thread of a target has used its share of CPU time, and is
- * interrupted on its own CPU. It stands still while its stack is read, so nothing is torn; what it
- * was in the middle of shows as a chain that does not end where chains end.
+/* The BPF program: a thread of a target is interrupted on its own CPU after a period of CPU time.
+ * It does not run while its stack is read, so reads are consistent; if it was just changing a chain
+ * of frames, the chain does not end where it should.
  *
  *   tid -> thread state (known, or found in the interpreters' lists) -> frames -> ring
  *
- * Nothing here waits, and nobody is woken but for a code object that was not met before, whose
- * names should be read while it lives, and for a new thread.
+ * Nothing here waits. The recorder is only woken for a new code object, so that its names are read
+ * while it lives, for a new thread, and when the ring is half full.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -14,8 +14,7 @@
 
 #include "wire.h"
 
-/* Structures of the kernel are declared as far as they are used; where their fields lie is found
- * out when the program is loaded. */
+/* Kernel structures with the fields that are used; their offsets are resolved at load time. */
 #include <bpf/bpf_core_read.h>
 
 #define KERNELS __attribute__((preserve_access_index))
@@ -31,55 +30,54 @@ struct pt_regs___arm64 {
 
 enum {
 	INTERPRETERS_MAX = 64,
-	THREADS_MAX = FZ_BPF_WAITERS, /* of an interpreter; whose states are remembered */
+	THREADS_MAX = FZ_BPF_WAITERS, /* of an interpreter; also the size of the cache */
 	EXCEPTIONS_MAX = 1024,
-	ODD_CFRAME = 4096, /* a CFrame so far from its thread state is on the C stack */
+	ODD_CFRAME = 4096, /* a CFrame this far from its thread state is on the C stack */
 	RING = 8 << 20,
 	CODES = 32768,
 	KNOWN = 256,
-	PAGE = 4096,    /* bytes that are there or not there together; pages may be larger */
-	STACKS = 65536, /* bytes for the stacks of a tick, Python's and native ones; a power of two
-			 */
+	PAGE = 4096,    /* pages may be larger */
+	STACKS = 65536, /* bytes for all stacks of a tick; a power of two */
 };
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 struct state {
 	__u64 tstate, interp, head;
-	__u64 native_id; /* in the state: not the thread's where C forked without Python */
-	__u64 several;   /* the thread has others */
+	__u64 native_id; /* as in the state, which is wrong after a fork in C */
+	__u64 several;   /* the thread has other states */
 };
 
-/* Of a thread's states, the one that it most likely runs with. */
+/* The most likely current one of a thread's states. */
 struct best {
 	struct state state;
 	__u64 loop;
 	__u32 claim, n;
-	__u32 alike; /* there is another as good */
+	__u32 alike; /* another one is as good */
 };
 
 struct known {
 	__u64 code, mark;
-	__u64 turn; /* when that was read */
+	__u64 turn; /* value of scratch.turn when it was read */
 };
 
 struct scratch {
 	__u8 thread[FZ_BPF_THREAD + 8];
-	__u8 frames[2 * PAGE + FZ_BPF_FRAME]; /* a copy of where frames lie */
+	__u8 frames[2 * PAGE + FZ_BPF_FRAME]; /* copy of memory with frames */
 	__u8 code[FZ_BPF_CODE + 8];
 	__u64 text[FZ_BPF_TEXT / 8];
-	struct known known[KNOWN]; /* some of `codes`, at hand */
-	struct known filename;     /* the last one, and its hash */
+	struct known known[KNOWN]; /* cache of `codes` */
+	struct known filename;     /* the last filename and its hash */
 	__u64 turn;
-	struct best best;   /* of the search: the verifier does not follow what is in a map */
-	struct state state; /* one of `states`, at hand, and whose */
+	struct best best;   /* of the search; the verifier does not track what is in a map */
+	struct state state; /* cached from `states`, for thread state_of */
 	__u32 state_of;
-	__u64 owed; /* of ticks of this CPU for young threads, for which the ring had no room */
+	__u64 owed; /* time of young threads on this CPU whose records did not fit into the ring */
 	struct fz_bpf_tick tick;
 	__u64 native[(STACKS - sizeof(((struct fz_bpf_tick *)0)->frames)) / 8 + FZ_BPF_NATIVE];
 };
 
-/* Processes that run Python, as they see themselves, or of the machine as the kernel does. */
+/* Python processes, by pid in their own namespace or, for the machine, by kernel pid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FZ_BPF_PYTHONS);
@@ -96,7 +94,7 @@ struct {
 	__type(value, struct fz_bpf_counts);
 } counts SEC(".maps");
 
-/* By CPU: a tick is not interrupted by another. */
+/* By CPU: ticks do not interrupt each other. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, FZ_BPF_CPUS);
@@ -111,7 +109,7 @@ struct {
 	__type(value, struct state);
 } states SEC(".maps");
 
-/* Code objects that were met: their marks. */
+/* Known code objects and their marks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, CODES);
@@ -119,8 +117,7 @@ struct {
 	__type(value, __u64);
 } codes SEC(".maps");
 
-/* Threads that have had a tick of their own, by the kernel's number: CPUs' do not count for them.
- */
+/* Threads that had a tick of their own, by kernel tid: CPU ticks are not used for them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, FZ_BPF_WAITERS);
@@ -128,8 +125,8 @@ struct {
 	__type(value, __u64);
 } grown_up SEC(".maps");
 
-/* CPUs tick for threads that are young, and nobody need be woken for a birth: with which period,
- * and since when; 0: they do not. */
+/* Period and start of CPU ticks for young threads, with which the recorder need not be woken for
+ * new threads; 0: none. */
 __u64 fz_nursery_period, fz_nursery_since;
 
 struct {
@@ -144,8 +141,8 @@ static __always_inline long get(void *out, __u32 n, __u64 at)
 	return bpf_probe_read_user(out, n, (const void *)at);
 }
 
-/* A field of what was copied; size is a power of two, behind which there is room for 8 bytes. The
- * compiler must not think that it knows better. */
+/* A field of a copy. size: a power of two, with room for 8 more bytes behind it. The asm keeps the
+ * compiler from removing the mask, which the verifier needs. */
 #define MASKED(x, size)                                                  \
 	({                                                               \
 		__u64 masked = (x);                                      \
@@ -156,11 +153,11 @@ static __always_inline long get(void *out, __u32 n, __u64 at)
 #define HALF(copy, at, size) (*(__u32 *)&(copy)[MASKED(at, size)])
 #define BYTE(copy, at, size) ((copy)[MASKED(at, size)])
 
-/* ---- which thread state ---- */
+/* ---- finding the thread state ---- */
 
 struct search {
 	const struct fz_bpf_config *c;
-	__u64 interp, tstate; /* where the lists have been followed to */
+	__u64 interp, tstate; /* position in the lists */
 	__u64 current, sp;
 	struct best *best;
 	__u32 tid;
@@ -190,9 +187,8 @@ static int holds_gil(const struct fz_bpf_config *c, __u64 interp, __u64 tstate)
 	return state.last_holder == tstate && state.locked > 0;
 }
 
-/* Is it the thread's by what the C library knows? Up to 3.10 nobody else does. A program that forks
- * in C does not tell Python, so the state of the worker's first thread has the id of the parent's.
- */
+/* Does the state belong to the thread according to the C library? Up to 3.10 there is no other way.
+ * After a fork in C, the worker's main thread has a state with the parent's id. */
 static int is_by_libc(const struct search *s)
 {
 	const struct fz_bpf_config *c = s->c;
@@ -205,7 +201,7 @@ static int is_by_libc(const struct search *s)
 	return !get(&tid, sizeof(tid), libc + c->thread.libc_tid) && tid == s->tid;
 }
 
-/* The thread's stack pointer, in its program. */
+/* The thread's user stack pointer. */
 static __u64 stack_pointer(void)
 {
 	void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -215,10 +211,11 @@ static __u64 stack_pointer(void)
 	return bpf_core_field_exists(x86->sp) ? BPF_CORE_READ(x86, sp) : BPF_CORE_READ(arm64, sp);
 }
 
-/* Of a state: not 0 if it has frames, and up to 3.12 where in the C stack the innermost call of
- * Python's loop is. Up to 3.11 a state has the ids of the thread that made it, and counts only if
- * that is on the stack of the one that runs: above the stack pointer, and below the C library's
- * structure of the thread, which is on top of the stack, or for the main thread far below. */
+/* Nonzero if a state has frames; up to 3.12 it is the position of the innermost call of Python's
+ * loop in the C stack. Up to 3.11 a state has the ids of the thread that created it, and is valid
+ * only if this position is on the current thread's stack: above the stack pointer, and below the C
+ * library's thread structure, which is at the top of the stack, or for the main thread far below.
+ */
 static __u64 loop_of(const struct search *s, __u64 tstate)
 {
 	const struct fz_bpf_config *c = s->c;
@@ -239,7 +236,7 @@ static __u64 loop_of(const struct search *s, __u64 tstate)
 	return frame < s->sp || (libc > s->sp && frame >= libc) ? 0 : frame;
 }
 
-/* How much says that the thread runs with a state. */
+/* Rank of a state by the evidence that the thread runs with it. */
 static __u32 claim_of(const struct search *s, __u64 tstate, __u64 loop)
 {
 	const struct fz_bpf_config *c = s->c;
@@ -251,7 +248,8 @@ static __u32 claim_of(const struct search *s, __u64 tstate, __u64 loop)
 	return 2 * (loop != 0) + ((status & c->thread.bound) != 0);
 }
 
-/* One of the thread's. Of those that are alike the oldest counts: a younger may not have begun. */
+/* Consider one of the thread's states. Of equal ones take the oldest: a younger one may not have
+ * started. */
 static void weigh(struct search *s, __u64 id)
 {
 	__u64 loop = loop_of(s, s->tstate);
@@ -313,7 +311,7 @@ static __u64 current_of(const struct fz_bpf_config *c)
 	return current;
 }
 
-/* The state that the thread runs with, of all that it has. */
+/* Find the state with which the thread runs, among all that it has. */
 static enum fz_bpf_trouble search(const struct fz_bpf_config *c, struct scratch *b, __u32 tid,
 				  __u64 head)
 {
@@ -347,12 +345,12 @@ struct walk {
 	const struct fz_bpf_config *c;
 	struct scratch *b;
 	__u64 at, base, gc_frame;
-	__u64 from, to; /* what of the target's memory is in b->frames */
-	__u32 most;     /* frames */
-	__u32 fresh;    /* met code that was not known */
+	__u64 from, to; /* range of the target's memory in b->frames */
+	__u32 most;     /* maximum number of frames */
+	__u32 fresh;    /* found an unknown code object */
 };
 
-/* Of what a string says. */
+/* Hash of a string's length and end. */
 static __u64 hash_text(const struct fz_bpf_config *c, struct scratch *b, __u64 object)
 {
 	__u64 length = 0, n, hash;
@@ -381,7 +379,7 @@ static __u64 hash_filename(const struct fz_bpf_config *c, struct scratch *b, __u
 	return k->mark;
 }
 
-/* 0: there is no code object. The recorder does the same: code.c. */
+/* Compute a code object's mark; 0 if it cannot be read. The recorder does the same in code.c. */
 static __u64 mark_of(const struct fz_bpf_config *c, struct scratch *b, __u64 code)
 {
 	__u64 size = MASKED(c->code.size, FZ_BPF_CODE), mark, name, filename;
@@ -399,7 +397,7 @@ static __u64 mark_of(const struct fz_bpf_config *c, struct scratch *b, __u64 cod
 	return fz_bpf_mix(mark, hash_filename(c, b, filename));
 }
 
-/* While a stack is read nothing is freed, so a code object is read once for all of its frames. */
+/* While a stack is read nothing is freed, so each code object is read only once. */
 static __u64 mark_of_frame(struct walk *w, __u64 code)
 {
 	struct scratch *b = w->b;
@@ -439,8 +437,8 @@ static long stop(struct walk *w, enum fz_bpf_trouble trouble)
 	return 1;
 }
 
-/* Callers lie below what they call, mostly in the same page: with a frame what is below it there is
- * copied: it is the reads that cost, not their size. */
+/* Callers are at lower addresses than callees, mostly in the same page: copy a frame together with
+ * all below it in its page, since the number of reads matters, not their size. */
 static __u8 *copy_of_frame(struct walk *w)
 {
 	__u64 end = w->at + MASKED(w->c->frame.size, FZ_BPF_FRAME), n;
@@ -492,7 +490,7 @@ static long walk_frame(__u32 i, struct walk *w)
 	return 0;
 }
 
-/* Address of the innermost frame; 0: there is none. */
+/* Address of the innermost frame, or 0. */
 static __u64 innermost(const struct fz_bpf_config *c, struct scratch *b)
 {
 	__u64 at = WORD(b->thread, c->thread.frame, FZ_BPF_THREAD), cframe = at;
@@ -508,7 +506,7 @@ static __u64 innermost(const struct fz_bpf_config *c, struct scratch *b)
 	return at;
 }
 
-/* ---- what else the thread does ---- */
+/* ---- status of the thread ---- */
 
 struct chain {
 	const struct fz_bpf_config *c;
@@ -516,7 +514,7 @@ struct chain {
 	__u32 found;
 };
 
-static long look_at_item(__u32 i, struct chain *s)
+static long check_item(__u32 i, struct chain *s)
 {
 	__u64 value = 0, item = s->item;
 
@@ -541,7 +539,7 @@ static int has_exception(const struct fz_bpf_config *c, struct scratch *b)
 	s.item = WORD(b->thread, c->thread.exc_info, FZ_BPF_THREAD);
 	s.end = b->tick.tstate + c->thread.exc_state;
 	if (s.item != s.end)
-		bpf_loop(EXCEPTIONS_MAX, look_at_item, &s, 0);
+		bpf_loop(EXCEPTIONS_MAX, check_item, &s, 0);
 	return s.found;
 }
 
@@ -554,7 +552,7 @@ static int is_attached(const struct fz_bpf_config *c, struct scratch *b)
 	return HALF(b->thread, c->thread.attached, FZ_BPF_THREAD) & c->thread.attached_mask;
 }
 
-static void look_at_state(const struct fz_bpf_config *c, struct scratch *b, struct walk *w)
+static void read_status(const struct fz_bpf_config *c, struct scratch *b, struct walk *w)
 {
 	struct fz_bpf_tick *t = &b->tick;
 	__u32 collecting = 0;
@@ -578,7 +576,7 @@ static void look_at_state(const struct fz_bpf_config *c, struct scratch *b, stru
 
 /* ---- a tick ---- */
 
-/* Is what was known of the thread true still? Its state is copied then. */
+/* Is the cached state of the thread still valid? If so, it is copied to b->thread. */
 static int is_known(const struct fz_bpf_config *c, struct scratch *b, const struct state *known,
 		    __u64 head)
 {
@@ -587,7 +585,7 @@ static int is_known(const struct fz_bpf_config *c, struct scratch *b, const stru
 	       WORD(b->thread, c->thread.interp, FZ_BPF_THREAD) == known->interp;
 }
 
-/* Is it the one that the thread runs with still? It has been copied. */
+/* Does the thread still run with this state, which is in b->thread? */
 static int is_bound(const struct fz_bpf_config *c, struct scratch *b, const struct state *known)
 {
 	__u64 current, id = 0;
@@ -602,7 +600,7 @@ static int is_bound(const struct fz_bpf_config *c, struct scratch *b, const stru
 		id != known->native_id);
 }
 
-/* A CPU that ticks often mostly interrupts the same thread. */
+/* Cache the state: a CPU mostly interrupts the same thread again. */
 static __always_inline void keep_at_hand(struct scratch *b, __u32 tid, const struct state *s)
 {
 	if (s != &b->state)
@@ -610,7 +608,7 @@ static __always_inline void keep_at_hand(struct scratch *b, __u32 tid, const str
 	b->state_of = tid;
 }
 
-/* False: it has none, so it is no thread of Python's. */
+/* Find the thread's state and copy it to b->thread. False if it is not a Python thread. */
 static int find_state(const struct fz_bpf_config *c, struct scratch *b, __u32 tid)
 {
 	struct fz_bpf_tick *t = &b->tick;
@@ -624,7 +622,7 @@ static int find_state(const struct fz_bpf_config *c, struct scratch *b, __u32 ti
 		t->tstate = known->tstate;
 		t->interp = known->interp;
 		keep_at_hand(b, tid, known);
-		/* One that runs nothing may have been left for another. */
+		/* If it runs nothing, the thread may have switched to another state. */
 		if (innermost(c, b) && is_bound(c, b, known))
 			return 1;
 		t->trouble = 0;
@@ -653,7 +651,7 @@ static void take_stack(const struct fz_bpf_config *c, struct scratch *b, struct 
 	w->at = innermost(c, b);
 	if (c->thread.base_frame != FZ_BPF_ABSENT)
 		w->base = t->base = WORD(b->thread, c->thread.base_frame, FZ_BPF_THREAD);
-	look_at_state(c, b, w);
+	read_status(c, b, w);
 	bpf_loop(2 * FZ_BPF_FRAMES, walk_frame, w, 0);
 	if (w->at && w->at == w->base)
 		t->last = w->base;
@@ -661,7 +659,7 @@ static void take_stack(const struct fz_bpf_config *c, struct scratch *b, struct 
 		t->trouble = FZ_BPF_CUT;
 }
 
-/* stacks: their size in bytes. */
+/* stacks: size in bytes. */
 static long send_stacks(struct scratch *b, const struct walk *w, __u64 stacks)
 {
 	int urgent = w->fresh || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > RING / 2;
@@ -675,7 +673,7 @@ static long send(struct scratch *b, const struct walk *w)
 	return send_stacks(b, w, b->tick.frame_n * sizeof(struct fz_bpf_frame));
 }
 
-/* Is the process that runs one of those that are watched? NULL: no, and `id` may say nothing. */
+/* Config of the current process; NULL if it is not watched, and then `id` may be unset. */
 static __always_inline const struct fz_bpf_config *config_of_current(struct bpf_pidns_info *id)
 {
 	__u64 both = bpf_get_current_pid_tgid();
@@ -687,7 +685,7 @@ static __always_inline const struct fz_bpf_config *config_of_current(struct bpf_
 	return bpf_map_lookup_elem(&pythons, &id->tgid);
 }
 
-/* A record about the thread that runs. */
+/* Start a record about the current thread. */
 static void begin_record(struct fz_bpf_tick *t, enum fz_bpf_kind kind, __u32 process, __u32 tid,
 			 __u32 cpu)
 {
@@ -701,9 +699,9 @@ static void begin_record(struct fz_bpf_tick *t, enum fz_bpf_kind kind, __u32 pro
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
 }
 
-/* A target has started a thread, or a process: it should be watched before it has done much.
- * child: its number, 0 where that is not asked. */
-static int tell_birth(__u32 child)
+/* Report that a target started a thread or process, so that it is watched early. child: its kernel
+ * tid, or 0 if not needed. */
+static int report_birth(__u32 child)
 {
 	__u8 head[FZ_BPF_TICK_HEAD] = { 0 };
 	struct fz_bpf_tick *born = (void *)head;
@@ -725,10 +723,10 @@ SEC("raw_tp/sched_process_fork")
 int fz_birth(void *context)
 {
 	(void)context;
-	return tell_birth(0);
+	return report_birth(0);
 }
 
-/* The record has begun. False: the ring had no room. */
+/* Complete and send a record. False if the ring had no room. */
 static int take_tick(const struct fz_bpf_config *c, struct scratch *b, struct fz_bpf_counts *n)
 {
 	struct walk w = { .c = c, .b = b, .most = FZ_BPF_FRAMES - 2 };
@@ -745,9 +743,9 @@ static int take_tick(const struct fz_bpf_config *c, struct scratch *b, struct fz
 	return 0;
 }
 
-/* From its first tick on, a thread is charged by its own counter, and no longer by ticks of CPUs.
- * Returns where the value of that counter at the thread's last tick without a thread state is kept
- * (0: it had none); NULL: the map is full. */
+/* From its first tick on, a thread is charged by its own counter, and no longer by CPU ticks.
+ * Returns a pointer to the counter's value at the thread's last tick without a thread state (0:
+ * none), or NULL if the map is full. */
 static __always_inline __u64 *grow_up(__u32 thread)
 {
 	__u64 none = 0;
@@ -786,8 +784,8 @@ int fz_tick(struct bpf_perf_event_data *context)
 	return 0;
 }
 
-/* Time that a CPU's tick stands for. A new period begins at once: its first tick stands for what
- * was left of the one before, too, which is half of it on average. */
+/* Weight of a CPU's tick. A new period starts at once: its first tick also stands for the elapsed
+ * part of the previous one, half of it on average. */
 static __u64 stands_for(__u64 now)
 {
 	__u64 period = fz_nursery_period, more = period + period / 2;
@@ -795,8 +793,8 @@ static __u64 stands_for(__u64 now)
 	return now - fz_nursery_since < more ? more : period;
 }
 
-/* A CPU ticks: does a young thread of a target run there? Any moment of its life is as likely to
- * be seen as any other, the first one too. */
+/* A CPU ticks: take a sample if it runs a young thread of a target. Every moment of its life is
+ * equally likely to be sampled, including the first. */
 SEC("perf_event")
 int fz_young(struct bpf_perf_event_data *context)
 {

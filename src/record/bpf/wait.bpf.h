@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Waits, the rest of tick.bpf.c, which alone includes this: a thread of a target leaves its CPU,
- * is woken, and runs again.
+/* Waits; a part of tick.bpf.c: a thread of a target leaves its CPU, is woken, and runs again.
  *
- *   running --(switched out: OFF, its stack)--> waits --(woken: WAKER)--> could run --(ON)-->
+ *   running --(switched out: OFF, its stack)--> waits --(woken: WAKER)--> runnable --(ON)-->
  * running
- *                                                 ^--- `waits`: since when --^
+ *                                               ^--- `waits`: since when ---^
  *
- * Interrupts are off in all of it, so what a CPU has at hand is used by one at a time.
+ * Interrupts are off in all programs, so a CPU's scratch data has one user at a time.
  */
 #pragma once
 
@@ -28,7 +27,7 @@ struct files_struct {
 } KERNELS;
 
 struct cfs_rq {
-	struct rq *rq; /* the CPU's */
+	struct rq *rq; /* of the CPU */
 } KERNELS;
 
 struct sched_entity {
@@ -48,9 +47,9 @@ struct task_struct {
 
 enum {
 	KERNEL_THREAD = 0x200000, /* in the flags of a task */
-	ENDED = 0xb0,             /* in its state: it will not run again */
-	SMALL = 4096,             /* no address */
-	INTERRUPTS = 0xff0000, /* in a CPU's preempt_count: hard ones, and those nobody can mask */
+	ENDED = 0xb0,             /* in its state: it has ended */
+	SMALL = 4096,             /* smaller values are not addresses */
+	INTERRUPTS = 0xff0000,    /* in preempt_count: hard interrupts and NMIs */
 };
 
 struct {
@@ -60,8 +59,8 @@ struct {
 	__type(value, struct fz_bpf_wait);
 } waits SEC(".maps");
 
-/* The call that a thread is in, by what it had in its registers when it came into the kernel. */
-static void look_at_call(struct task_struct *t, struct fz_bpf_call *call)
+/* Get a thread's system call from its registers at entry into the kernel. */
+static void read_call(struct task_struct *t, struct fz_bpf_call *call)
 {
 	void *regs = (void *)bpf_task_pt_regs(t);
 	struct pt_regs___x86 *x86 = regs;
@@ -79,8 +78,9 @@ static void look_at_call(struct task_struct *t, struct fz_bpf_call *call)
 	}
 }
 
-/* Whether the first argument is a file is for the recorder to know. */
-static void look_at_file(struct task_struct *t, struct fz_bpf_call *call)
+/* Get the mode of the file that the first argument may denote; the recorder knows whether it does.
+ */
+static void read_file_mode(struct task_struct *t, struct fz_bpf_call *call)
 {
 	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
 	__u32 fd = call->args[0];
@@ -118,9 +118,9 @@ static void end_wait(__u32 waiter, __u64 now, struct fz_bpf_counts *n)
 	bpf_map_delete_elem(&waits, &waiter);
 }
 
-/* The kernel does not tell every switch: some to a thread, from the first process of a virtual
- * machine, are missing. The thread is seen to leave its CPU again then, if only because it has
- * ended, and what it computed in between says when it had come. */
+/* End a wait whose end was not reported. The kernel does not report every switch: some to a thread,
+ * from the first process of a virtual machine, are missing. When the thread leaves its CPU the next
+ * time, or ends, its CPU time in between tells when it began to run. */
 static void end_unseen(__u32 waiter, __u64 now, __u64 used, struct fz_bpf_counts *n)
 {
 	struct fz_bpf_wait *wait = bpf_map_lookup_elem(&waits, &waiter);
@@ -147,8 +147,8 @@ static void begin_wait(struct scratch *b, struct task_struct *t, __u32 state,
 	end_unseen(record->thread, record->time, wait.used, n);
 	if (!find_state(c, b, id.pid))
 		return;
-	look_at_call(t, &record->call);
-	look_at_file(t, &record->call);
+	read_call(t, &record->call);
+	read_file_mode(t, &record->call);
 	record->call.state = state;
 	if (!record->trouble)
 		take_stack(c, b, &w);
@@ -178,20 +178,20 @@ int fz_switch(__u64 *context)
 	return 0;
 }
 
-/* In the place of fz_birth: who was started is known here. */
+/* Used instead of fz_birth: the child is known here. */
 SEC("tp_btf/sched_process_fork")
 int fz_birth_of(__u64 *context)
 {
 	struct task_struct *child = (void *)context[1];
 
-	return tell_birth(child->pid);
+	return report_birth(child->pid);
 }
 
 /* See interrupts.h. */
 const volatile __s32 fz_preempt_count_at = 0;
 
-/* An interrupt, such as the clock's when a time is over, comes to a CPU on which anybody runs: who
- * that is did nothing. 0 where it is not known. */
+/* Is the CPU handling an interrupt, such as a timer's? Then the current thread woke nobody. 0 if
+ * unknown. */
 static int in_interrupt(struct task_struct *current)
 {
 	__u32 count = 0;
@@ -204,8 +204,8 @@ static int in_interrupt(struct task_struct *current)
 	       count & INTERRUPTS;
 }
 
-/* Only a thread in a system call can be who did it, and which calls those are is for the recorder
- * to know: it tells apart some of what interrupts do later, or where we do not know. */
+/* Only a thread in a system call can be the waker. The recorder knows which calls can wake others,
+ * and so rejects wake-ups by interrupts that are not detected here. */
 SEC("tp_btf/sched_waking")
 int fz_waking(__u64 *context)
 {
@@ -215,7 +215,7 @@ int fz_waking(__u64 *context)
 	struct fz_bpf_wait *wait = bpf_map_lookup_elem(&waits, &waiter);
 	struct bpf_pidns_info id = { 0 };
 
-	/* Whom it is itself has interrupts on, and does not wait. */
+	/* A thread that wakes itself is not waiting. */
 	if (!b || !wait || woken->pid == waker->pid)
 		return 0;
 	wait->woken = bpf_ktime_get_ns();
@@ -226,7 +226,7 @@ int fz_waking(__u64 *context)
 	begin_record(&b->tick, FZ_BPF_WAKER, id.tgid, id.pid, cpu);
 	b->tick.waker = b->tick.thread;
 	b->tick.thread = waiter;
-	look_at_call(waker, &b->tick.call);
+	read_call(waker, &b->tick.call);
 	if (b->tick.call.number < 0)
 		return 0;
 	if (woken->tgid != waker->tgid)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* From records to waits. Each thread has at most one that goes on:
+/* Turns records into waits. Each thread has at most one open wait:
  *
  *   OFF: since, stack, what for  -->  WAKER: who  -->  ON: one sample, and one of waiting for a CPU
  *
- * A thread that wants the GIL asks for it every 5 ms: until the holder lets it go those are parts
- * of one wait, which is known only then.
+ * A thread that waits for the GIL wakes up every 5 ms to request it: until it gets the GIL these
+ * are parts of one wait, which is written at its end.
  */
 #include "record/bpf/waits.h"
 
@@ -22,7 +22,7 @@
 
 enum { STATE_SLEEPS = 1 | 2, STATE_STOPPED = 4 | 8 };
 
-/* ---- what for ---- */
+/* ---- kinds ---- */
 
 static enum fz_wait what_for(const struct fz_python *python, const struct fz_bpf_call *call)
 {
@@ -38,19 +38,18 @@ static enum fz_wait what_for(const struct fz_python *python, const struct fz_bpf
 										     : kind;
 }
 
-/* Only threads of its own process can end it: who is woken while another process runs was woken by
- * an interrupt, for its time was over. */
+/* Can only threads of its own process end this call? If another process was running at the wake-up,
+ * an interrupt caused it, after a timeout. */
 static bool is_private(const struct fz_bpf_call *call)
 {
 	return call->number == SYS_futex && call->args[1] & FUTEX_PRIVATE_FLAG;
 }
 
-/* ---- who ended it ---- */
+/* ---- wakers ---- */
 
 enum { FUTEX = 1, GIVE = 2, UNLOCK = 4, END = 8, KILL = 16 };
 
-/* Calls that end others' waits; what another call is in the middle of when somebody is woken did
- * not do that: an interrupt did, which came there. */
+/* Calls that can wake other threads. During any other call a wake-up is due to an interrupt. */
 static const struct {
 	int32_t number;
 	uint8_t does;
@@ -69,7 +68,7 @@ static const struct {
 	{ SYS_accept4, GIVE },
 	{ SYS_shutdown, GIVE },
 	{ SYS_close, GIVE | UNLOCK },
-	{ SYS_read, GIVE }, /* there is room to write again */
+	{ SYS_read, GIVE }, /* makes room for a writer */
 	{ SYS_readv, GIVE },
 	{ SYS_recvfrom, GIVE },
 	{ SYS_recvmsg, GIVE },
@@ -98,14 +97,14 @@ static bool can_end(enum fz_wait kind, int32_t call)
 	return false;
 }
 
-/* Who did: the place says it, or where there is none the name. */
+/* What ended a wait: a place or, if there is none, a name. */
 struct ender {
-	struct fz_frame place; /* its function is FZ_NONE: there is none */
+	struct fz_frame place; /* function FZ_NONE: there is none */
 	struct fz_str name;
-	uint32_t thread; /* of the profile; FZ_NONE: of none */
+	uint32_t thread; /* of the profile, or FZ_NONE */
 };
 
-/* A marker that says it, at the place where it was done. */
+/* A marker frame for what ended a wait, with the line of its place. */
 static uint32_t ender_frame(struct fz_profile *p, const struct ender *e, enum fz_wait kind)
 {
 	struct fz_str name = e->name;
@@ -126,29 +125,29 @@ static uint32_t ender_frame(struct fz_profile *p, const struct ender *e, enum fz
 
 /* ---- one wait ---- */
 
-/* Of a thread, as long as it has its number. */
+/* State of a thread, by kernel tid. */
 struct wait {
-	const struct fz_target_process *of; /* NULL: not known yet */
-	bool open;                          /* it goes on */
-	bool is_private;                    /* see there */
+	const struct fz_target_process *of; /* process; NULL: not known yet */
+	bool open;                          /* the thread is waiting */
+	bool is_private;                    /* see is_private() */
 	enum fz_wait kind;
 	struct fz_bpf_call call;
 	struct fz_python_stack stack;
-	int64_t since;   /* 0: it has not waited yet, and has neither call nor stack */
-	int64_t ran;     /* when it was first seen on a CPU since; 0: it was not */
-	uint32_t by;     /* frame; FZ_NONE: nobody that we know of */
-	uint32_t waker;  /* that thread of the profile; FZ_NONE: of none */
-	uint32_t entry;  /* frame of what the thread is there for; FZ_NONE: not seen yet */
-	uint32_t parent; /* that started it, which is to be told yet; FZ_NONE */
+	int64_t since;   /* 0: it has not waited yet, so call and stack are unset */
+	int64_t ran;     /* when it was first seen on a CPU since then; 0: not seen */
+	uint32_t by;     /* frame of what ended it; FZ_NONE: unknown */
+	uint32_t waker;  /* its thread of the profile, or FZ_NONE */
+	uint32_t entry;  /* frame of the thread's entry function; FZ_NONE: unknown */
+	uint32_t parent; /* thread that started it, until written; FZ_NONE */
 	int64_t born;
-	int64_t owed; /* of the GIL: ns of earlier parts, with no sample yet */
-	int64_t last; /* when it ran again after the last of them */
+	int64_t owed; /* ns of earlier parts of a wait for the GIL, not written yet */
+	int64_t last; /* when it ran again after the last part */
 };
 
 static const struct wait none_yet = { .waker = FZ_NONE, .entry = FZ_NONE, .parent = FZ_NONE };
 
 struct fz_bpf_waits {
-	struct fz_map threads; /* as the kernel numbers them -> index */
+	struct fz_map threads; /* kernel tid -> index */
 	struct wait *list;
 	size_t n, cap;
 };
@@ -216,12 +215,12 @@ static void write_wait(struct fz_sampler *s, const struct wait *wait, enum fz_wa
 							.weight = ns,
 							.oncpu = oncpu_of(kind),
 							.cpu = FZ_NONE });
-	/* Whose turn it is with the GIL is no order that the program asks for. */
+	/* The order in which threads get the GIL is not a dependency of the program. */
 	if (kind != FZ_WAIT_CPU && kind != FZ_WAIT_GIL)
 		write_wake(s, stack.thread, wait->waker, time);
 }
 
-/* Parts of a wait for the GIL, of which nobody told the end. */
+/* Write the pending parts of a wait for the GIL. */
 static void pay(struct fz_sampler *s, struct wait *wait)
 {
 	if (wait->owed)
@@ -229,7 +228,7 @@ static void pay(struct fz_sampler *s, struct wait *wait)
 	wait->owed = 0;
 }
 
-/* A call that goes on after its thread was stopped is the one that it was in before. */
+/* Replace restart_syscall, after the thread was stopped, by the call that it resumes. */
 static struct fz_bpf_call resumed(const struct wait *wait, const struct fz_bpf_call *call)
 {
 	struct fz_bpf_call ret = *call;
@@ -270,8 +269,7 @@ static void begin(struct fz_sampler *s, struct wait *wait, const struct fz_targe
 			       .last = wait->last };
 }
 
-/* What went on before the recording began, or after it had ended, is none of it: who is attached to
- * is watched a moment earlier. */
+/* Limit a time to the recording: an attached process is watched slightly before it begins. */
 static int64_t recorded(const struct fz_sampler *s, int64_t time)
 {
 	return FZ_MAX(s->end ? FZ_MIN(time, s->end_time) : time, s->sampling->start);
@@ -306,8 +304,8 @@ static void take_off(struct fz_sampler *s, const struct fz_target_process *p, st
 	begin(s, wait, p, &t->call, stack, (int64_t)t->time);
 }
 
-/* Its number was another's before. Who started it runs, and is no mystery: it is told with the
- * first that is heard of the thread, which has no place in the profile yet. */
+/* A thread was started; its tid may have belonged to another. The wake-up by its parent is written
+ * at its first other record, because it is not in the profile yet. */
 static void take_birth(struct fz_sampler *s, const struct fz_target_process *p, struct wait *wait,
 		       const struct fz_bpf_tick *t)
 {
@@ -319,8 +317,8 @@ static void take_birth(struct fz_sampler *s, const struct fz_target_process *p, 
 			       .born = (int64_t)t->time };
 }
 
-static void tell_birth(struct fz_sampler *s, struct fz_python *python, struct wait *wait,
-		       const struct fz_bpf_tick *t)
+static void write_birth(struct fz_sampler *s, struct fz_python *python, struct wait *wait,
+			const struct fz_bpf_tick *t)
 {
 	if (wait->parent != FZ_NONE && wait->born >= s->sampling->start)
 		write_wake(s, fz_python_ticks_thread(python, t), wait->parent, wait->born);
@@ -335,7 +333,7 @@ static void take_tick(struct fz_sampler *s, const struct fz_target_process *p, s
 	wait->ran = wait->ran ? wait->ran : (int64_t)t->time;
 }
 
-/* A thread of the process that has waited before; NULL: it is none. */
+/* A thread of the process that waited before; NULL if there is none. */
 static const struct wait *find_known(const struct fz_bpf_waits *w,
 				     const struct fz_target_process *p, uint32_t thread)
 {
@@ -344,9 +342,8 @@ static const struct wait *find_known(const struct fz_bpf_waits *w,
 	return i != FZ_NONE && w->list[i].of == p && w->list[i].since ? &w->list[i] : NULL;
 }
 
-/* A thread that ends has left its functions, and maybe its state, when it wakes others: it is
- * called by the function that it was there for. What the kernel calls it may have a number in it,
- * which is another in each run. */
+/* Name a waker by its entry function: a thread that exits has left its functions, and maybe its
+ * state, when it wakes others. The kernel's name may contain a number that differs between runs. */
 static void name_by_entry(const struct fz_profile *p, const struct wait *known, struct ender *e)
 {
 	e->thread = known->stack.thread;
@@ -355,7 +352,7 @@ static void name_by_entry(const struct fz_profile *p, const struct wait *known, 
 		e->place = fz_frame_at(p->frames[known->entry].function, FZ_NO_LINE);
 }
 
-/* p: the process in which it was done; NULL: none that is watched. */
+/* Find what ended a wait. p: the waker's process; NULL if it is not watched. */
 static struct ender who_ended(const struct fz_bpf_waits *w, const struct fz_target_process *p,
 			      const struct fz_bpf_tick *t)
 {
@@ -399,11 +396,11 @@ void fz_bpf_waits_take(struct fz_bpf_waits *w, struct fz_sampler *s,
 		if (wait->open)
 			take_waker(w, s, p, wait, t);
 	} else if (!p) {
-		return; /* it was let go of meanwhile */
+		return; /* not watched any more */
 	} else if (t->kind == FZ_BPF_BORN) {
 		take_birth(s, p, wait, t);
 	} else {
-		tell_birth(s, p->target.python, wait, t);
+		write_birth(s, p->target.python, wait, t);
 		if (t->kind == FZ_BPF_OFF)
 			take_off(s, p, wait, t);
 		else
@@ -411,7 +408,7 @@ void fz_bpf_waits_take(struct fz_bpf_waits *w, struct fz_sampler *s,
 	}
 }
 
-/* ---- waits that nobody saw begin ---- */
+/* ---- waits that began before ---- */
 
 static bool read_call(struct fz_process *process, pid_t tid, struct fz_bpf_call *ret)
 {
@@ -431,7 +428,8 @@ static bool read_call(struct fz_process *process, pid_t tid, struct fz_bpf_call 
 	return true;
 }
 
-/* How long it was on a CPU in ns, and how often: the same again says that it was not since. */
+/* A thread's CPU time in ns and number of turns: if the text is unchanged, it did not run since.
+ * The caller frees. */
 static char *turns_of(pid_t pid, pid_t tid)
 {
 	char path[96];
@@ -447,13 +445,14 @@ static bool stood_still(pid_t pid, pid_t tid, const char *before)
 	return now && before && strcmp(now, before) == 0;
 }
 
-/* A thread that may wait since before it was watched. */
+/* A thread that may have been waiting before it was watched. */
 struct candidate {
 	struct fz_bpf_thread thread;
-	char *turns; /* before stacks were read */
+	char *turns; /* read before the stacks */
 };
 
-/* The stack was read from outside. */
+/* Begin a wait that is already open, with a stack that was read from outside, if the thread did not
+ * run meanwhile. */
 static void adopt(struct fz_bpf_waits *w, struct fz_sampler *s, struct fz_bpf *program,
 		  const struct fz_target_process *p, const struct fz_python_stack *stack,
 		  int64_t since, const struct candidate *c)
@@ -465,7 +464,7 @@ static void adopt(struct fz_bpf_waits *w, struct fz_sampler *s, struct fz_bpf *p
 	if (!read_call(process, tid, &call) || !stood_still(process->pid, tid, c->turns) ||
 	    !fz_bpf_add_wait(program, c->thread.kernel, since, strtoull(c->turns, NULL, 10)))
 		return;
-	/* If it did not, its next wait takes the place of this one. */
+	/* If it has run, its next wait replaces this one. */
 	if (stood_still(process->pid, tid, c->turns))
 		begin(s, wait_of(w, c->thread.kernel), p, &call, *stack, since);
 }
