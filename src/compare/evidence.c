@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* From samples to costs and visits.
  *
- * The rows of a profile are put in order of run, thread and time once. A walk then goes through a
- * run and follows the stack: when it changes, only the frames below the common caller are left
- * and entered, which the prefix tree of stacks gives for free.
+ * The rows of a profile are sorted once by run, thread and time. A walk then goes through a run and
+ * follows the stack: when it changes, only the frames below the common caller are left and entered,
+ * which are found directly in the prefix tree of stacks.
  *
  *     main;a;b;c     leave c, leave b
- *     main;a;x       enter x              main and a go on
+ *     main;a;x       enter x              main and a continue
  *
  * Entities (functions, or paths) may occur several times on a stack and in both parts of a change;
  * struct fz_visits takes care of that.
@@ -60,7 +60,7 @@ static int64_t cost_of(const struct fz_walk *w, size_t row)
 	return own_cost(w, row) + (w->carried ? w->carried[row] : 0);
 }
 
-/* At one speed it waits for a CPU, or what it does weighs nothing. */
+/* Does the row have no cost, because the thread waited for a CPU or by its weight at one speed? */
 static bool is_pause(const struct fz_walk *w, size_t row)
 {
 	return cost_of(w, row) <= 0;
@@ -86,8 +86,8 @@ static bool can_carry(const struct fz_walk *w, size_t row)
 	return w->profile->samples.stack[row] != FZ_NONE && !is_pause(w, row);
 }
 
-/* Drop the repetitions of a late sampler from the ordered rows. They tell nothing new, but stand
- * for time: the sample that stays gets their weight. */
+/* Drop the repetitions of a late sampler from the ordered rows: they add no information, but the
+ * sample that remains gets their weight. Returns the number of rows left. */
 static size_t drop_bursts(struct fz_walk *w, size_t n)
 {
 	fz_auto(fz_free_ptr) bool *burst = find_bursts(w->profile, w->rows, n);
@@ -171,7 +171,7 @@ void fz_walk_release(struct fz_walk *w)
 
 /* ---- beginnings ---- */
 
-/* The first row of a run in time: that of its first thread. */
+/* The row of a run with the earliest time, which is of its first thread. */
 static size_t first_row(const struct fz_walk *w, uint32_t run)
 {
 	const struct fz_samples *s = &w->profile->samples;
@@ -201,9 +201,9 @@ static int64_t latest_beginning(const struct fz_walk *w)
 	return latest;
 }
 
-/* When the first thread had got as far as one that began `late`, or was found after nobody had
- * looked for it for `unseen` ns, may have got unseen: it may have been given all the time that
- * there was. */
+/* When the run's first thread had reached the point up to which a side that began `late`, or was
+ * not sampled for its first `unseen` ns, may have run unseen, if it had the CPU all the time.
+ * INT64_MIN: nothing can be unseen. */
 static int64_t end_of_unseen(const struct fz_walk *w, uint32_t run, int64_t late, int64_t unseen)
 {
 	const struct fz_samples *s = &w->profile->samples;
@@ -211,7 +211,7 @@ static int64_t end_of_unseen(const struct fz_walk *w, uint32_t run, int64_t late
 	uint32_t thread = s->thread[w->rows[i]];
 	int64_t left;
 
-	/* A side without samples is never late; and a file may hold any times. */
+	/* A side without samples is never late. Times in a file may be any numbers. */
 	if (late != INT64_MIN && !__builtin_add_overflow(s->time[w->rows[i]], unseen, &left))
 		late = FZ_MAX(late, left);
 	if (late <= s->time[w->rows[i]] || __builtin_sub_overflow(late, s->time[w->rows[i]], &left))
@@ -306,12 +306,12 @@ void fz_entities_release(struct fz_entities *e)
 
 /* ---- walks ---- */
 
-/* The stacks whose last frame counts, as a prefix tree of their own: walks that are about a few
- * paths then take a few steps. */
+/* A reduced prefix tree of the stacks whose last frame counts, so that walks over few paths take
+ * few steps. */
 struct step {
-	uint32_t up;     /* the next stack above that counts; FZ_NONE: none */
-	uint32_t depth;  /* how many count, this one included */
-	uint32_t entity; /* FZ_NONE: it does not count itself */
+	uint32_t up;     /* next caller's stack that counts, or FZ_NONE */
+	uint32_t depth;  /* number of stacks that count, including this one */
+	uint32_t entity; /* FZ_NONE: it does not count */
 };
 
 static struct step *steps_of(const struct fz_profile *p, const uint32_t *entity)
@@ -330,7 +330,7 @@ static struct step *steps_of(const struct fz_profile *p, const uint32_t *entity)
 struct follower {
 	const struct step *steps;
 	struct fz_visits *visits;
-	uint32_t at; /* the stack that counts where we are; FZ_NONE: none */
+	uint32_t at; /* current stack that counts, or FZ_NONE */
 };
 
 static uint32_t depth_of(const struct step *steps, uint32_t stack)
@@ -338,7 +338,8 @@ static uint32_t depth_of(const struct step *steps, uint32_t stack)
 	return stack == FZ_NONE ? 0 : steps[stack].depth;
 }
 
-/* Frames are left from the leaf up and entered in any order: all at one position. */
+/* Move to another stack. Frames are left from the leaf up and entered in any order, all at one
+ * position. */
 static void go_to(struct follower *f, uint32_t stack, uint64_t at)
 {
 	if (stack != FZ_NONE && f->steps[stack].entity == FZ_NONE)
@@ -357,7 +358,7 @@ static void go_to(struct follower *f, uint32_t stack, uint64_t at)
 	f->at = stack;
 }
 
-/* Samples of a large profile are all over its stacks: what will be needed is sent for in time. */
+/* Prefetch data of later samples: in a large profile they are spread over all stacks. */
 static void fetch_ahead(const struct follower *f, const struct fz_walk *w, uint32_t run, size_t i)
 {
 	enum { STEPS = 16, VISITS = 8 };
@@ -372,7 +373,7 @@ static void fetch_ahead(const struct follower *f, const struct fz_walk *w, uint3
 		__builtin_prefetch(&f->visits[f->steps[near].entity], 1);
 }
 
-/* Visits by self and by total, in one pass over a run. */
+/* Collect visits for self and total costs in one pass over a run. */
 static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		       const struct fz_entities *e, struct fz_visits *self, struct fz_visits *total)
 {
@@ -388,7 +389,7 @@ static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		bool pauses = is_pause(w, row);
 
 		fetch_ahead(&f, w, run, i);
-		/* No visit reaches from one thread into the next, nor over a pause. */
+		/* A visit ends with its thread, and at a pause. */
 		if (pauses || (i > w->run_start[run] && !same_thread(s, w->rows[i - 1], row))) {
 			go_to(&f, FZ_NONE, at);
 			at++;
@@ -414,8 +415,8 @@ static bool is_in(const struct span *span, int64_t time)
 	return time >= span->from && (time < span->until || span->until == INT64_MAX);
 }
 
-/* What of a run's samples counts: those of a time, or of each what others may have made, or what is
- * known to have been on a CPU. */
+/* The part of a run's samples to sum: those in a span of time; or of each sample the part that
+ * other load may have caused (doubted), or the part known to be on a CPU (on). */
 struct part {
 	struct span span;
 	bool doubted, on;
@@ -426,7 +427,7 @@ bool fz_walk_by_wall(const struct fz_walk *w)
 	return w->profile->recording.mode == FZ_MODE_WALL;
 }
 
-/* Repetitions of a late sampler say nothing of the time that they stand for. */
+/* Share of a row known to be on a CPU: not the time of dropped repetitions of a late sampler. */
 static double known_on_cpu(const struct fz_walk *w, size_t row)
 {
 	uint8_t status = w->profile->samples.status[row];
@@ -454,9 +455,9 @@ double fz_walk_doubted(const struct fz_walk *w, uint32_t run)
 	return cost;
 }
 
-/* Of the samples of an entity. */
+/* Sums over the samples of an entity. */
 struct sum {
-	double cost, squares; /* squares: of what each sample costs */
+	double cost, squares; /* squares: of each sample's cost */
 };
 
 static void add_row(const struct fz_walk *w, size_t row, double part, struct sum *sum)
@@ -473,8 +474,8 @@ static void add_sum(struct sum *sum, const struct sum *more)
 	sum->squares += more->squares;
 }
 
-/* Sums by self and by total. A sample counts once for a total, however often the
- * function recurs on its stack. */
+/* Sum self and total costs. A sample counts once for a total, however often the function recurs on
+ * its stack. */
 static void sum_run(const struct fz_walk *w, enum fz_side side, uint32_t run, struct part part,
 		    const struct fz_entities *e, struct sum *self, struct sum *total)
 {
@@ -506,11 +507,11 @@ static void sum_run(const struct fz_walk *w, enum fz_side side, uint32_t run, st
 	}
 }
 
-/* Blocks of a range's time. */
+/* Number of blocks into which a run's time is divided. */
 enum { BLOCKS = 10 };
 
-/* How the costs of the blocks differ, as the variance of their sum: that of Student's curve, for
- * the blocks are few. */
+/* The variance of a run's cost, from the differences between blocks of its time. Scaled to that of
+ * Student's distribution, because there are few blocks. */
 static void vary_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		     const struct fz_entities *e, double *variance[FZ_FAMILIES])
 {
@@ -539,8 +540,8 @@ static void vary_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 	}
 }
 
-/* By how many times a cost varies more than one whose samples weigh the same (Kish's design
- * effect, 1965): n sum w^2/(sum w)^2. */
+/* Factor by which a cost varies more than with samples of equal weight (Kish's design effect,
+ * 1965): n sum w^2/(sum w)^2. */
 static double design_effect(double samples, const struct sum *w)
 {
 	return w->cost > 0 ? FZ_MAX(1, samples * w->squares / (w->cost * w->cost)) : 1;
@@ -580,7 +581,7 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 			struct fz_visit_sum sum = fz_visits_sum(&visits[f][i]);
 			double effect = design_effect(sum.samples, &sums[f][i]);
 
-			/* Without order nobody knows which samples are of one visit. */
+			/* Without order it is unknown which samples belong to one visit. */
 			if (!w->profile->samples.ordered)
 				sum.visits = sum.samples;
 			ret[f][i * stride] = (struct fz_ratio_run){ .cost = sums[f][i].cost,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which engine takes the samples: the one in the kernel where it is allowed and can tell all that
- * was asked for, else the reader. */
+/* Chooses the engine: bpf if it is permitted and supports all options, else read. */
 #include "record/engine_choice.h"
 
 #include "record/asleep.h"
@@ -15,7 +14,7 @@ const char *const fz_engine_choices[] = { "auto", "bpf", "read", NULL };
 
 enum { RATE_MAX = 50000 };
 
-/* What it cannot do, whatever the kernel allows; NULL: nothing of it was asked for. */
+/* Why bpf does not support these options on any kernel; NULL if it does. */
 static const char *what_is_beyond(const struct fz_record_options *o)
 {
 	const struct {
@@ -38,7 +37,7 @@ static const char *what_is_beyond(const struct fz_record_options *o)
 	return NULL;
 }
 
-/* What was asked for that takes it. */
+/* The option that requires bpf. */
 static const char *name_of(const struct fz_record_options *o)
 {
 	return o->machine ? "--system" : o->growth ? "--pagefaults" : "--engine bpf";
@@ -78,7 +77,7 @@ void fz_engine_unload(struct fz_bpf *loaded)
 #endif
 }
 
-/* Waits can be had of the reader, too. */
+/* Can the reader sample waits with these options? */
 static int check_sampled_waits(const struct fz_record_options *o, struct fz_error *err)
 {
 	struct fz_error why;
@@ -133,7 +132,7 @@ static int try_bpf(struct fz_sampler *s, struct fz_target_process *p, struct fz_
 #endif
 }
 
-/* Of a program that becomes another both engines may tell some: then they count as sampled. */
+/* Note how waits are recorded. If exec changes the engine, they count as sampled. */
 static void note_waits(struct fz_sampler *s, const char *why_not_bpf)
 {
 	unsigned *features = &s->profile->recording.features;
@@ -163,7 +162,7 @@ static void use(struct fz_sampler *s, const struct fz_engine *engine, const char
 int fz_engine_begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
 	struct fz_error why = { 0 };
-	bool settled = s->open_n > 1; /* all processes of a tree have the first one's */
+	bool settled = s->open_n > 1; /* all processes of a tree use the first one's engine */
 	int rc = 0;
 
 	fz_assert(fz_target_is_open(&p->target) && s->open_n > 0);

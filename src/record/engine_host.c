@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What engines call; engine_host.h has the contract. Signals arrive through a signalfd and the end
- * of the process through a pidfd; both are looked at while waiting, at the latest every few
+/* Functions for engines; engine_host.h has the contract. Signals arrive through a signalfd and the
+ * end of the process through a pidfd; both are polled while waiting, at least every few
  * milliseconds. */
 #include "record/engine_host.h"
 
@@ -14,12 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Waits up to this long are one clock_nanosleep, which is more exact than a poll. */
+/* Waits up to this long use clock_nanosleep, which is more precise than poll. */
 #define FINE_WAIT (3 * FZ_MS)
-/* Events may stay unseen for so long. */
+/* Maximum time between two polls of events. */
 #define POLL_EVERY (5 * FZ_MS)
 
-/* Less CPU time that is in no sample is within what the kernel's clocks are good for. */
+/* Less missing CPU time is within the precision of the kernel's clocks. */
 #define MISSING_FROM (50 * FZ_MS)
 
 /* ---- waiting ---- */
@@ -30,8 +30,7 @@ static void service_stoppers(struct fz_sampler *s)
 		fz_target_process_service(s, s->processes[i]);
 }
 
-/* When what was started has ended, but not all that it started, nobody is left to whom a signal
- * would mean anything but us. */
+/* Is the signal meant for us? If the started process has ended and only its children run, it is. */
 static bool is_ours(struct fz_sampler *s, const struct signalfd_siginfo *info)
 {
 	if (info->ssi_signo != SIGINT && info->ssi_signo != SIGTERM && info->ssi_signo != SIGHUP)
@@ -64,7 +63,7 @@ static void read_signals(struct fz_sampler *s)
 	}
 }
 
-/* Wait up to `ns` for a signal, the end of the process, what happens in its tree, or a command. */
+/* Wait up to `ns` for a signal, the end of the process, events in its tree, or a command. */
 static void poll_events(struct fz_sampler *s, int64_t ns)
 {
 	struct pollfd fds[] = {
@@ -80,7 +79,7 @@ static void poll_events(struct fz_sampler *s, int64_t ns)
 		read_signals(s);
 	if (any && fds[2].revents)
 		fz_lineserver_serve(s->sampling->control);
-	/* Whoever asks first whether a tree has news is the only one to be told. */
+	/* Always follow the tree: its events may have been consumed by an earlier call. */
 	if (s->tree)
 		fz_target_process_follow(s);
 	else if (any && fds[1].revents && !s->end)
@@ -102,8 +101,8 @@ static void sleep_until(int64_t when)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* Threads that are traced stop at their own signals until we let them go: never sleep deaf. And
- * while there is nothing to sample the end is what comes next, and no instant need be met. */
+/* Must waits poll events? Yes with traced threads, which stop at their own signals until we
+ * continue them; and while nothing is sampled, so that no instant must be met. */
 static bool must_listen(const struct fz_sampler *s)
 {
 	return s->stopper_n > 0 || s->open_n == 0;
@@ -146,7 +145,7 @@ bool fz_sampler_wants_look(const struct fz_sampler *s)
 	return s->now >= s->next_look;
 }
 
-/* What a sample's thread was doing: what the interpreter says, and whether it was on a CPU. */
+/* Status of a sample: from the interpreter, and whether the thread was on a CPU. */
 static uint8_t full_status(const struct fz_python_stack *stack, enum fz_oncpu_answer answer)
 {
 	if (answer == FZ_ONCPU_UNKNOWN)
@@ -163,7 +162,7 @@ void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *e)
 				    .time = e->time - s->sampling->start,
 				    .status = full_status(stack, e->oncpu),
 				    .count = 1 };
-	/* Of the metrics that fz_sampler_add_metrics or fz_sampler_add_growth added. */
+	/* For the metrics added by fz_sampler_add_metrics or fz_sampler_add_growth. */
 	int64_t weights[] = { e->weight, e->oncpu == FZ_ONCPU_WAITING ? e->weight : 0,
 			      e->oncpu == FZ_ONCPU_DISK ? e->weight : 0 };
 	uint8_t wanted = fz_target_process_status(s->options->mode);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine that anybody may use: stacks are read from outside, at instants.
+/* The engine that needs no privileges: stacks are read from outside, at instants.
  *
  *      grid      1         2         3         4         5         6         7
  *      |---------|---------|---------|---------|---------|---------|---------|
  *      s         s         s                             s         s         s
  *                                    <--- stalled --->   weight 3, missed 2
  *
- * By the wall clock instants lie on a grid; by the CPU clock one comes when a thread has used its
- * share. At each, all threads of all processes are read.
+ * With the wall clock instants are on a grid; with the CPU clock there is one when a thread has
+ * used a period of CPU time. At each instant all threads of all processes are read.
  */
 #include "record/engine_host.h"
 
@@ -20,18 +20,18 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Instants are drawn within slots that are at least so long. Where slots are shorter, lateness does
- * that by itself. */
+/* Instants are drawn at random within slots of at least this length. In shorter slots lateness
+ * makes them random anyway. */
 #define SHIFT_FROM ((int64_t)100000)
 
 struct reader {
-	struct fz_cpuclock *cpuclock; /* NULL unless by CPU time */
-	int64_t grid;                 /* when instant 0 of the open target was */
+	struct fz_cpuclock *cpuclock; /* NULL unless sampling by CPU time */
+	int64_t grid;                 /* time of instant 0 of the open target */
 	uint64_t slot;                /* of the last instant */
-	int64_t shift;                /* where in its slot the next one is */
-	uint64_t dice;                /* of that */
-	int64_t last;                 /* time of the last instant, 0: none yet of this target */
-	uint32_t wait_frames[FZ_WAIT_KINDS]; /* 1 + marker of each; 0: not made yet */
+	int64_t shift;                /* offset of the next instant in its slot */
+	uint64_t dice;                /* for drawing shift */
+	int64_t last;                 /* time of the last instant; 0: none yet for this target */
+	uint32_t wait_frames[FZ_WAIT_KINDS]; /* 1 + marker frame of each; 0: not created yet */
 };
 
 static struct reader *reader_of(const struct fz_sampler *s)
@@ -54,8 +54,7 @@ static void draw_shift(struct reader *r, struct fz_rate rate)
 		r->shift = fz_rate_shift(r->shift, interval, fz_dice_roll(&r->dice));
 }
 
-/* Move on to the instant that `now` belongs to. The time it stands for, or 0 when there is
- * nothing to sample yet. */
+/* Advance to the instant of `now`. Returns the time that it stands for, or 0 if none is due yet. */
 static int64_t advance(struct fz_sampler *s, int64_t now)
 {
 	struct fz_rate rate = s->options->rate;
@@ -80,7 +79,7 @@ static int64_t advance(struct fz_sampler *s, int64_t now)
 	q->longest_gap_ns = FZ_MAX(q->longest_gap_ns, gap);
 	if (!rate.micro_hz)
 		return gap;
-	/* An instant late in its slot is not missed when the slot is over. */
+	/* Subtract the shift: an instant late in its slot is not missed when the slot ends. */
 	uint64_t slot = fz_rate_slot(rate, now - r->grid - r->shift), before = r->slot;
 	if (slot == before)
 		return 0;
@@ -90,7 +89,7 @@ static int64_t advance(struct fz_sampler *s, int64_t now)
 	return fz_rate_time(rate, slot) - fz_rate_time(rate, before);
 }
 
-/* Whether a sample's thread was on a CPU. By the CPU clock it is not asked: it was. */
+/* Was a sample's thread on a CPU? With the CPU clock it always was. */
 static enum fz_oncpu_answer ask_oncpu(struct fz_sampler *s, const struct fz_target_process *p,
 				      const struct fz_python_stack *stack, int64_t now,
 				      int64_t weight)
@@ -103,7 +102,7 @@ static enum fz_oncpu_answer ask_oncpu(struct fz_sampler *s, const struct fz_targ
 			    weight);
 }
 
-/* What a sample's thread waited for; FZ_WAIT_KINDS: nothing, or it is not known. */
+/* What a sample's thread waited for; FZ_WAIT_KINDS: nothing, or unknown. */
 static enum fz_wait find_wait(struct fz_sampler *s, const struct fz_target_process *p,
 			      const struct fz_engine_sample *e)
 {
@@ -129,7 +128,7 @@ static void set_waits_for_gil(struct fz_python_stack *stack)
 	stack->status = (uint8_t)((stack->status & ~FZ_STATUS_HAS_GIL) | FZ_STATUS_GIL_REQUESTED);
 }
 
-/* The stack under what its thread waited for. */
+/* Add a marker frame for what the thread waited for. */
 static void add_wait(struct fz_sampler *s, struct fz_python_stack *stack, enum fz_wait kind)
 {
 	fz_assert(kind < FZ_WAIT_KINDS);
@@ -144,8 +143,8 @@ static void add_wait(struct fz_sampler *s, struct fz_python_stack *stack, enum f
 		set_waits_for_gil(stack);
 }
 
-/* What is to be known of a sample's wait: with --wait all, else whether it is for the GIL, where
- * the interpreter does not say that. */
+/* The kind of wait to record: any with --wait, else only for the GIL, and only if the interpreter
+ * does not show that. */
 static enum fz_wait wanted_wait(struct fz_sampler *s, const struct fz_target_process *p,
 				const struct fz_engine_sample *e)
 {
@@ -181,7 +180,7 @@ static void write_stack(struct fz_sampler *s, const struct fz_target_process *p,
 	fz_sampler_write(s, &sample);
 }
 
-/* The CPU time of a thread since its last sample, when it is due. */
+/* CPU time of a thread since its last sample, if one is due, else 0. */
 static int64_t charge_cpu(struct fz_sampler *s, uint32_t thread)
 {
 	const struct reader *r = reader_of(s);
@@ -196,7 +195,8 @@ static int64_t charge_cpu(struct fz_sampler *s, uint32_t thread)
 	return weight;
 }
 
-/* What each thread is charged: the time since the last instant, or its own CPU time. */
+/* Write the stacks of all threads, each charged the time since the last instant or its own CPU
+ * time. */
 static void write_sample(struct fz_sampler *s, const struct fz_target_process *p,
 			 const struct fz_python_sample *sample, int64_t now, int64_t elapsed)
 {
@@ -212,8 +212,8 @@ static void write_sample(struct fz_sampler *s, const struct fz_target_process *p
 		fz_cpuclock_pass(clock, p->target.pid);
 }
 
-/* The stacks of this instant. What must be read while the target stands is; the rest is done when
- * it runs again. */
+/* Take the stacks of this instant. Only what must be read while the target is stopped is read then;
+ * the rest is done after it continues. */
 static int take_stacks(struct fz_sampler *s, struct fz_target_process *p,
 		       struct fz_python_sample *ret)
 {
@@ -231,14 +231,14 @@ static int take_stacks(struct fz_sampler *s, struct fz_target_process *p,
 	return rc;
 }
 
-/* One instant in all processes. */
+/* An instant, in all processes. */
 struct instant {
-	bool begun;      /* the time has been advanced to it */
-	int64_t elapsed; /* what it stands for */
-	bool taken;      /* there were stacks */
+	bool begun;      /* advance() was called for it */
+	int64_t elapsed; /* time that it stands for */
+	bool taken;      /* any stack was taken */
 };
 
-/* In a process that was opened since the last instant one stands for no more than an interval. */
+/* Time that an instant stands for: in a process opened since the last one, at most an interval. */
 static int64_t elapsed_in(const struct fz_sampler *s, struct fz_target_process *p, int64_t elapsed)
 {
 	struct fz_rate rate = s->options->rate;
@@ -263,7 +263,7 @@ static void sample_process(struct fz_sampler *s, struct fz_target_process *p, st
 		fz_target_process_lost(s, p);
 		return;
 	}
-	/* Beyond a limit the tables give wrong answers. */
+	/* Beyond a limit the tables are wrong. */
 	if (s->profile->over_limit) {
 		fz_profile_check(s->profile, &s->trouble);
 		s->end = FZ_END_OUTPUT;
@@ -296,7 +296,7 @@ static void take_instant(struct fz_sampler *s)
 
 /* ---- waiting ---- */
 
-/* Wait until the next instant, or until a thread has used its share of CPU time. */
+/* Wait until the next instant, or until a thread has used a period of CPU time. */
 static bool wait_instant(struct fz_sampler *s)
 {
 	const struct reader *r = reader_of(s);
@@ -323,7 +323,7 @@ static bool wait_instant(struct fz_sampler *s)
 
 /* ---- a process ---- */
 
-/* Say which clock it really is, and warn when it is a poor one. */
+/* Record which clock is used, and warn if it is imprecise. */
 static void note_clock(struct fz_sampler *s, const struct fz_cpuclock *clock)
 {
 	enum fz_cpuclock_kind kind = fz_cpuclock_kind(clock);
@@ -368,7 +368,7 @@ static struct fz_oncpu *new_oncpu(const struct fz_sampler *s, const struct fz_ta
 			    s->options->waits);
 }
 
-/* A thread takes three files. */
+/* Check that waits can be read. Each thread needs three descriptors. */
 static int check_waits(struct fz_sampler *s, const struct fz_target_process *p,
 		       struct fz_error *err)
 {
@@ -436,8 +436,8 @@ static void drop(struct fz_sampler *s, struct fz_target_process *p, pid_t pid)
 	p->oncpu = NULL;
 }
 
-/* Threads that live for a moment are met late or never, and so are processes; without native stacks
- * there are no samples of what runs no Python. */
+/* Report CPU time that is in no sample: short-lived threads and processes are found late or never,
+ * and without native stacks there are no samples of non-Python threads. */
 static void note_missing(struct fz_sampler *s, struct fz_cpuclock *clock)
 {
 	struct fz_cpuclock_sum sum = fz_cpuclock_sum(clock);

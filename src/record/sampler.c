@@ -2,8 +2,8 @@
 /* The sampling loop, and opening what it samples.
  *
  * One thread does everything, so that nothing competes with the target but the sampler itself:
- * chores (writing a block, loading one source file) are done right after an instant, when the
- * next one is furthest away. What a sample is and when it is taken is the engine's: engine.h.
+ * chores (writing a block, loading one source file) are done right after an instant, when the next
+ * one is furthest away. The engine decides what a sample is and when it is taken: engine.h.
  */
 #include "record/sampler.h"
 
@@ -24,28 +24,29 @@
 #define FLUSH_EVERY (500 * FZ_MS)
 #define OPEN_PATIENCE (1 * FZ_SECOND)
 
-/* For trying to open processes between two instants. */
+/* Maximum time for trying to open processes between two instants. */
 #define SEEK_MOST (FZ_MS / 2)
-/* Before trying again when a target was found but cannot be sampled as asked. */
+/* Time until the next try if a target was found but cannot be sampled as requested. */
 #define REFUSED_PAUSE (500 * FZ_MS)
-/* The same for one that is not Python: it may become one, or was a shell's helper. */
+/* The same for one that is not Python: it may call exec, or be a shell's helper. */
 #define HELPER_PAUSE (5 * FZ_MS)
 
-/* Between two looks at the machine's speed, of 9 us each: 0.2 % of a core. */
+/* Time between two measurements of the machine's speed, of 9 us each: 0.2 % of a core. */
 #define LOOK_EVERY (4 * FZ_MS)
 
-/* Between two looks at the CPU time of threads; and at least so many times what a look takes. */
+/* Time between two reads of the threads' CPU time; at least THREADS_SHARE times what a read takes.
+ */
 #define THREADS_EVERY (100 * FZ_MS)
 #define THREADS_SHARE 500
 
-/* CPU time in a second from which on we are no thread that mostly sleeps. */
+/* Above this CPU time per second we do not count as a thread that mostly sleeps. */
 #define PRIORITY_MOST (FZ_SECOND / 4 * 3)
 
 const char *const fz_clock_names[] = { "wall", "cpu", NULL };
 
 /* ---- beginning and end ---- */
 
-/* Most samples weigh one interval, or did not wait, which then costs no bytes. */
+/* The default weights, an interval and no wait, take no bytes in the file. */
 void fz_sampler_add_metrics(struct fz_profile *p, enum fz_clock clock, struct fz_rate rate)
 {
 	int64_t each = rate.micro_hz ? fz_rate_time(rate, 1) : 0;
@@ -121,7 +122,7 @@ void fz_sampler_release(struct fz_sampler *s)
 
 /* ---- opening ---- */
 
-/* Can it be sampled as asked? */
+/* Can it be sampled as requested? */
 static int check_target(struct fz_sampler *s, const struct fz_target *t, struct fz_error *err)
 {
 	enum fz_mode mode = s->options->mode;
@@ -153,7 +154,7 @@ static void note_sources(struct fz_sampler *s, pid_t pid)
 {
 	if (!s->sources)
 		return;
-	/* Files that were seen belong to the process before. */
+	/* Files seen so far belong to the previous process. */
 	fz_sources_finish(s->sources);
 	fz_sources_packages(s->sources);
 	fz_sources_process(s->sources, pid, s->sampling->started);
@@ -175,13 +176,13 @@ static int begin_target(struct fz_sampler *s, struct fz_target_process *p, struc
 	rc = fz_engine_begin(s, p, err);
 	if (!rc)
 		rc = fz_target_process_start_stopper(s, p, err);
-	/* On a busy machine the way from there to the first sample is long, too. */
+	/* Include the time from the search to here, which is long on a busy machine. */
 	if (!rc && t->python && !fz_profile_unseen(s->profile))
 		fz_profile_set_unseen(s->profile, fz_clock_now() - t->last_try);
 	return rc;
 }
 
-/* What was sampled so far was only the way to a Python process. */
+/* Discard samples from before a Python process was found. */
 static void forget_the_way(struct fz_sampler *s, struct fz_target *t)
 {
 	s->valid_from = fz_clock_now() - s->sampling->start;
@@ -217,7 +218,8 @@ static bool is_sought(const struct fz_target_process *p)
 	return !p->ended && !p->target.python;
 }
 
-/* A launcher runs helpers before it becomes Python or starts it: those were the way too. */
+/* Find a target. A launcher may run helpers before it becomes or starts Python: discard their
+ * samples. */
 static bool seek(struct fz_sampler *s, struct fz_target_process *p)
 {
 	bool helped = p->target.entered > 0 && p->target.opened == 0;
@@ -231,7 +233,7 @@ static bool seek(struct fz_sampler *s, struct fz_target_process *p)
 	return true;
 }
 
-/* One that ended meanwhile was only on the way to another. */
+/* Begin with a target that was found. One that has ended is ignored: it was a helper. */
 static void begin_or_lose(struct fz_sampler *s, struct fz_target_process *p)
 {
 	bool python = p->target.python != NULL;
@@ -274,7 +276,7 @@ static void seek_targets(struct fz_sampler *s)
 
 /* ---- the machine's speed ---- */
 
-/* Time the piece on the CPU of what is sampled, while it is there. */
+/* Measure the speed of the CPU on which the sampled thread runs, while it is there. */
 static void take_look(struct fz_sampler *s)
 {
 	struct fz_speed_look look = { .cpu = (uint16_t)s->look_cpu,
@@ -292,7 +294,7 @@ static void take_look(struct fz_sampler *s)
 
 /* ---- threads without a stack ---- */
 
-static void look_at_all_threads(struct fz_sampler *s)
+static void read_thread_times(struct fz_sampler *s)
 {
 	int64_t begun = fz_clock_now();
 
@@ -305,7 +307,7 @@ static void look_at_all_threads(struct fz_sampler *s)
 
 /* ---- getting a turn ---- */
 
-/* Ask for wake-ups in time: exact timers, and a turn on a busy machine. */
+/* Request precise timers, and priority on a busy machine. */
 static void start_waking(struct fz_sampler *s)
 {
 	prctl(PR_SET_TIMERSLACK, 1UL);
@@ -315,7 +317,7 @@ static void start_waking(struct fz_sampler *s)
 	s->cpu_time = fz_clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* A rate that keeps us busy must not take the processor from everybody else. */
+/* Give up our priority if the rate keeps us busy, so that other processes can run. */
 static void check_priority(struct fz_sampler *s)
 {
 	int64_t used = fz_clock_read(CLOCK_THREAD_CPUTIME_ID) - s->cpu_time;
@@ -347,7 +349,7 @@ static void do_chores(struct fz_sampler *s)
 	if (s->sources)
 		fz_sources_step(s->sources);
 	if (now >= s->silent.next)
-		look_at_all_threads(s);
+		read_thread_times(s);
 	if (now >= s->next_chore) {
 		if (s->writer)
 			flush(s);
@@ -401,13 +403,13 @@ void fz_sampler_run(struct fz_sampler *s)
 			seek_targets(s);
 		do_chores(s);
 	}
-	/* What was said before the end counts. */
+	/* Handle commands sent before the end. */
 	if (s->sampling->control)
 		fz_lineserver_serve(s->sampling->control);
 	s->end_time = fz_clock_now();
 	if (s->paused)
 		s->paused_ns += s->end_time - s->paused_since;
-	/* What is still held could not end on a signal, which would wait for us. */
+	/* Release traced threads, which could not handle a signal while they are stopped. */
 	fz_sampler_let_go(s);
 	struct fz_silent_sum silent = fz_silent_sum(&s->silent, s->profile);
 	fz_sampler_note_silent(s, silent.threads, silent.used);
@@ -430,7 +432,7 @@ int fz_sampler_open(struct fz_sampler *s, struct fz_error *err)
 		fz_target_process_follow(s);
 	while (!fz_target_seek(&first->target)) {
 		*err = first->target.why;
-		/* Its children are there to be sampled all the same. */
+		/* Its children can be sampled nevertheless. */
 		if (err->code == FZ_EAGAIN && s->process_n > 1)
 			return 0;
 		if (err->code != FZ_EAGAIN || fz_clock_now() > give_up)

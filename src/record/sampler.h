@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The sampling loop: when to sample, the weight of a sample, and when to stop.
  *
- * Instants lie on a grid of absolute times; between them the sampler sleeps. Instants that it comes
- * too late for are not made up: the next sample gets the weight of all of them, and they are
- * counted as missed.
+ * Instants are on a grid of absolute times; between them the sampler sleeps. Missed instants are
+ * not repeated: the next sample gets their weight, and they are counted as missed.
  */
 #pragma once
 
@@ -16,8 +15,8 @@ uint64_t fz_sampler_left_out(const struct fz_sampler *s);
 const struct fz_target *fz_sampler_target(const struct fz_sampler *s);
 
 /* Add the metrics of a recording by this clock: the clock's time, and for the wall clock "wait",
- * the part of it that a runnable thread had no CPU, and "disk", the part that it waited for a disk.
- */
+ * the part in which a runnable thread had no CPU, and "disk", the part in which it waited for a
+ * disk. */
 void fz_sampler_add_metrics(struct fz_profile *p, enum fz_clock clock, struct fz_rate rate);
 /* Add the metric "resident": bytes by which the resident set grew. */
 void fz_sampler_add_growth(struct fz_profile *p);
