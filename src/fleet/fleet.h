@@ -125,7 +125,7 @@ enum fz_fleet_put { FZ_FLEET_STORED, FZ_FLEET_KNOWN /* the id existed: nothing c
 int fz_fleet_put(struct fz_fleet *f, const struct fz_fleet_push *push,
 		 const struct fz_fleet_batch *batch, enum fz_fleet_put *ret, struct fz_error *err);
 
-/* One of several pushes that are written to disk together, which takes no longer than one. */
+/* One of several pushes that are written to disk together, in the time of one. */
 struct fz_fleet_item {
 	const struct fz_fleet_push *push;
 	const struct fz_fleet_batch *batch;
@@ -182,7 +182,7 @@ struct fz_fleet_entry {
 	int64_t hosts, cells, pushes, samples, lost;
 	double cpu_ns, wall_ns;
 };
-/* Services by name, their versions seen last first. */
+/* Services by name; for each, the version seen last comes first. */
 int fz_fleet_list(struct fz_fleet *f, const char *project,
 		  void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,
 		  struct fz_error *err);
@@ -191,8 +191,7 @@ struct fz_fleet_query {
 	const char *project, *service;
 	const char *version; /* NULL: all versions */
 	const char *labels;  /* as in a push; selects cells with all of them */
-	/* NULL: of the main metrics CPU time, else time, else samples, else the one with most cells
-	 */
+	/* NULL: of main metrics CPU time, else time, else samples, else the one with most cells */
 	const char *metric;
 	int64_t from, until; /* minutes: from <= minute < until */
 	int64_t head_from;   /* in comparisons: minimum for the head */

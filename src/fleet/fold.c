@@ -185,7 +185,7 @@ static double mean_likeness(const struct folder *k)
 	return sum;
 }
 
-/* Join each two blocks of a host; the last of an odd number joins the pair before it. */
+/* Join the blocks of a host in pairs; the last of an odd number joins the pair before it. */
 static void join_blocks(struct folder *k)
 {
 	fz_auto(fz_free_ptr) uint32_t *joined = fz_calloc(k->unit_n, sizeof(*joined));

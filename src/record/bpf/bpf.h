@@ -34,8 +34,8 @@ int fz_bpf_watch_machine(struct fz_bpf *b, int64_t period, struct fz_error *err)
 /* Report each growth of a process's resident set, in any thread. */
 int fz_bpf_watch_growth(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *config,
 			struct fz_error *err);
-/* Read Python frames of a process, given by its kernel pid, from its next tick on; for the machine
- * until it exits or calls exec. False if there are too many. */
+/* Read Python frames of a process from its next tick on; for the machine until it exits or calls
+ * exec. pid: in its own namespace, for the machine the kernel's. False if there are too many. */
 bool fz_bpf_add_python(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *config);
 /* Stop watching all processes, or one. Earlier records can still be drained. */
 void fz_bpf_unwatch(struct fz_bpf *b);

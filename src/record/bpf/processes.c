@@ -6,8 +6,8 @@
  *        --> the program's addresses by its maps (record/native/space.c), the kernel's by kallsyms
  *
  * A Python thread's stack is its Python frames, then the native code that the innermost one called:
- * the addresses inside of the interpreter's own. If frame pointers do not lead to the interpreter,
- * only the innermost address is certain, and only that is shown.
+ * the addresses that the interpreter's own code called. If frame pointers do not lead to the
+ * interpreter, only the innermost address is certain, and only that is shown.
  *
  * Memory is bounded: after ADDRESSES_MAX addresses only their functions are distinguished, and
  * after STACKS_MAX stacks new ones are reduced to their process.

@@ -408,7 +408,7 @@ void fz_bpf_waits_take(struct fz_bpf_waits *w, struct fz_sampler *s,
 	}
 }
 
-/* ---- waits that began before ---- */
+/* ---- waits that are already open ---- */
 
 static bool read_call(struct fz_process *process, pid_t tid, struct fz_bpf_call *ret)
 {
