@@ -222,7 +222,8 @@ static int doubt(struct fz_fleet *f, int result, struct fz_error *err)
 	if (!missing)
 		return result;
 	fz_auto(fz_free_ptr) char *what = fz_strdup(err->message);
-	return fz_fail(err, FZ_EAGAIN, "%s does not respond; of the rest: %s", missing, what);
+	return fz_fail(err, FZ_EAGAIN, "%s does not respond; the other shards report: %s", missing,
+		       what);
 }
 
 int fz_fleet_series(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_arena *texts,

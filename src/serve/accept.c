@@ -159,7 +159,7 @@ static int keep(struct fz_server *s, const struct fz_server_run *run, const stru
 	int rc = fz_results_refuse(s->results, w->of.project, run->repository, &a, &was, err);
 	if (!rc && !was)
 		rc = fz_fail(err, FZ_EINPUT,
-			     "'%.80s' was accepted elsewhere: in fizeau.ini, or of another commit "
+			     "'%.80s' was accepted elsewhere: in fizeau.ini, or for another commit "
 			     "of the pull request",
 			     w->benchmark);
 	return rc;
