@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Waits; a part of tick.bpf.c: a thread of a target leaves its CPU, is woken, and runs again.
  *
- *   running --(switched out: OFF, its stack)--> waits --(woken: WAKER)--> runnable --(ON)-->
- * running
- *                                               ^--- `waits`: since when ---^
+ *   running --(OFF, with its stack)--> waits --(woken: WAKER)--> runnable --(ON)--> running
+ *                                      ^--- `waits`: since when ---^
  *
  * Interrupts are off in all programs, so a CPU's scratch data has one user at a time.
  */
