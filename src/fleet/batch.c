@@ -7,8 +7,8 @@
  *   time       -> minute    the run's start if samples have no times
  *   run        -> exposure  minute by minute, also of minutes without a sample
  *
- * Minutes are minutes of the clock, not of the recording, so that several pushes of a host add up
- * in one cell.
+ * Minutes are those of the clock, not of the recording, so that several pushes of a host add up in
+ * one cell.
  */
 #include "fleet/batch.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Deletes old data from a SQLite store while others write to it.
  *
- *   old cells with their values, pushes, alarms   |  transactions of a bounded number of rows; what
- *   series and hosts without cells                |  pushes wait for is one of them
+ *   old cells with their values, pushes, alarms   |  transactions of a bounded number of rows:
+ *   series and hosts without cells                |  pushes wait for one of them at most
  *   nodes without values, functions without nodes |
  *
  * There is no index of the nodes that have values: all values are read, in parts and outside of

@@ -198,7 +198,7 @@ static void forget_the_way(struct fz_sampler *s, struct fz_target *t)
 	fz_profile_set_fact(s->profile, "pid", FZ_STR(""));
 }
 
-/* A Python process takes the place of one that is not. */
+/* Switch from a native process to a Python process, if there is one now. */
 static bool replace_native(struct fz_sampler *s, struct fz_target_process *p)
 {
 	pid_t before = p->target.pid;

@@ -134,7 +134,7 @@ void fz_machine_processes_forget(struct fz_machine_processes *m)
 		free_member(m->list[--m->n]);
 }
 
-/* Results of searches in programs stay valid, and are kept unless there are many. */
+/* Results of searches in programs stay valid, and are kept unless there are too many. */
 void fz_machine_processes_turn(struct fz_machine_processes *m)
 {
 	fz_machine_processes_forget(m);
