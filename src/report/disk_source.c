@@ -188,18 +188,18 @@ static void compare(struct finder *f)
 	}
 }
 
-static void tell(const struct finder *f, struct fz_buf *why)
+static void append_reasons(const struct finder *f, struct fz_buf *why)
 {
-	uint32_t told = 0;
+	uint32_t rejected = 0;
 
 	for (uint32_t i = 0; i < f->n; i++) {
 		struct fz_str name = fz_profile_text(f->p, f->list[i].file);
-		if (f->list[i].why.n && told++ < NAMED_MAX)
+		if (f->list[i].why.n && rejected++ < NAMED_MAX)
 			fz_buf_printf(why, "the source of %.*s is not shown: %s\n", (int)name.n,
 				      name.p, f->list[i].why.p);
 	}
-	if (told > NAMED_MAX)
-		fz_buf_printf(why, "nor is the source of %u more files\n", told - NAMED_MAX);
+	if (rejected > NAMED_MAX)
+		fz_buf_printf(why, "nor is the source of %u more files\n", rejected - NAMED_MAX);
 }
 
 static void keep(struct finder *f)
@@ -249,6 +249,6 @@ void fz_disk_source_add(struct fz_profile *p, struct fz_source_root *roots, uint
 		return;
 	find_candidates(&f);
 	compare(&f);
-	tell(&f, why);
+	append_reasons(&f, why);
 	keep(&f);
 }

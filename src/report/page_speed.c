@@ -5,7 +5,8 @@
 /* Number of points of the curve. */
 enum { SLOTS = 120 };
 
-/* Write the mean cost of a piece of work in each slot of the recording's time, run after run. */
+/* Write the mean cost of the timed piece of code in each slot of the recording's time, run after
+ * run. */
 static void write_track(const struct fz_speed *s, struct fz_json *j)
 {
 	const struct fz_speed_track *t = s->track;

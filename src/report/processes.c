@@ -5,8 +5,8 @@
  *     13203        1    3,179  python3 par.py
  *     13246    13203      150  python3 child.py 1
  *
- * and where it is known whose they are, samples by user and by control group. Of counts what they
- * are of stands in the place of samples.
+ * followed by samples per user and per control group, if these are known. For counts, a column of
+ * the counted metric replaces the samples.
  */
 #include "report/processes.h"
 
@@ -16,9 +16,9 @@
 
 enum { SHOWN = 10, COLUMN = 9, NAME_AT = 2 };
 
-/* What is told of each process. */
+/* The value shown for each process. */
 struct column {
-	bool counted; /* its cost */
+	bool counted; /* its cost, not its samples */
 	const char *name;
 	int width;
 };
@@ -39,7 +39,7 @@ static int compare_cost(const void *pa, const void *pb)
 	return a->cost != b->cost ? (a->cost > b->cost ? -1 : 1) : compare(pa, pb);
 }
 
-/* "python3 app.py" of "/usr/bin/python3 app.py". */
+/* "python3 app.py" for "/usr/bin/python3 app.py". */
 static struct fz_str without_folder(struct fz_str command)
 {
 	const char *blank = memchr(command.p, ' ', command.n);
@@ -54,7 +54,7 @@ static int64_t value_of(const struct fz_profile_process *p, const struct column 
 	return c->counted ? p->cost : (int64_t)p->samples;
 }
 
-/* As wide as the first, which has the most. */
+/* Sort the processes and choose the column, as wide as the first value, the largest. */
 static struct column column_of(const struct fz_profile *p, const struct fz_processes *ps)
 {
 	struct column c = { .counted = fz_report_is_counted(p), .name = "samples" };
@@ -85,7 +85,7 @@ static void print_row(const struct fz_profile_process *p, const struct column *c
 	fz_buf_char(out, '\n');
 }
 
-/* ---- whose they are ---- */
+/* ---- owners ---- */
 
 struct owner {
 	struct fz_str name;
@@ -131,7 +131,7 @@ static uint32_t sum_owners(const struct fz_processes *ps,
 	return n;
 }
 
-/* Nothing where all belong to one. */
+/* Print samples by owner; nothing if all have the same. */
 static void print_owners(const struct fz_processes *ps, const char *what,
 			 struct fz_str (*of)(const struct fz_profile_process *p),
 			 const struct fz_style *style, struct fz_buf *out)
@@ -156,8 +156,9 @@ static void print_owners(const struct fz_processes *ps, const char *what,
 	fz_buf_char(out, '\n');
 }
 
-/* Several, or one that was chosen of several: of a program's only one nothing is known beside. */
-static bool is_worth_telling(const struct fz_processes *ps)
+/* Are the processes worth a table? True for several, or one chosen from several; a program's only
+ * process has no recorded command here. */
+static bool is_worth_a_table(const struct fz_processes *ps)
 {
 	bool known = false;
 
@@ -173,7 +174,7 @@ void fz_report_processes_text(const struct fz_profile *p, const struct fz_style 
 
 	uint32_t n = fz_processes_sampled(&ps);
 
-	if (!is_worth_telling(&ps))
+	if (!is_worth_a_table(&ps))
 		return;
 	struct column c = column_of(p, &ps);
 	fz_buf_printf(out, "%s%*s%*s%*s%*sprocess%s\n", fz_hue_on(style, FZ_HUE_DIM), COLUMN, "pid",
@@ -193,7 +194,7 @@ void fz_report_processes_json(const struct fz_profile *p, struct fz_json *j)
 {
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
 
-	if (!is_worth_telling(&ps))
+	if (!is_worth_a_table(&ps))
 		return;
 	fz_json_key(j, "processes");
 	fz_json_open(j, '[');

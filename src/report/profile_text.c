@@ -8,8 +8,8 @@
  *     0.90 s  35.9 %    0.90 s  35.9 %  wait (threading.py:295)  idle
  *     ...
  *
- * A function is one row, whatever lines of it were seen; its total counts a sample once however
- * often the function recurs in it.
+ * A function is one row, for all its lines; its total counts a sample once, even if the function
+ * recurs in it.
  */
 #include "report/text.h"
 
@@ -30,7 +30,7 @@
 
 enum { VALUE_COLUMNS = 9, IDLE_COLUMNS = 6 };
 
-/* Before a function's name: two values of `w` columns, each with its share. */
+/* Column of a function's name: after two values of `w` columns, each with its share. */
 #define NAME_COLUMN(w) (2 * (w) + 21)
 
 struct row {
@@ -38,7 +38,7 @@ struct row {
 	int32_t line;
 	uint32_t function;
 	int64_t self, total;
-	bool idle; /* it hardly does anything but wait */
+	bool idle; /* it mostly waits */
 };
 
 struct rows {
@@ -98,7 +98,7 @@ static struct rows function_rows(const struct fz_tree *t, enum fz_text_sort sort
 	return rows;
 }
 
-/* Without room for all of it, a program's folder is what a command can spare. */
+/* The command, without the program's folder if there is no room for it. */
 static struct fz_str short_command(struct fz_str command, unsigned columns)
 {
 	if (command.p[0] != '/' || fz_str_columns(command) <= columns)
@@ -115,7 +115,7 @@ bool fz_report_is_counted(const struct fz_profile *p)
 	return fz_str_starts(fz_profile_fact(p, "clock"), "instructions");
 }
 
-/* Figures of a program that failed are of what it did until then. */
+/* Print a warning if the program failed: the figures only cover the time until then. */
 static void print_failure(const struct fz_profile *p, const struct fz_style *style,
 			  struct fz_buf *out)
 {
@@ -128,13 +128,14 @@ static void print_failure(const struct fz_profile *p, const struct fz_style *sty
 	fz_buf_printf(out, "%s.%s\n", text.p, fz_hue_off(style, FZ_HUE_RED));
 }
 
-/* Samples that a file's writer made of times, because its format has nothing else. */
+/* Did the file's writer convert times to samples, because its format has nothing else? */
 static bool has_made_samples(const struct fz_profile *p)
 {
 	return fz_profile_fact(p, "samples.made").n && p->recording.interval_ns <= 0;
 }
 
-/* Folded text of numbers that are no samples, and memory in sums: its rows are stacks. */
+/* Are the rows stacks, not samples? True for folded text of other numbers, and for sums of
+ * memory. */
 static bool is_summed(const struct fz_profile *p)
 {
 	bool memory =
@@ -144,7 +145,7 @@ static bool is_summed(const struct fz_profile *p)
 	return (bare || memory) && p->recording.interval_ns == 0;
 }
 
-/* "2,497 samples"; of a graph of calls how many calls there were, where that is a metric. */
+/* "2,497 samples", or the number of calls in a call graph that has them. */
 static const char *heading_count(const struct fz_tree *t, bool rounds, char out[FZ_NUMBER_SIZE])
 {
 	const struct fz_profile *p = t->profile;
@@ -154,7 +155,7 @@ static const char *heading_count(const struct fz_tree *t, bool rounds, char out[
 	return fz_format_plural((int64_t)t->samples, rounds ? "round" : "sample", out);
 }
 
-/* Rows are places of a graph, and nothing says how many calls or samples they stand for. */
+/* Is it a call graph of costs, with unknown numbers of calls and samples? */
 static bool is_graph_of_costs(const struct fz_profile *p)
 {
 	return p->recording.reconstructed &&
@@ -231,7 +232,7 @@ static void print_row(const struct row *r, const struct fz_tree *t, int width,
 	fz_buf_str(out, "\n");
 }
 
-/* Times are short; counts may need more room. */
+/* Width of the widest value: times are short, counts may need more room. */
 static int value_width(const struct rows *rows, uint32_t shown, const struct fz_tree *t)
 {
 	const char *unit = t->profile->metrics[t->metric].unit;
@@ -283,10 +284,11 @@ static void add_rejected(const struct fz_quality *q, struct fz_buf *out)
 	fz_buf_char(out, ')');
 }
 
-/* Where much changes while it is read, what is short is seen too rarely. */
+/* Append a remedy if many samples were rejected because stacks changed during reading: short
+ * functions are then undersampled. */
 static void add_remedy(const struct fz_profile *p, struct fz_buf *out)
 {
-	enum { MANY = 20 }; /* one of so many samples */
+	enum { MANY = 20 }; /* one in this many samples */
 	const struct fz_quality *q = &p->quality;
 	uint64_t rejected = fz_quality_rejected(q);
 
@@ -296,7 +298,7 @@ static void add_remedy(const struct fz_profile *p, struct fz_buf *out)
 				"--engine bpf or --blocking");
 }
 
-/* By the CPU clock: how much is in no sample. */
+/* Format the share of CPU time that is in no sample. False if it is small or unknown. */
 static bool is_missing(const struct fz_profile *p, const char *fact, char out[FZ_NUMBER_SIZE])
 {
 	double share;
@@ -307,7 +309,7 @@ static bool is_missing(const struct fz_profile *p, const char *fact, char out[FZ
 	return true;
 }
 
-/* What follows processes has neither of the remedies. */
+/* Append missing CPU time. Recordings of several processes have no remedy. */
 static void add_missing(const struct fz_profile *p, struct fz_buf *out)
 {
 	fz_auto(fz_processes_release) struct fz_processes processes = { 0 };
@@ -329,12 +331,12 @@ static void add_missing(const struct fz_profile *p, struct fz_buf *out)
 			      number);
 }
 
-/* Which stacks lack their outermost frames: a marker stands for these. */
+/* Flags by stack: a marker replaces its outermost frames. Freed by the caller. */
 static bool *find_cut(const struct fz_profile *p)
 {
 	bool *cut = fz_calloc(FZ_MAX(p->stack_count, 1), sizeof(*cut));
 
-	for (uint32_t s = 0; s < p->stack_count; s++) { /* callers come before what they call */
+	for (uint32_t s = 0; s < p->stack_count; s++) { /* callers precede callees */
 		const struct fz_function *f = fz_profile_stack_function(p, s);
 		uint32_t parent = p->stacks[s].parent;
 
@@ -368,7 +370,7 @@ static void add_cut(const struct fz_profile *p, struct fz_buf *out)
 				: "");
 }
 
-/* What Tachyon stores instead of counts. */
+/* Append rates, which Tachyon stores instead of counts. */
 static void add_rates(const struct fz_recording *r, struct fz_buf *out)
 {
 	char number[FZ_NUMBER_SIZE];
@@ -379,7 +381,7 @@ static void add_rates(const struct fz_recording *r, struct fz_buf *out)
 		fz_buf_printf(out, ", %s missed", fz_format_percent(r->missed_rate / 100, number));
 }
 
-/* Whoever looks at one thread should know of the others. */
+/* Append the number of threads that were not sampled. */
 static void add_left_out(const struct fz_profile *p, struct fz_buf *out)
 {
 	struct fz_str text = fz_profile_fact(p, "unsampled");
@@ -401,7 +403,7 @@ static void add_fact(const struct fz_profile *p, const char *key, const char *be
 		fz_buf_printf(out, "; %s%.*s", before, (int)fact.n, fact.p);
 }
 
-/* What is in no sample, or not all of it. */
+/* Append what was not sampled, or not completely. */
 static void add_unsampled(const struct fz_profile *p, struct fz_buf *out)
 {
 	add_left_out(p, out);
@@ -410,7 +412,7 @@ static void add_unsampled(const struct fz_profile *p, struct fz_buf *out)
 	add_cut(p, out);
 }
 
-/* Of its best in this recording. */
+/* Append the machine's lowest speed, relative to its best in this recording. */
 static void add_speed(const struct fz_profile *p, struct fz_buf *out)
 {
 	struct fz_speed_range range;
@@ -440,14 +442,14 @@ static void add_graph(const struct fz_profile *p, struct fz_buf *out)
 		fz_buf_printf(out, "%s; ",
 			      fz_format_plural((int64_t)n, fz_profile_counted(p), number));
 	fz_buf_str(out, fz_report_tree_note(p));
-	/* What the file says of itself does not fit what is in it. */
+	/* the file's contents contradict its header */
 	add_fact(p, "damage", "", out);
 	if (p->skipped_lines)
 		fz_buf_printf(out, "; %s skipped",
 			      fz_format_plural(p->skipped_lines, "line", number));
 }
 
-/* Of the main metric: samples with a stack, and those without, which no report can place. */
+/* Samples of the main metric with a stack, and without, which no report can show. */
 struct counts {
 	uint64_t placed, stackless;
 	int64_t stackless_weight;
@@ -470,7 +472,7 @@ static struct counts count_samples(const struct fz_profile *p)
 	return ret;
 }
 
-/* "; 12 samples (260 ms) without a stack left out" */
+/* Append "; 12 samples (260 ms) without a stack left out". */
 static void add_stackless(const struct fz_profile *p, const struct counts *c, struct fz_buf *out)
 {
 	const struct fz_metric *m = &p->metrics[p->default_metric];
@@ -545,7 +547,7 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	add_fact(p, "notes", "", out);
 }
 
-/* What threads were doing, and how well the sampling went. */
+/* Append what threads were doing, and the sampling quality. */
 void fz_report_profile_summary(const struct fz_profile *p, const struct fz_style *style,
 			       struct fz_buf *out)
 {

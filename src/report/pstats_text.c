@@ -5,10 +5,10 @@
  *          nsamples   sample%  tottime (ms)    cumul%  cumtime (ms)  filename:lineno(function)
  *           735/735      61.2       367.500      61.2       367.500  program.py:11(parse)
  *
- * Columns, units, legend and summaries are CPython's. Rows are functions, or lines when asked
- * for; a function's second number counts a sample once, whatever lines of it were on the stack.
- * The summaries choose among all functions, where CPython's see only the rows that were printed.
- * Files with the same name keep as many folders as needed to distinguish them.
+ * Columns, units, legend and summaries are CPython's. Rows are functions, or lines if requested; a
+ * function's second number counts a sample once, even if several of its lines are on the stack. The
+ * summaries choose among all functions, while CPython's only use the rows printed. Files with the
+ * same name keep as many folders as needed to distinguish them.
  */
 #include "report/pstats_text.h"
 
@@ -43,7 +43,7 @@ struct unit {
 
 /* ---- rows ---- */
 
-/* Rows whose files have one name and were not the same file show their paths. */
+/* Show paths for different files with the same name. */
 static void name_files(struct table *t)
 {
 	struct fz_map first = { 0 }; /* file name -> row that had it first */
@@ -117,7 +117,7 @@ static void make_rows(struct table *t, enum fz_text_sort sort)
 
 /* ---- the table ---- */
 
-/* One unit for a column, by its largest value: seconds, milliseconds or microseconds. */
+/* Unit of a column, by its largest value: seconds, milliseconds or microseconds. */
 static struct unit best_unit(const struct table *t, int64_t most)
 {
 	struct unit u = { .scale = 1 };
@@ -171,7 +171,7 @@ struct columns {
 	struct unit self, total;
 	char self_title[FZ_NUMBER_SIZE + 16], total_title[FZ_NUMBER_SIZE + 16];
 	int self_width, total_width;
-	bool values; /* false: they would only repeat the samples */
+	bool values; /* false: values would only repeat the samples */
 };
 
 static void measure(const struct table *t, uint32_t shown, struct columns *c)
@@ -257,7 +257,7 @@ static void print_legend(struct table *t, const struct columns *c)
 
 /* ---- summaries ---- */
 
-/* 0: the function has no place in the summary. */
+/* Score of a function in the summary; 0: it is left out. */
 static double hot_spot(const struct fz_place *f)
 {
 	return f->total_samples ? (double)f->self_samples / (double)f->total_samples : 0;
@@ -275,21 +275,21 @@ static double magnification(const struct fz_place *f)
 		       : 0;
 }
 
-static void say_hot_spot(const struct table *t, const struct fz_place *f)
+static void print_hot_spot(const struct table *t, const struct fz_place *f)
 {
 	fz_buf_printf(t->out,
 		      "  %.3f direct/cumulative ratio, %.1f%% direct samples: ", hot_spot(f),
 		      percent(f->self_samples, t->places.samples));
 }
 
-static void say_indirect(const struct table *t, const struct fz_place *f)
+static void print_indirect(const struct table *t, const struct fz_place *f)
 {
 	fz_buf_printf(t->out,
 		      "  %.0f indirect calls, %.1f%% total stack presence: ", indirect_calls(f),
 		      percent(f->total_samples, t->places.samples));
 }
 
-static void say_magnification(const struct table *t, const struct fz_place *f)
+static void print_magnification(const struct table *t, const struct fz_place *f)
 {
 	fz_buf_printf(t->out, "  %.1fx call magnification, %.0f indirect calls from %llu direct: ",
 		      magnification(f), indirect_calls(f), (unsigned long long)f->self_samples);
@@ -298,15 +298,16 @@ static void say_magnification(const struct table *t, const struct fz_place *f)
 static const struct summary {
 	const char *title;
 	double (*score)(const struct fz_place *f);
-	void (*say)(const struct table *t, const struct fz_place *f);
+	void (*print)(const struct table *t, const struct fz_place *f);
 } summaries[] = {
-	{ "Functions with Highest Direct/Cumulative Ratio (Hot Spots)", hot_spot, say_hot_spot },
-	{ "Functions with Highest Call Frequency (Indirect Calls)", indirect_calls, say_indirect },
+	{ "Functions with Highest Direct/Cumulative Ratio (Hot Spots)", hot_spot, print_hot_spot },
+	{ "Functions with Highest Call Frequency (Indirect Calls)", indirect_calls,
+	  print_indirect },
 	{ "Functions with Highest Call Magnification (Cumulative/Direct)", magnification,
-	  say_magnification },
+	  print_magnification },
 };
 
-/* The first of those with the highest score stand; rows come in the order of the table. */
+/* Print the rows with the highest scores; with equal scores the first in the table. */
 static void print_summary(struct table *t, const struct summary *s)
 {
 	const struct row *best[BEST] = { NULL };
@@ -324,7 +325,7 @@ static void print_summary(struct table *t, const struct summary *s)
 		}
 	}
 	for (int k = 0; k < BEST && best[k]; k++) {
-		s->say(t, best[k]->place);
+		s->print(t, best[k]->place);
 		add_name(t, best[k], false);
 		fz_buf_char(t->out, '\n');
 	}

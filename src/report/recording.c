@@ -21,7 +21,7 @@ const char *fz_recording_kind(const struct fz_profile *p, char out[FZ_RECORDING_
 
 bool fz_recording_is_cut(const struct fz_profile *p)
 {
-	/* Of several only what is alike is a fact, and they were whole when they became one. */
+	/* merged runs keep only equal facts, and were complete when merged */
 	return p->run_count <= 1 && fz_profile_fact(p, "load.start").n &&
 	       !fz_profile_fact(p, "load.end").n;
 }

@@ -14,7 +14,7 @@
 #include "report/markdown.h"
 #include "report/svg.h"
 
-/* The text and JSON reports cannot fail: these give them the shape of the table. */
+/* Text and JSON reports cannot fail: these adapt them to the signatures in the table. */
 #define UNUSED __attribute__((unused))
 
 static int text_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,

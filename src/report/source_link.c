@@ -8,10 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Terminals ignore addresses that are much longer. */
+/* Terminals ignore much longer URLs. */
 enum { ADDRESS_MAX = 2000 };
 
-/* The path as recorded, below the program's folder unless it is absolute. */
+/* Find the recorded path, below the program's folder unless it is absolute. False if it is not a
+ * file here. */
 static bool find_file(const struct fz_source_place *place, char path[ADDRESS_MAX])
 {
 	const struct fz_profile *p = place->profile;

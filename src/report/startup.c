@@ -21,7 +21,7 @@ bool *fz_startup_functions(const struct fz_diff *d)
 		machinery[i] = fz_machinery_imports(d->functions[i].file);
 		startup[i] = fz_machinery_is_library(d->functions[i].file);
 	}
-	/* A tree of callers has no node below what called it. */
+	/* in an inverted tree nodes are not below their callers */
 	for (uint32_t i = 0; i < d->node_count; i++) {
 		const struct fz_diff_node *n = &d->nodes[i];
 		below[i] = machinery[n->function] ||

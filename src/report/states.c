@@ -6,7 +6,7 @@
  *      2 %   2 %  0 %    2,497  worker 1
  *     25 %  26 %  0 %    4,994  all
  *
- * It shows only states that occur, and the threads with most samples.
+ * Shows only states that occur, and the threads with most samples.
  */
 #include "report/states.h"
 
@@ -25,10 +25,10 @@ struct states {
 	const struct fz_profile *p;
 	struct fz_states *list;
 	const struct fz_states *all;
-	const struct fz_state_kind *kinds[FZ_STATE_KINDS]; /* those that were met */
+	const struct fz_state_kind *kinds[FZ_STATE_KINDS]; /* those that occur */
 	unsigned kind_n;
 	struct fz_processes processes;
-	uint32_t *order; /* threads that have samples, by their number */
+	uint32_t *order; /* threads with samples, by descending number of samples */
 	uint32_t n;
 };
 
@@ -146,8 +146,8 @@ void fz_report_states_text(const struct fz_profile *p, const struct fz_style *st
 {
 	struct states s;
 
-	/* Of waits and ticks samples are no measure of time, for which waits.h has what is, nor is
-	 * growth one. */
+	/* Samples do not measure time in recordings of waits, for which waits.h has reports, or of
+	 * growth. */
 	if (p->recording.features & (FZ_FEATURE_WAITS | FZ_FEATURE_GROWTH))
 		return;
 	count_states(p, &s);

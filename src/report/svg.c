@@ -8,8 +8,8 @@
  *   [ frame    ]                               block 2, of a diff: width = the base's total
  *   legend
  *
- * Roots are at the top. Heights are known before the first byte is written: a first walk counts
- * the rows that will be drawn. Text of the profile is escaped wherever it is written.
+ * Roots are at the top. Heights must be known before the first byte is written: a first walk counts
+ * the rows. Text of the profile is escaped wherever it is written.
  */
 #include "svg.h"
 
@@ -32,7 +32,8 @@ enum {
 	WIDTH = 1200,
 	MARGIN = 12,
 	ROW = 18,
-	MARK = FZ_COLOR_MARK_HEIGHT, /* below the text; what a plate leaves of a texture, too */
+	MARK = FZ_COLOR_MARK_HEIGHT, /* height below the text that a plate leaves free for textures
+				      * and underlines */
 	HEADER = 52,
 	VERDICT_ROW = 18,
 	FOOTER = 40,
@@ -46,7 +47,7 @@ static const double usual_min_width = 0.8, small_min_width = 3;
 
 struct block {
 	const char *name;
-	int64_t *width; /* of each node, in the profile's unit */
+	int64_t *width; /* by node, in the profile's unit */
 	int64_t all;
 	double *left;
 	uint32_t rows;
@@ -59,13 +60,13 @@ struct picture {
 	struct block block[2];
 	int blocks;
 	bool inverted, judged;
-	bool sums;  /* there are paths that are certain only together */
-	bool pale;  /* foreign code is paler than the program's own */
-	bool *keep; /* of each node; NULL: all are drawn */
-	bool *gone; /* of each node: drawn as such beside the head; NULL: of one profile */
+	bool sums;  /* there are paths that are significant only as a sum */
+	bool pale;  /* draw foreign code paler than the program's own */
+	bool *keep; /* by node: draw it; NULL: draw all */
+	bool *gone; /* by node: shown as removed below the head; NULL: single profile */
 	double min_width;
-	double header;              /* height of what stands above the frames */
-	struct fz_findings changed; /* by own time, of a judged diff; else none */
+	double header;              /* height above the frames */
+	struct fz_findings changed; /* by own time, in a judged diff; else empty */
 	const struct fz_finding *listed[LISTED];
 	uint32_t listed_n;
 };
@@ -80,7 +81,7 @@ static bool is_drawn(const struct picture *pic, const struct block *b, uint32_t 
 	return pixels(b, (double)b->width[i]) >= pic->min_width && (!pic->keep || pic->keep[i]);
 }
 
-/* Children follow each other from their parent's left edge. */
+/* Place children side by side from their parent's left edge. */
 static void place_nodes(const struct fz_page *page, struct block *b)
 {
 	fz_auto(fz_free_ptr) double *next = fz_calloc(page->n + 1ul, sizeof(*next));
@@ -94,7 +95,7 @@ static void place_nodes(const struct fz_page *page, struct block *b)
 	}
 }
 
-/* Depths of the nodes that will be drawn decide the number of rows. */
+/* Count the rows: the largest depth of a drawn node. */
 static void count_rows(const struct picture *pic, struct block *b)
 {
 	const struct fz_page *page = pic->page;
@@ -112,7 +113,7 @@ static void count_rows(const struct picture *pic, struct block *b)
 	}
 }
 
-/* width: of each node; it is taken. */
+/* Add a block. width: by node; takes ownership. */
 static void add_block(struct picture *pic, const char *name, int64_t *width, int64_t all)
 {
 	struct block *b = &pic->block[pic->blocks];
@@ -136,8 +137,8 @@ static int64_t *head_widths(const struct fz_page *page, int64_t *ret_all)
 	return width;
 }
 
-/* What was saved beside the head; of an inverted tree, unjudged and where all frames are wanted,
- * all that is gone. */
+/* Add a block of removed nodes: those that saved time, or all in an inverted or unjudged tree or if
+ * all frames are wanted. */
 static void add_gone(struct picture *pic)
 {
 	bool saved_only = pic->judged && !pic->inverted && !pic->options->all_frames;
@@ -219,7 +220,7 @@ static bool is_hollow(int color)
 	return color == FZ_COLOR_REMOVED || color == FZ_COLOR_KEPT || color == FZ_COLOR_MOVED_AWAY;
 }
 
-/* The class of a dotted edge. */
+/* CSS class of a dotted edge. */
 static const char *edge_of(int color)
 {
 	switch (color & ~FZ_COLOR_OF_SUM) {
@@ -249,7 +250,7 @@ static void write_area(struct picture *pic, const char *class, double left, doub
 			 left, y, width, height, width);
 }
 
-/* What the frame's own time changed, as wide as such a time is drawn. */
+/* Draw an underline for the change of the frame's own time, to the scale of frames. */
 static void write_mark(struct picture *pic, const struct block *b, uint32_t i, double left,
 		       double bottom, double px)
 {
@@ -271,7 +272,8 @@ static void write_mark(struct picture *pic, const struct block *b, uint32_t i, d
 		write_area(pic, class, left, bottom - MARK, width, MARK);
 }
 
-/* No texture lies under the text. What is pale lets through what is below it. */
+/* Draw a plain background under the text, if the frame has a texture. Pale colours are translucent
+ * and need a white one below. */
 static void write_plate(struct picture *pic, int color, bool pale, double left, double y,
 			double width)
 {
@@ -311,7 +313,7 @@ static void write_text(struct picture *pic, const struct block *b, uint32_t i, d
 	fz_buf_release(&text);
 }
 
-/* The class of lines that can be seen on a colour. */
+/* CSS class of hatching that contrasts with a colour. */
 static const char *hatch_on(int color, bool pale)
 {
 	return fz_color_is_dark(color) && !pale ? "hl" : "hd";
@@ -358,7 +360,8 @@ static void write_block(struct picture *pic, const struct block *b, double top)
 
 /* ---- the document ---- */
 
-/* Functions whose own time certainly changed. Not what loads modules: slower is who imports. */
+/* Choose functions whose own time certainly changed, except the import machinery: its importers are
+ * the cause. */
 static void choose_listed(struct picture *pic)
 {
 	const struct fz_findings *all = &pic->changed;
@@ -369,7 +372,7 @@ static void choose_listed(struct picture *pic)
 			pic->listed[pic->listed_n++] = &all->rows[i];
 }
 
-/* They, and a title. */
+/* Lines for these, and a title. */
 static uint32_t lines_listed(const struct picture *pic)
 {
 	return pic->listed_n ? pic->listed_n + 1 : 0;
@@ -404,7 +407,7 @@ static double picture_height(const struct picture *pic)
 	return height + (pic->blocks ? 0 : 2 * ROW);
 }
 
-/* Nodes with a colour and all their callers. */
+/* Flags by node: it is coloured, or a node below is. Freed by the caller. */
 static bool *find_changed(const struct fz_page *page, const struct fz_html_options *o)
 {
 	bool *keep = fz_calloc(page->n + 1ul, sizeof(*keep));
@@ -419,7 +422,7 @@ static bool *find_changed(const struct fz_page *page, const struct fz_html_optio
 	return keep;
 }
 
-/* What the text report says first. */
+/* Write the verdict, as in the text report. */
 static void write_verdict(struct picture *pic)
 {
 	static const struct fz_style style = { 0 };
@@ -476,7 +479,7 @@ static void write_keys(struct picture *pic, const struct key *keys, size_t n, do
 			keys[i].glyph, keys[i].text);
 }
 
-/* In words below the other keys. */
+/* Write the key of sums, below the other keys. */
 static void write_sum_key(struct picture *pic, double y)
 {
 	static const int colors[] = { FZ_COLOR_MORE + 2, FZ_COLOR_LESS + 2, FZ_COLOR_NEW };
@@ -587,7 +590,7 @@ static void write_picture(struct picture *pic)
 	fz_output_str(pic->out, "</svg>\n");
 }
 
-/* Where no code is the program's own all of it is. */
+/* If nothing is the program's own code, all code is treated as such. */
 static bool has_own_code(const struct fz_page *page)
 {
 	for (uint32_t i = 0; i < page->function_count; i++)
@@ -596,7 +599,7 @@ static bool has_own_code(const struct fz_page *page)
 	return false;
 }
 
-/* Whether any path is certain only together with others. */
+/* Is any path significant only together with others? */
 static bool has_sums(const struct fz_page *page, const struct fz_html_options *o)
 {
 	const struct fz_judgement *j = page->judgement;

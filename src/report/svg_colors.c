@@ -8,7 +8,7 @@ static const char *const heat[] = { "#f4eddf", "#f7e3bf", "#f8d394", "#f6bc68",
 				    "#f09f49", "#e4803a", "#cf5d2e", "#b03a24" };
 static const double heat_shares[] = { 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6 };
 
-/* As web/colors.js has them; from SAME to REMOVED. */
+/* The colours of web/colors.js, from SAME to REMOVED. */
 static const char *const fills[][FZ_COLOR_REMOVED + 1] = {
 	[FZ_PALETTE_FIZEAU] = { "#e7ebf2", "#ffd7cf", "#f1a59a", "#e2685c", "#b0201f", "#c5d9fd",
 				"#93b8fc", "#4c90f2", "#1c53b4", "#b36db3", "#7446c2" },
@@ -74,7 +74,8 @@ bool fz_color_by_verdict(const struct fz_page *page, const struct fz_html_option
 	return page->judgement && o->palette != FZ_PALETTE_TACHYON;
 }
 
-/* Its own, in an inverted tree that of the leaf; FZ_NONE: of what nobody judged. */
+/* The function whose verdict applies: in an inverted tree that of the root, which is the innermost;
+ * FZ_NONE: not judged. */
 static uint32_t judged_function(const struct fz_page *page, bool inverted, uint32_t node)
 {
 	while (inverted && page->parent[node] != FZ_NONE)
@@ -82,7 +83,7 @@ static uint32_t judged_function(const struct fz_page *page, bool inverted, uint3
 	return page->functions[page->function[node]].judged;
 }
 
-/* Whether the frame is of the path alone, and that was tested. */
+/* The verdict of the frame's path, if it was tested and the frame is only this path; else NULL. */
 static const struct fz_judged *
 tested_path(const struct fz_page *page, const struct fz_html_options *o, uint32_t node, bool total)
 {
@@ -103,7 +104,7 @@ static bool is_of_sum(const struct fz_page *page, const struct fz_html_options *
 	return path && path->of_sum;
 }
 
-/* The path's own verdict where it was tested. */
+/* The path's own verdict if it was tested, else the function's. */
 static enum fz_verdict verdict_of(const struct fz_page *page, const struct fz_html_options *o,
 				  uint32_t node, bool total)
 {
@@ -117,13 +118,14 @@ static enum fz_verdict verdict_of(const struct fz_page *page, const struct fz_ht
 	return function == FZ_NONE ? FZ_VERDICT_UNKNOWN : functions[function].verdict;
 }
 
-/* CPython's colours are of own time. */
+/* Are colours by total? CPython's are by own time. */
 static bool is_by_total(const struct fz_html_options *o)
 {
 	return !o->inverted && o->palette != FZ_PALETTE_TACHYON;
 }
 
-/* A new wrapper has what it wraps for a base; that says nothing of its own change. */
+/* Is the node a wrapper that only the head has? Its base is the code that it wraps, so its own
+ * change is unknown. */
 static bool is_new_wrapper(const struct fz_page *page, const struct fz_html_options *o,
 			   uint32_t node)
 {
@@ -133,7 +135,7 @@ static bool is_new_wrapper(const struct fz_page *page, const struct fz_html_opti
 	       page->diff->nodes[origin].wraps && page->total[FZ_HEAD][node] > 0;
 }
 
-/* New or gone, but the cost was another callee's before or is now. */
+/* Is it new or gone only because its cost moved from or to another callee? */
 static bool is_moved(const struct fz_page *page, uint32_t node)
 {
 	uint32_t origin = fz_page_origin(page, node);
@@ -142,7 +144,7 @@ static bool is_moved(const struct fz_page *page, uint32_t node)
 	       page->diff->nodes[origin].state == FZ_MOVED;
 }
 
-/* Of what only the head has: it is new, whatever is known of it; solid if its cost is certain. */
+/* Colour of a node that only the head has; solid if its cost is certain. */
 static int color_of_new(const struct fz_page *page, const struct fz_html_options *o, uint32_t node)
 {
 	bool has_total = !o->inverted;
@@ -158,8 +160,8 @@ static int color_of_new(const struct fz_page *page, const struct fz_html_options
 		       : FZ_COLOR_NEW_UNSURE;
 }
 
-/* By verdicts what certainly changed has a colour, be it by little; what is so only in sum has it
- * hatched, unless it is by itself the same. */
+/* Colour by verdict: a certain change is coloured even if small; a change certain only as a sum is
+ * hatched, unless the path itself is the same. */
 static int color_by_verdict(enum fz_verdict verdict, bool of_sum, int color, double change)
 {
 	int least = change > 0 ? FZ_COLOR_MORE : change < 0 ? FZ_COLOR_LESS : FZ_COLOR_SAME;
@@ -182,7 +184,7 @@ int fz_color_of_diff(const struct fz_page *page, const struct fz_html_options *o
 	int color = by_difference(base, head);
 	bool is_before = page->total[FZ_BASE][node] > 0, is_after = page->total[FZ_HEAD][node] > 0;
 
-	/* Nothing is known of what was folded but its cost. */
+	/* folded nodes have a cost but no verdict */
 	if (fz_color_by_verdict(page, o) && judged_function(page, o->inverted, node) == FZ_NONE)
 		return FZ_COLOR_UNSURE;
 	if (is_before && !is_after)

@@ -5,7 +5,7 @@
  *   …parse_statement                  the last component
  *   parse_st…                         as much of that as fits
  *
- * As web/labels.js does. A component ends at . : or /, outside of brackets.
+ * The same as in web/labels.js. A component ends at . : or /, outside of brackets.
  */
 #include "report/svg_label.h"
 
@@ -35,7 +35,7 @@ static struct fz_str cut_text(struct fz_str s, size_t room)
 	return (struct fz_str){ s.p, at };
 }
 
-/* From the last component on; all of it when there is but one. */
+/* The last component; the whole name if there is only one. */
 static struct fz_str last_component(struct fz_str name)
 {
 	size_t from = 0, depth = 0;
@@ -66,7 +66,7 @@ size_t fz_svg_label(struct fz_buf *out, const char *glyph, struct fz_str name, c
 	size_t room = all - FZ_MIN(all, before), n = count_characters(name);
 	struct fz_str last = last_component(name);
 
-	/* Of one of them the name says more: colours say what glyphs do. */
+	/* Without room for both, prefer the name to the glyph, which only repeats the colour. */
 	if (room < 3 && n > room)
 		return before ? fz_svg_label(out, "", name, tail, px) : 0;
 	fz_buf_str(out, glyph);

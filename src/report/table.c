@@ -23,7 +23,8 @@ static unsigned ellipsis_columns(const struct fz_style *style)
 	return style->ascii ? 3 : 1;
 }
 
-/* Where ASCII is wanted a character outside it becomes "?": its width is then known. */
+/* Make text printable; in ASCII mode other characters become "?", so that their width is known.
+ * `out` has TEXT_MAX bytes. */
 static struct fz_str printable(struct fz_str text, const struct fz_style *style, char *out)
 {
 	size_t n = fz_str_printable(text.p, text.n, out, TEXT_MAX);
@@ -45,7 +46,7 @@ static size_t char_bytes(struct fz_str s, size_t at)
 	return n ? n : 1;
 }
 
-/* The longest prefix of printable text that fits. */
+/* The longest prefix of printable text that fits into `columns`. */
 static struct fz_str prefix_that_fits(struct fz_str s, unsigned columns)
 {
 	unsigned used = 0;
@@ -114,7 +115,7 @@ void fz_table_path(struct fz_str text, unsigned columns, const struct fz_style *
 
 enum { FILE_MIN_COLUMNS = 8 };
 
-/* "file:line" of text that is printable already. */
+/* Append "file:line"; `path` is already printable. */
 static void add_place(struct fz_str path, const struct fz_source_place *place, unsigned columns,
 		      const struct fz_style *style, struct fz_buf *out)
 {
@@ -157,7 +158,7 @@ void fz_table_place(const struct fz_source_place *place, unsigned columns,
 	add_place(printable(place->file, style, safe), place, columns, style, out);
 }
 
-/* Bytes up to the next space where a line may end: a number stays with its unit, "82.8 %". */
+/* Number of bytes up to the next possible line break: a number stays with its unit, "82.8 %". */
 static size_t unbroken(const char *p)
 {
 	size_t n = strcspn(p, " ");

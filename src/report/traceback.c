@@ -19,12 +19,12 @@
 
 enum { LINE_MAX_BYTES = 2000, DEPTH_MAX = 1 << 20 };
 
-/* ---- what a thread is doing ---- */
+/* ---- states of a thread ---- */
 
 static const char *const state_names[] = { "main thread",     "has GIL", "on CPU",
 					   "waiting for GIL", "idle",    "has exception" };
 
-/* Which of the names hold, as bits. */
+/* Bits of the state_names that apply. */
 static unsigned states_of(const struct fz_traceback *t)
 {
 	bool holds = t->status & FZ_STATUS_HAS_GIL, waits = t->status & FZ_STATUS_GIL_REQUESTED;
@@ -45,7 +45,7 @@ static unsigned states_of(const struct fz_traceback *t)
 
 /* ---- source lines ---- */
 
-/* Line number `line` of a stored text, without its end. */
+/* Line number `line` of a stored text, without its newline. False if there is none. */
 static bool source_line(const struct fz_profile *p, uint32_t file, int32_t line, struct fz_str *ret)
 {
 	const struct fz_source_text *source = fz_profile_source(p, file);
@@ -69,7 +69,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f';
 }
 
-/* The text between two offsets as it is printed: tabs are one space, controls are escaped. */
+/* The text between two offsets in printable form: tabs become spaces, control characters are
+ * escaped. */
 static struct fz_str shown(struct fz_str line, size_t from, size_t to, char *out, size_t size)
 {
 	char plain[LINE_MAX_BYTES];
@@ -81,7 +82,7 @@ static struct fz_str shown(struct fz_str line, size_t from, size_t to, char *out
 	return (struct fz_str){ out, fz_str_printable(plain, n, out, size) };
 }
 
-/* The part of a line that a frame marks, inside [first, last); false: nothing to mark. */
+/* The part of a line to mark for a frame, inside [first, last). False if there is none. */
 static bool marked_part(const struct fz_frame *f, size_t first, size_t last, size_t *ret_from,
 			size_t *ret_to)
 {
@@ -133,7 +134,7 @@ static void add_printable(const struct fz_profile *p, uint32_t string, struct fz
 	fz_buf_add(out, safe, fz_str_printable(s.p, s.n, safe, sizeof(safe)));
 }
 
-/* "CALL_PY_EXACT_ARGS (CALL)"; false where it was not recorded. */
+/* Format "CALL_PY_EXACT_ARGS (CALL)". False if the opcode was not recorded. */
 static bool opcode_name(const struct fz_traceback *t, uint8_t opcode, char *out, size_t size)
 {
 	const struct fz_opcode *o = fz_opcode_find(t->python, opcode);
@@ -233,7 +234,7 @@ static void add_locals_json(const struct fz_locals *l, uint32_t depth, struct fz
 	fz_json_close(json, ']');
 }
 
-/* Frames of a stack, outermost first; the caller frees. */
+/* Frames of a stack, outermost first; freed by the caller. */
 static uint32_t *frames_of(const struct fz_profile *p, uint32_t stack, uint32_t *ret_n)
 {
 	uint32_t n = stack == FZ_NONE ? 0 : FZ_MIN(p->stacks[stack].depth, (uint32_t)DEPTH_MAX);
@@ -275,7 +276,7 @@ void fz_report_traceback(const struct fz_profile *p, const struct fz_traceback *
 		fz_buf_str(out, "  (runs no Python code)\n");
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 static void add_position(struct fz_json *json, const char *key, int32_t v)
 {

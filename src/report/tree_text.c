@@ -10,8 +10,8 @@
  *     before      after     change           call tree
  *     1.23 s     1.80 s    +570 ms ^ slower  |- parse, self +570 ms    app.py:32
  *
- * The rows are those of tree_view.h. The totals of the rows below a row and its self cost make up
- * its total.
+ * The rows are those of tree_view.h. A row's total is its self cost plus the totals of the rows
+ * below it.
  */
 #include "report/text.h"
 
@@ -25,7 +25,7 @@
 enum { VALUE_COLUMNS = 9, LEVEL_COLUMNS = 3, PLACE_MIN = 12, PLACE_ROOM = 30 };
 
 static const struct {
-	const char *text; /* NULL: cost_words.h has it */
+	const char *text; /* NULL: from cost_words.h */
 	const char *glyph, *ascii;
 	enum fz_hue hue;
 } words[] = {
@@ -43,7 +43,7 @@ static const struct {
 struct view {
 	const struct fz_tree_view *t;
 	const struct fz_style *style;
-	unsigned level; /* columns of a level of guides */
+	unsigned level; /* columns per level of guides */
 	struct fz_buf *out;
 };
 
@@ -55,7 +55,7 @@ struct line {
 	unsigned columns; /* of both */
 };
 
-/* A column of guides: of a row's own level or a caller's, and whether more siblings follow. */
+/* Guide of one level: the row's own or a caller's, and whether more siblings follow. */
 static const char *guide_of(const struct view *v, bool own, bool more)
 {
 	static const char *const guides[2][2][2] = {
@@ -70,7 +70,8 @@ static const char *guide_of(const struct view *v, bool own, bool more)
 	return (v->level == LEVEL_COLUMNS ? guides : narrow)[v->style->ascii][own][more];
 }
 
-/* Without room for all levels those of the first callers are left out. */
+/* Append the guides of a row; without room for all levels, those of the outermost callers are left
+ * out. */
 static void add_guides(const struct view *v, uint32_t row, unsigned room, struct fz_buf *out)
 {
 	const struct fz_call *calls = v->t->tree.calls;
@@ -121,7 +122,7 @@ static void add_function(const struct view *v, const struct fz_call *c, unsigned
 		fz_call_module(f->place.file, out);
 		return;
 	}
-	/* Of a function within functions its own name says most. */
+	/* for a nested function its own name is most informative */
 	const char *within = memmem(f->name.p, f->name.n, "<locals>.", 9);
 	struct fz_str name = f->name;
 	while (within && fz_str_columns(name) + PLACE_MIN > room) {
@@ -132,7 +133,7 @@ static void add_function(const struct view *v, const struct fz_call *c, unsigned
 	fz_buf_add(out, name.p, name.n);
 }
 
-/* The name, made printable. */
+/* Append the row's name, made printable. */
 static void add_label(const struct view *v, uint32_t row, unsigned room, struct fz_buf *out)
 {
 	const struct fz_call *c = &v->t->tree.calls[row];
@@ -164,7 +165,7 @@ static void add_label(const struct view *v, uint32_t row, unsigned room, struct 
 		fz_buf_printf(out, " %s up to %u times", fz_table_ellipsis(v->style), c->deep);
 }
 
-/* Of a diff: how much of the change is the row's own, where that is certain. */
+/* In a diff, append the row's own change if it is certain. */
 static void add_self_change(const struct view *v, const struct fz_call *c, struct fz_buf *out)
 {
 	char change[FZ_NUMBER_SIZE];
@@ -214,7 +215,7 @@ static const char *word_text(const struct view *v, enum fz_tree_word word)
 					     : words[word].text;
 }
 
-/* Columns that each of the words has room in. */
+/* Columns of the widest word. */
 static int word_columns(const struct view *v)
 {
 	size_t most = strlen(words[FZ_TREE_WORD_UNSURE].text);
@@ -238,7 +239,7 @@ static void print_change(const struct view *v, const struct fz_call *c, int widt
 		      word_text(v, word), fz_hue_off(v->style, hue));
 }
 
-/* Before a name; see print_cost and print_change. */
+/* Columns before a name; see print_cost and print_change. */
 static unsigned left_columns(const struct view *v, int width)
 {
 	unsigned w = (unsigned)width;
@@ -257,7 +258,7 @@ static enum fz_hue label_hue(const struct view *v, const struct fz_call *c)
 	return v->t->tree.functions[c->function].own ? FZ_HUE_BOLD : FZ_HUE_NONE;
 }
 
-/* Behind the name, in a column where there is room for one. */
+/* Print the place after the name, aligned in a column if there is room. */
 static void print_place(const struct view *v, const struct line *line, unsigned column,
 			unsigned room)
 {
@@ -291,7 +292,7 @@ static struct line line_of(const struct view *v, uint32_t row, unsigned room)
 	return l;
 }
 
-/* The shown row after this one, callers first. */
+/* The next shown row in preorder. */
 static uint32_t following(const struct view *v, uint32_t row)
 {
 	uint32_t next = v->t->first[row + 1];
@@ -337,7 +338,7 @@ static void print_head(const struct view *v, int width)
 		      fz_hue_off(v->style, FZ_HUE_DIM));
 }
 
-/* Times are short; counts may need more room. */
+/* Width of the widest value: times are short, counts may need more room. */
 static int value_width(const struct view *v)
 {
 	char text[FZ_NUMBER_SIZE];
@@ -351,7 +352,7 @@ static int value_width(const struct view *v)
 	return (int)width;
 }
 
-/* A diff without a certain change has nothing but what was left out. */
+/* Are there calls to show? A diff without a certain change only has rows left out. */
 static bool shows_calls(const struct view *v)
 {
 	uint32_t first = v->t->first[0];
@@ -359,7 +360,7 @@ static bool shows_calls(const struct view *v)
 	return first != FZ_NONE && (!v->t->d || v->t->weight[first] > 0);
 }
 
-/* Wide where the deepest row leaves room for its name. */
+/* Columns per level of guides: wide if the deepest row still has room for its name. */
 static unsigned level_columns(const struct view *v, unsigned room)
 {
 	unsigned deepest = 0, depth = 0;
@@ -425,7 +426,7 @@ static bool has_sums(const struct view *v)
 	return false;
 }
 
-/* What a reader may miss. */
+/* Print hints at options that show more. */
 static void print_options(const struct view *v)
 {
 	char share[FZ_NUMBER_SIZE];

@@ -17,7 +17,7 @@
 
 enum { GROUPS_SHOWN = 8 };
 
-/* A function with this part of the whole as self cost is shown whosever it is. */
+/* Functions with at least this fraction of the whole as self cost are shown even if foreign. */
 static const double hot_share = 0.05;
 
 static bool has_python(const struct fz_profile *p)
@@ -28,7 +28,8 @@ static bool has_python(const struct fz_profile *p)
 	return false;
 }
 
-/* An interpreter's functions are on a stack once for each call of the program's. */
+/* Is a function that is several times on a stack recursive? Not an interpreter's own functions,
+ * which are there once for each Python call. */
 static bool recurs(uint8_t kind, bool python)
 {
 	return kind != FZ_KIND_MARKER && (!python || kind == FZ_KIND_PYTHON);
@@ -78,7 +79,7 @@ static void add_tree(struct fz_tree_view *v, const struct fz_tree *t, uint32_t r
 					     .inverted = v->inverted });
 }
 
-/* Threads by what they cost, those without samples left out. */
+/* Threads with a cost, by descending cost. */
 struct threads {
 	int64_t *cost;
 	uint32_t *order;
@@ -127,7 +128,7 @@ static void add_group(struct fz_tree_view *v, const struct fz_profile *p, const 
 	add_tree(v, t, row);
 }
 
-/* A group a thread; those that cost least are one. */
+/* Add a group for each thread; the cheapest threads share one. */
 static void add_groups(struct fz_tree_view *v, const struct fz_profile *p, const struct threads *t)
 {
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
@@ -152,7 +153,7 @@ static bool is_changed(const struct fz_judged *judged)
 	return judged && judged->verdict == FZ_VERDICT_CHANGED;
 }
 
-/* Of what a node alone stands for; NULL: nothing is known. Callers of what ran have no verdict. */
+/* Verdict of a node; NULL if unknown. In an inverted tree only roots have one. */
 static const struct fz_judged *judged_node(const struct fz_tree_view *v, uint32_t node)
 {
 	const struct fz_diff_node *n = &v->d->nodes[node];
@@ -162,7 +163,7 @@ static const struct fz_judged *judged_node(const struct fz_tree_view *v, uint32_
 	return v->j->path_total ? &v->j->path_total[node] : NULL;
 }
 
-/* The same by self cost, which of callers says nothing. */
+/* The same by self cost, which does not apply to callers. */
 static bool is_changed_itself(const struct fz_tree_view *v, uint32_t node)
 {
 	return !v->inverted && v->j->path_self && is_changed(&v->j->path_self[node]);
@@ -173,8 +174,8 @@ double fz_tree_view_delta(const struct fz_tree_view *v, const int64_t cost[FZ_SI
 	return fz_diff_delta(v->d, cost[FZ_BASE], cost[FZ_HEAD]);
 }
 
-/* Of a function that certainly changed only in sum, by total or by self cost, the path that did
- * most. */
+/* For each function that certainly changed only as a sum, by total or self cost, mark the path that
+ * changed most. */
 static void mark_sums(const struct fz_tree_view *v, bool *changed)
 {
 	const struct fz_diff *d = v->d;
@@ -199,8 +200,8 @@ static void mark_sums(const struct fz_tree_view *v, bool *changed)
 			changed[most[f]] = true;
 }
 
-/* Ways to what certainly changed; of callers those that it came by. Where nothing is judged, to
- * what differs. */
+/* Mark nodes that certainly changed; in an inverted tree the innermost functions and their main
+ * callers. Without verdicts, mark large differences. Freed by the caller. */
 static bool *mark_nodes(const struct fz_tree_view *v)
 {
 	const struct fz_diff *d = v->d;
@@ -271,7 +272,7 @@ static void add_diff(struct fz_tree_view *v)
 					     .inverted = v->inverted });
 }
 
-/* Totals of one run are rounded. */
+/* Is the row's total all of its first node's? Totals per run are rounded. */
 static bool is_all(const struct fz_tree_view *v, const struct fz_call *c, enum fz_side side)
 {
 	int64_t more = v->d->nodes[c->source].cost.total[side] - c->total[side];
@@ -279,7 +280,7 @@ static bool is_all(const struct fz_tree_view *v, const struct fz_call *c, enum f
 	return v->d->per_run ? more >= -2 && more <= 2 : more == 0;
 }
 
-/* The node that is all that a row stands for, or FZ_NONE. */
+/* The node of a row that stands for exactly one, else FZ_NONE. */
 static uint32_t node_of_row(const struct fz_tree_view *v, const struct fz_call *c)
 {
 	bool one = c->kind <= FZ_CALL_IMPORT && c->entries == 1 && is_all(v, c, FZ_BASE) &&
@@ -326,7 +327,8 @@ static bool is_large(const struct fz_tree_view *v, const struct fz_call *c)
 	return size > 0 && size >= least;
 }
 
-/* Of a profile what a row costs; of a diff the largest certain change on the way. 0: not shown. */
+/* Weigh rows: in a profile by cost, in a diff by the largest certain change at or below them. 0:
+ * not shown. */
 static void weigh(struct fz_tree_view *v)
 {
 	const struct fz_call_tree *t = &v->tree;
@@ -354,8 +356,8 @@ static int compare_weights(const void *pa, const void *pb, void *arg)
 	return (a > b) - (a < b);
 }
 
-/* The heaviest rows, as many as are wanted. A parent is at least as heavy as its children and comes
- * before them, so no row is without its callers. */
+/* Choose the heaviest rows, up to the limit. A parent is at least as heavy as its children and
+ * comes before them, so the callers of a chosen row are chosen, too. */
 static void choose(struct fz_tree_view *v)
 {
 	const struct fz_call_tree *t = &v->tree;
@@ -370,8 +372,8 @@ static void choose(struct fz_tree_view *v)
 		v->shown[order[i]] = v->weight[order[i]] > 0;
 }
 
-/* One row for those that are not shown below each that is; `deep` counts those that are the same,
- * `marked` says that some had no room, and `source` is the last. */
+/* Below each shown row add one row for the hidden ones. Its `deep` counts unchanged ones, `marked`
+ * means that some had no room, and `source` is the last row. */
 static void add_rests(struct fz_tree_view *v)
 {
 	struct fz_call_tree *t = &v->tree;
@@ -398,7 +400,7 @@ static void add_rests(struct fz_tree_view *v)
 	v->weight = fz_reallocarray(v->weight, t->n + 1ul, sizeof(*v->weight));
 	for (uint32_t i = n; i < t->n; i++) {
 		const struct fz_call *r = &t->calls[i];
-		/* One row takes no more room than the word for it. */
+		/* a single row takes no more room than a REST row */
 		uint32_t in_place = v->d && r->frames == 1 ? r->source : i;
 		v->shown[i] = false;
 		v->shown[in_place] = is_large(v, r);

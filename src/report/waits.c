@@ -41,7 +41,7 @@ struct waits {
 	const struct fz_profile *p;
 	struct fz_wait_table table;
 	struct fz_wait_graph graph;
-	struct fz_critical chain; /* empty: there is none */
+	struct fz_critical chain; /* empty: none */
 	struct fz_arena arena;
 	const struct fz_name *names;
 };
@@ -52,7 +52,7 @@ static void read_waits(const struct fz_profile *p, struct waits *ret)
 	fz_wait_table_init(&ret->table, p);
 	if (ret->table.rows.n)
 		ret->names = fz_names_of(p, &ret->arena);
-	/* Who looks now and then sees nobody wake anybody. */
+	/* sampled waits do not show who ended them */
 	if (!ret->table.exact)
 		return;
 	fz_wait_graph_init(&ret->graph, p, &ret->table);
@@ -75,13 +75,13 @@ static double share(int64_t ns, int64_t of)
 
 /* ---- text ---- */
 
-/* Where names begin. */
+/* Column where names begin. */
 static unsigned name_column(const struct waits *w)
 {
 	return w->table.exact ? 39 : 29;
 }
 
-/* Those that took time, most first; returns how many. */
+/* Store the kinds with time, most first; returns their number. */
 static unsigned order_kinds(const int64_t ns[FZ_WAIT_KINDS], enum fz_wait ret[FZ_WAIT_KINDS])
 {
 	unsigned n = 0;
@@ -129,13 +129,13 @@ static void print_function(const struct waits *w, uint32_t function, int32_t lin
 	fz_buf_char(out, '\n');
 }
 
-/* Without the brackets of a marker. */
+/* A name without the brackets of a marker. */
 static struct fz_str bare(struct fz_str name)
 {
 	return name.n > 2 && name.p[0] == '<' ? (struct fz_str){ name.p + 1, name.n - 2 } : name;
 }
 
-/* "  2.04 s   68.4 %" */
+/* Print "  2.04 s   68.4 %". */
 static void print_time(int64_t ns, int64_t of, struct fz_buf *out)
 {
 	char time[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
@@ -144,7 +144,7 @@ static void print_time(int64_t ns, int64_t of, struct fz_buf *out)
 		      fz_format_percent(share(ns, of), percent));
 }
 
-/* What was done, after the columns: "lock: fetch (app.py:12)". */
+/* Print a place after the columns: "lock: fetch (app.py:12)". */
 static void print_place(const struct waits *w, const struct fz_wait_place *at, const char *what,
 			unsigned used, const struct fz_style *style, struct fz_buf *out)
 {
@@ -201,7 +201,7 @@ static void print_rows(const struct waits *w, const struct fz_wait_rows *rows, i
 			      fz_format_plural(rows->n - ROWS_SHOWN, "more row", n));
 }
 
-/* "lock, GIL", most time first. */
+/* Append the kinds of an edge, most time first: "lock, GIL". */
 static void name_kinds(const struct fz_wait_edge *e, struct fz_buf *out)
 {
 	enum fz_wait kinds[FZ_WAIT_KINDS];
@@ -211,7 +211,7 @@ static void name_kinds(const struct fz_wait_edge *e, struct fz_buf *out)
 		fz_buf_printf(out, "%s%s", i ? ", " : "", fz_wait_kinds[kinds[i]].key);
 }
 
-/* Edges of one ender, i to *ret_end. */
+/* Total time of an ender's edges, which are those from i to *ret_end. */
 static int64_t sum_of_ender(const struct waits *w, uint32_t i, uint32_t *ret_end)
 {
 	int64_t ns = 0;
@@ -365,7 +365,7 @@ static void write_graph(const struct waits *w, struct fz_json *j)
 	fz_json_close(j, ']');
 }
 
-/* ---- when it was in which thread ---- */
+/* ---- threads of the chain over time ---- */
 
 struct lane {
 	int64_t ns, at[LANE_CELLS];
@@ -405,8 +405,8 @@ static void write_lane(const struct fz_profile *p, const struct lane *l, struct 
 	fz_json_close(j, '}');
 }
 
-/* Of the first run: how much of each cell of its time the chain was in each of its threads, those
- * first in which it was longest. */
+/* For the first run, write how long the chain was in each thread in each cell of time; the threads
+ * with most time come first. */
 static void write_lanes(const struct waits *w, struct fz_json *j)
 {
 	const struct fz_critical *c = &w->chain;
