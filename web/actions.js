@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can be done with a frame: one table for its context menu and for the phone's sheet.
+// Actions on a frame: one table for its context menu and for the phone's sheet.
 import { copyText } from "./clipboard.js";
 import { chosenEditor } from "./editor.js";
 import { originWord } from "./own_code.js";
@@ -17,7 +17,7 @@ function zoom(app, { flame, node, isAside }) {
 	else app.zoomTo(path);
 }
 
-// Relative paths of libraries are not of the program's folder.
+// Relative paths of libraries are not relative to the program's folder.
 const canOpen = (app, { f }) => /^\//.test(fileOf(app, f)) ||
 	(hasPlace(app, { f }) && originWord(app.data, f) === "" && !/^</.test(fileOf(app, f)));
 const isOfPage = (app, { f }) => f >= 0 && f < app.data.functions.n;
@@ -33,8 +33,7 @@ function openEditor(app, { f }, anew) {
 const isOnFlame = (app, { flame }) => flame === app.flame;
 const hasPlace = (app, { f }) => filePlaceOf(app.data, f) !== "";
 
-// [label, what it does, when it is offered, whether figures stay]; a frame is {flame, node,
-// isAside, f}.
+// [label, action, condition, whether figures stay open]; a frame is {flame, node, isAside, f}.
 const actions = [
 	["Zoom to this", zoom, isOnFlame],
 	["Zoom to its time", (app) => app.chart.zoomToSelected(),
@@ -55,7 +54,7 @@ const actions = [
 		(app, frame) => canOpen(app, frame) && chosenEditor().template !== ""],
 ];
 
-// [{label, act, stays}] of a frame.
+// Actions offered for a frame: [{label, act, stays}].
 export function actionsOf(app, frame) {
 	return actions.filter(([, , isOffered]) => isOffered(app, frame))
 		.map(([label, act, , stays = false]) => ({ label, stays, act: () => act(app, frame) }));

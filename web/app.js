@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The application: what the reader chose, and from it the picture.
+// The application: from the reader's choices to the picture.
 //
 //   state -> trees -> picture -> views      each change of the state runs down this line
 //
@@ -47,8 +47,8 @@ import { hasWaits } from "./waits_data.js";
 
 const $ = (id) => document.getElementById(id);
 
-const REST = 300; // ms from the first picture until what comes next is prepared
-const MANY = 1e5; // nodes of a page from which on a change of view can take long
+const REST = 300; // ms from the first picture until other views are prepared
+const MANY = 1e5; // number of nodes from which a change of view can take long
 
 export class App {
 	constructor(loaded) {
@@ -67,7 +67,7 @@ export class App {
 		setTimeout(() => this.model.prepare(), REST);
 	}
 
-	// All that a view may ask for.
+	// All actions that a view may call.
 	actsOfViews() {
 		return {
 			set: (change, isStep) => this.set(change, isStep),
@@ -153,7 +153,7 @@ export class App {
 
 	// Change the state, remember it, draw again.
 	set(change, isStep = false) {
-		// A path from the root means nothing in the tree that was turned round.
+		// A path from the root is meaningless in an inverted tree.
 		if (["inverted", "calls"].some((k) => k in change && change[k] !== this.state[k]))
 			this.state.zoom = [];
 		if ("zoom" in change || "inverted" in change) this.state.part = "";
@@ -163,7 +163,7 @@ export class App {
 		this.refresh();
 	}
 
-	// The same for controls: what takes long has a sign.
+	// The same for controls, with an indicator while it takes long.
 	change(change, isStep = false) {
 		this.busy.during(() => this.set(change, isStep));
 	}
@@ -190,7 +190,7 @@ export class App {
 			this.state.tab }, true);
 	}
 
-	// By keys: around the selected frame, or the middle; by so many fifths of the window.
+	// Zoom by keys, around the selected frame or the middle, or pan by fifths of the window.
 	moveWindow(factor, fifths) {
 		const { flame } = this;
 		if (this.state.tab === "chart") {
@@ -205,7 +205,7 @@ export class App {
 		this.keepWindow();
 	}
 
-	// The window was moved by hand and rests.
+	// The window was moved by hand and has come to rest.
 	keepWindow() {
 		const { flame, state } = this;
 		const zoom = pathOf(flame.picture.tree, flame.focus);
@@ -220,14 +220,13 @@ export class App {
 		showCrumbs(this);
 	}
 
-	// As the reader chose; no step takes it back.
+	// Apply the reader's choice of folding; not part of the browser's history.
 	setFold(change) {
 		this.unfolded = [];
 		this.set(change);
 	}
 
-	// Draw a node of the straight tree by itself, whatever would fold it; what was unfolded so
-	// before is folded again.
+	// Unfold a node of the straight tree; fold the one unfolded before.
 	unfold(node) {
 		const { state, trees } = this;
 		for (const key of this.unfolded ?? []) state[key] = true;
@@ -239,7 +238,7 @@ export class App {
 		}
 	}
 
-	// A node of the straight tree, zoomed to in the flame graph.
+	// Zoom the flame graph to a node of the straight tree.
 	goToNode(node) {
 		this.state.inverted = false;
 		this.unfold(node);
@@ -248,7 +247,7 @@ export class App {
 
 	// ---- what is shown ----
 
-	// One side, then the other, in the places of the union layout; Escape ends it.
+	// Show one side, then the other, in the union layout; Escape ends it.
 	nextBlink() {
 		const { state, flame } = this;
 		const next = flame.blink === BASE ? HEAD : BASE;
@@ -269,7 +268,7 @@ export class App {
 		this.flame.blink = null;
 	}
 
-	// Sides or names changed: all that knows functions begins anew.
+	// Rebuild everything that refers to functions after sides or names changed.
 	renew(rules) {
 		this.model.renew(rules);
 		for (const flame of [this.flame, ...this.sandwich.halves]) flame.setData(this.data);
@@ -283,8 +282,7 @@ export class App {
 		this.renew(this.state.rules);
 	}
 
-	// Other patterns for names; what was chosen is found again by its name, as far as it still has
-	// it.
+	// Apply other name patterns; choices are found again by name, if the name still exists.
 	setRules(rules) {
 		const link = linkOf(this.data, { ...this.state, rules });
 		this.state.rules = rules;
@@ -362,7 +360,7 @@ export class App {
 
 	// ---- words ----
 
-	// Tell those who look, and those who listen.
+	// Show a message and announce it to screen readers.
 	say(text) {
 		$("spoken").textContent = text;
 		this.hint(text);

@@ -12,7 +12,7 @@ import { breakable, el } from "./dom.js";
 import { formatShare } from "./format.js";
 import { showName } from "./labels.js";
 
-const MANY = 12; // benchmarks from which on a field finds one
+const MANY = 12; // number of benchmarks from which a search field is shown
 const WIDEST = 1, NARROWEST = 0.04; // changes at the ends of gauges
 
 function scaleOf(list) {
@@ -22,7 +22,7 @@ function scaleOf(list) {
 	return Math.min(most, WIDEST);
 }
 
-// So many characters the counts of all rows have room for: gauges are one below the other.
+// Width of the counts in characters, the same for all rows so that gauges are aligned.
 function countsWidth(data, list) {
 	return `${Math.max(0, ...list.map((b) => countsOf(b, data).length))}ch`;
 }
@@ -43,7 +43,7 @@ function gauge(b, scale) {
 		part(`bar ${wayOf(b)}`, 50, place(b.change)), part("base", 50, 50));
 }
 
-// Of one recording: how much of the largest it is.
+// Gauge of a single recording: the share of the largest.
 function size(b, most) {
 	const box = el("i", { class: "bar" });
 	box.style.width = `${(100 * b.head) / (most || 1)}%`;
@@ -54,7 +54,7 @@ function row(model, b, { short, file }, scale, most) {
 	const { data } = model;
 	const isKnown = b.f >= 0;
 	const limit = limitOf(data, b);
-	// Of several metrics each has a page of its own, with its tree.
+	// With several metrics each has a separate page, with its own tree.
 	const of = data.header.gate?.benchmarks.some((other) => other.page) && b.metric;
 	const cells = [
 		data.isDiff && el("span", { class: `word ${wayOf(b)}` }, wordOf(b)),

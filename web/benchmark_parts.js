@@ -14,11 +14,11 @@ const ways = {
 	slower: "more", faster: "less", disagree: "odd", missing: "odd", "not comparable": "odd",
 };
 
-// The class of its colours.
+// CSS class of a benchmark's colours.
 export const wayOf = (b) => ways[b.verdict] ?? "";
 export const wordOf = (b) => (b.word ? `${glyphs[b.verdict] ?? ""} ${b.word}` : "");
 
-// As the gate's other reports have it: what doubled and more by its factor.
+// The change as in the gate's other reports: a factor if it at least doubled.
 export function changeOf({ change }) {
 	if (change === null || change === undefined || !Number.isFinite(change)) return "";
 	return change >= 1 ? `x ${(1 + change).toFixed(change < 9 ? 2 : 0)}` :
@@ -36,18 +36,18 @@ function placeOf(b) {
 	return [b.where, b.file && `${b.file}:${b.line}`].filter(Boolean).join("  ");
 }
 
-// How far it may move without counting as changed; "" without a limit, or with one side missing.
+// A benchmark's limit; "" without one, or with one side missing.
 export function limitOf({ header }, b) {
 	return header.gate && changeOf(b) ? `limit ${formatShare(b.limit)}` : "";
 }
 
-// What is said of a benchmark besides its figures.
+// Notes on a benchmark besides its figures.
 export function notesOf(b) {
 	return [placeOf(b) && `in ${showName(placeOf(b))}`, b.clock, b.note].filter(Boolean)
 		.map((text) => text.replace(/(?<= |\[)-(?=\d)/g, "−"));
 }
 
-// ---- what stands above ----
+// the band above the picture
 
 function tell(header, list) {
 	const counts = new Map();
@@ -77,7 +77,7 @@ function aboveOne(model, b) {
 	dotted("quiet", exitOf(gate), limitOf(data, b), ...notesOf(b))];
 }
 
-// The verdict's lines, and what leads to the others; null where the page has no benchmarks.
+// The verdict's lines, and links to the other benchmarks; null if the page has no benchmarks.
 export function benchmarkBand(model) {
 	const { data, state } = model;
 	const list = benchmarksOf(data), b = chosenBenchmark(model);
@@ -92,7 +92,7 @@ export function benchmarkBand(model) {
 	return { lines: isList ? aboveAll(data, list) : aboveOne(model, b), back, isList };
 }
 
-// In the sidebar, to go from one to another.
+// The sidebar's list of benchmarks, to switch between them.
 export function buildBenchmarks(model) {
 	const list = benchmarksOf(model.data).filter((b) => b.f >= 0);
 	if (list.length < 2) return { section: null, sync() {} };

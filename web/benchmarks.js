@@ -16,13 +16,13 @@ function isCounted({ header, unit }) {
 		(unit === "count" && header.metric !== "samples");
 }
 
-// Cost of the node with all below it.
+// Cost of a node and everything below it.
 function costOf(data, node) {
 	return [BASE, HEAD].map((side) => data.self[side].subarray(node, data.end[node])
 		.reduce((sum, v) => sum + v, 0));
 }
 
-// Of each benchmark what the trees say: {f, node, name, base, head, change, bound, verdict, word}.
+// Benchmarks as found in the tree:
 function fromTree(data) {
 	const names = (f) => (data.original ? data.original.functions.names[data.origins[f][0]] :
 		data.functions.names[f]);
@@ -31,7 +31,8 @@ function fromTree(data) {
 	for (let node = 1; node < data.n; node = data.end[node]) {
 		const f = data.func[node], [base, head] = costOf(data, node);
 		if (data.functions.kind[f] !== MARKER_KIND) {
-			// A runner's own processes are of no interest. Else it could not be reached.
+			// Ignore a runner's own processes. Other costs outside of benchmarks would
+			// be hidden: then show no benchmarks.
 			if (!data.header.runner && (base || head)) return [];
 			continue;
 		}
@@ -55,7 +56,7 @@ function byWeight(a, b) {
 		Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0) || b.head - a.head || a.f - b.f;
 }
 
-// The worst first; [] where the page has none.
+// All benchmarks, worst first; [] if the page has none.
 export function benchmarksOf(data) {
 	if (data.benchmarks) return data.benchmarks;
 	const list = isCounted(data) ? fromTree(data).sort(byWeight) : [];
@@ -67,8 +68,8 @@ export function benchmarksOf(data) {
 	})));
 }
 
-// "tests/test_bench.py" and "test_x" of "tests/test_bench.py::test_x"; the file is "" where a name
-// has none, or where the rest is not unique.
+// "tests/test_bench.py" and "test_x" for "tests/test_bench.py::test_x"; the file is "" if a name
+// has none, or if the rest is not unique.
 export function shortNames(list) {
 	const parts = list.map(({ name }) =>
 		/^([^[]*?\.\w+)::(.+)$/s.exec(name)?.slice(1) ?? ["", name]);
@@ -79,7 +80,7 @@ export function shortNames(list) {
 		(names.get(short).size > 1 ? { file: "", short: list[i].name } : { file, short }));
 }
 
-// The one that is shown; undefined: this page has none.
+// The benchmark that is shown; undefined if the page has none.
 export function chosenBenchmark({ data, state }) {
 	return state.bench < 0 ? undefined : benchmarksOf(data).find((b) => b.f === state.bench);
 }
@@ -93,8 +94,7 @@ function judge(costs, of, bound, factor) {
 	};
 }
 
-// Verdicts of one benchmark alone, in the shape of the page's: what moved farther than its bound
-// changed.
+// Verdicts within one benchmark, in the format of the page's: a change beyond its bound is certain.
 export function verdictsWithin(data, { f, bound }) {
 	data.withinBenchmark ??= new Map();
 	const known = data.withinBenchmark.get(f);
@@ -112,7 +112,7 @@ export function verdictsWithin(data, { f, bound }) {
 	return verdicts;
 }
 
-// "+19.0 % of the whole benchmark": of the base's benchmark that frame i belongs to; "" for others.
+// "+19.0 % of the whole benchmark", relative to the base of frame i's benchmark; "" for others.
 export function benchmarkChange(data, tree, i) {
 	let root = i;
 	while (tree.parent[root] > 0) root = tree.parent[root];

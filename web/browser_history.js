@@ -15,7 +15,7 @@ export class Trail {
 		addEventListener("popstate", () => this.follow());
 	}
 
-	// A step can be gone back; anything else changes the link of where the reader is.
+	// A step adds an entry; anything else changes the current one.
 	remember(isStep) {
 		const hash = linkOf(this.app.data, this.app.state);
 		if (isStep) this.furthest = ++this.depth;

@@ -3,14 +3,14 @@
 // added before the work and appears late by a CSS animation (style.css), which the browser runs by
 // itself.
 export class Busy {
-	// isLarge: whether anything here can take so long.
+	// isLarge: returns whether work on this page can take that long.
 	constructor(box, isLarge) {
 		this.box = box;
 		this.isLarge = isLarge;
 		box.hidden = true;
 	}
 
-	// Do `work`, where it may take long once the sign is on its way.
+	// Do `work`, on large pages after the indicator was added.
 	during(work) {
 		if (!this.isLarge) {
 			work();

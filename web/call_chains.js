@@ -13,14 +13,14 @@ const NEARLY = 0.75;
 // Part of a caller's cost that is its callee's; part of the run above which a function is not
 // listed; part of a change that is one function's own.
 const MOST = 0.5;
-// Part of a change that is next to nothing.
+// Part of a change that is negligible.
 const LITTLE = 0.05;
 
 export const changed = (sides, factor, k) => sides[HEAD][k] - factor * sides[BASE][k];
 
 const isPart = (part, whole, from) => part >= from * whole && part * from <= whole;
 
-// What both sides spend, and the one that spends more.
+// The smaller of both sides' costs, and the larger.
 const least = (sides, factor, k) => Math.min(factor * sides[BASE][k], sides[HEAD][k]);
 const most = (sides, factor, k) => Math.max(factor * sides[BASE][k], sides[HEAD][k]);
 
@@ -53,7 +53,8 @@ export function findOutermost(tree, { factor, functions: { loads } }, { total },
 	return { nodes, up };
 }
 
-// In functions sorted by a value, descending, the index of the first whose value is at most `from`.
+// Index of the first function whose value is at most `from`, in functions sorted by descending
+// value.
 function placeOf(sorted, values, from) {
 	let low = 0, high = sorted.length;
 	while (low < high) {

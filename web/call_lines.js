@@ -18,8 +18,8 @@ const STEP = 2 ** 32;
 export const functionOfStep = (step) => step % STEP;
 export const ordinalOfStep = (step) => Math.floor(step / STEP);
 
-// {n, node, line, parent, end, depth, deepest, several, self}, callers first, with 0 for everything
-// as the page's nodes have it.
+// {n, node, line, parent, end, depth, deepest, several, self}, callers first; index 0 stands for
+// everything, as in the page's nodes.
 function readCalls(columns, nodeCount) {
 	const count = columns.count("call.node"), n = count + 1;
 	const up = columns.numbers("call.up", Int32Array, count),
@@ -50,7 +50,7 @@ function readCalls(columns, nodeCount) {
 	return calls;
 }
 
-// Columns that nothing else needs are read when they are asked for.
+// These columns are read on first use.
 function callsOf(data) {
 	if (!data.calls) {
 		data.calls = readCalls(data.callColumns, data.n);
@@ -59,16 +59,16 @@ function callsOf(data) {
 	return data.calls;
 }
 
-// Whether the page knows any line of a call.
+// Does the page have any line of a call?
 export const knowsCalls = ({ callColumns }) => Boolean(callColumns);
 
-// Whether the state can be drawn so, and whether it is.
+// Can the state be drawn with call lines, and is it?
 export const canSplitCalls = ({ data, state }) =>
 	knowsCalls(data) && !state.inverted && !state.threads && !state.range &&
 	state.tab !== "chart";
 export const splitsCalls = (model) => canSplitCalls(model) && model.state.calls;
 
-// What paths have for each call: its function, of the k-th of the same caller k steps more.
+// Steps of paths: the function of each call, plus k steps for the k-th of the same caller.
 function stepsOf({ n, parent }, func) {
 	const steps = new Float64Array(n), seen = new Map();
 	for (let i = 1; i < n; i++) {
@@ -79,7 +79,7 @@ function stepsOf({ n, parent }, func) {
 	return steps;
 }
 
-// As planFolds (folds.js): {tree, nodeOf, sum}.
+// Like planFolds (folds.js): {tree, nodeOf, sum}.
 export function planCalls(data) {
 	const calls = callsOf(data);
 	if (!calls.plan) {
@@ -99,8 +99,8 @@ export function planCalls(data) {
 	return calls.plan;
 }
 
-// Which nodes of a tree are one of several calls of a page's node, and whether the cost of such a
-// call ("self" or "total") changed in the same direction as that of the node.
+// Finds which nodes of a tree are one of several calls of a page's node, and whether the cost of
+// such a call ("self" or "total") changed in the same direction as that of the node.
 function compareParts({ node, several }, data, tree, straight) {
 	const way = ([base, head], i) => Math.sign(head[i] - data.factor * base[i]);
 	return {

@@ -14,7 +14,7 @@ function kindOf(f) {
 		verdictOn(f.diff_self);
 }
 
-// By their own costs: who only calls what changed is not listed.
+// Functions with changed own cost: callers of changed functions are not listed.
 function changedOf({ functions }) {
 	return functions.filter((f) => f.self_verdict === "changed")
 		.sort((a, b) => Math.abs(b.diff_self) - Math.abs(a.diff_self));
@@ -61,7 +61,7 @@ function table(answer, changed) {
 			el("p", { class: "quiet" }, `and ${formatCount(more)} more, in the flame graph`));
 }
 
-// page: the address of the flame graph of the same two.
+// page: the URL of the flame graph of the same two ranges.
 export function showChanges(box, answer, page) {
 	const changed = changedOf(answer);
 	const seen = ["base", "head"].map((side) => answer[side].facts.fleet);

@@ -26,16 +26,17 @@ import { straightTree } from "./tree.js";
 import { panned, zoomed } from "./window.js";
 
 const AXIS = 20, TITLE = 18, GAP = 8; // px
-const TICK = 90; // px between times at least
-const FAINT = 0.7; // words that are not frames
+const TICK = 90; // minimum distance between ticks, px
+const FAINT = 0.7; // opacity of text that is not a frame's
 
 const timeText = (ns) => formatValue(ns, "ns");
 
-// Samples in a row whose absence does not end a call: by wall clock, and by CPU time.
+// Maximum number of consecutive missing samples that does not end a call: by wall clock, and by CPU
+// time.
 const MISSED_MOST = 1000, OFF_CPU_MOST = 20;
 
 export class Chart {
-	// `main` has the colours and what is searched for.
+	// `main` has the colours and the search.
 	constructor(model, main, tooltip, section) {
 		Object.assign(this, {
 			model, main, tooltip, scroller: section, picture: null, focus: 0, blink: null,
@@ -107,7 +108,7 @@ export class Chart {
 		};
 	}
 
-	// The window of the link, within the range.
+	// Take the window from the link, limited to the range.
 	takeWindow() {
 		const [from, to] = this.bounds, found = /^(\d{1,18})-(\d{1,18})$/.exec(this.model.state.at);
 		const [lo, hi] = found ? found.slice(1).map(Number) : [from, to];
@@ -120,7 +121,7 @@ export class Chart {
 		return this.bounds[1] - this.bounds[0];
 	}
 
-	// One track for each thread that is chosen and was seen.
+	// Lay out one track for each chosen thread with samples.
 	measure() {
 		const { model: { state }, data: { header }, runs, place } = this;
 		if (this.measured?.place !== place) this.measured = {
@@ -154,7 +155,7 @@ export class Chart {
 		return ((ns - this.bounds[0] - this.left) / this.span) * this.width;
 	}
 
-	// Bars of a track in the window, and what is too narrow for one.
+	// Bars of a track in the window, and columns of those that are too narrow.
 	layOut(track, width) {
 		const { runs, place } = this, { end } = this.data.time, from = this.bounds[0] + this.left;
 		this.width = width;
@@ -182,7 +183,7 @@ export class Chart {
 		return { bars, shadow };
 	}
 
-	// How long it was, where both of its ends can be seen.
+	// Duration of a bar, if both ends are visible.
 	tailOf({ from, to }, start) {
 		const { cell } = this;
 		return from * cell >= start && to * cell <= start + this.span ?
@@ -211,7 +212,7 @@ export class Chart {
 		this.paint(this.ctx, this.full, this.scroller.clientHeight, this.scroller.scrollTop);
 	}
 
-	// All tracks, for a saved picture.
+	// Paint all tracks, for a saved picture.
 	paintAll(ctx, height) {
 		this.paint(ctx, this.full, height, 0);
 	}
@@ -258,7 +259,7 @@ export class Chart {
 		}
 	}
 
-	// Not all that it covers is it.
+	// Mark a bar that is not all of one stack.
 	perforate(ctx, { left, right, y }) {
 		ctx.globalAlpha = 1;
 		ctx.strokeStyle = this.palette.page;
@@ -290,7 +291,7 @@ export class Chart {
 		ctx.globalAlpha = 1;
 	}
 
-	// As many digits as tell ticks apart, in the unit of the window's end.
+	// Label of a tick: enough digits to distinguish ticks, in the unit of the window's end.
 	tick(ns, step) {
 		const end = this.bounds[0] + this.left + this.span;
 		const [unit, size] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]].find(([, s]) => end >= s) ??
@@ -315,7 +316,7 @@ export class Chart {
 		return bar ? { track: drawn.track, bar } : null;
 	}
 
-	// From when to when it was on the stack, ns.
+	// Start and end of a frame's time on the stack, ns.
 	timesOf(track, bar) {
 		return extentOf(this.runs, this.level, track.thread, bar, this.place, this.bridge)
 			.map((c) => c * this.cell);
@@ -373,7 +374,7 @@ export class Chart {
 		model.acts.say(`${shown.track.label}: ${this.words(shown.track, shown.bar)}`);
 	}
 
-	// What is selected, as it is drawn; null: nothing, or it is out of sight.
+	// The drawn bar of the selected frame; null if none is selected or visible.
 	marked() {
 		const { mark } = this, drawn = mark &&
 			this.drawn.find(({ track }) => track.thread === mark.track.thread);
@@ -383,8 +384,7 @@ export class Chart {
 
 	// ---- keys ----
 
-	// Left and right: the frame beside it in its row; up and down: its caller, what it called
-	// first.
+	// Left and right: the next frame in the row; up and down: the caller, the first callee.
 	move(key) {
 		const now = this.marked();
 		if (!now) {
@@ -409,7 +409,7 @@ export class Chart {
 		if (next) this.select({ track: now.track, bar: next });
 	}
 
-	// The next frame in view that the search found, in order of time.
+	// Select the next frame in view that matches the search, in order of time.
 	nextMatch(step) {
 		const { func } = this.picture.tree, now = this.marked();
 		const found = this.drawn.flatMap(({ track, bars }) =>
@@ -459,7 +459,7 @@ export class Chart {
 		this.keep();
 	}
 
-	// The window becomes the time of what is selected.
+	// Zoom to the time of the selected frame.
 	zoomToSelected() {
 		const now = this.marked();
 		if (!now) return;
@@ -474,7 +474,7 @@ export class Chart {
 		this.keep(true);
 	}
 
-	// In the link, and drawn now.
+	// Store the window in the link and draw it.
 	keep(isStep = false) {
 		const { model, bounds: [low] } = this,
 			ends = [low + this.left, low + this.left + this.span].map(Math.round);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What ran when: runs of time in which a thread's stack stayed the same, on levels of ever longer
-// cells; and the bars drawn from them, one frame for as long as it stayed on the stack.
+// Runs: times in which a thread's stack stayed the same, on levels of ever longer cells; and the
+// bars drawn from them, one per frame for as long as it stayed on the stack.
 //
 // Where a cell has several stacks, its run ends at the innermost frame common to most of it:
 // `mixed` of its frames are not common to all of it, and some stack is `more` rows deeper.
@@ -21,7 +21,7 @@ export function readRuns({ levels }, threads, columns) {
 	return { levels, threads, first, from, length, node, mixed, more };
 }
 
-// The level to draw where a cell is as wide as a pixel: the one with the fewest cells that are no
+// The level to draw if a cell is as wide as a pixel: the one with the fewest cells that are no
 // wider.
 export function levelFor({ levels }, cellsWanted) {
 	let level = 0;
@@ -29,7 +29,7 @@ export function levelFor({ levels }, cellsWanted) {
 	return level;
 }
 
-// The first run that ends behind a cell.
+// The first run that ends after a cell.
 function firstBehind({ from, length }, low, high, cell) {
 	while (low < high) {
 		const middle = (low + high) >> 1;
@@ -39,7 +39,7 @@ function firstBehind({ from, length }, low, high, cell) {
 	return low;
 }
 
-// How many rows a thread has at most.
+// Maximum number of rows of a thread.
 export function rowsOf(runs, thread, place) {
 	let rows = 0;
 	for (let i = runs.first[thread]; i < runs.first[thread + 1]; i++)
@@ -90,7 +90,7 @@ export function eachBar(runs, level, thread, [lo, hi], place, { bar, more, bridg
 	close(0, until);
 }
 
-// From when to when the frame was on the stack, without a gap of more than `bridge` cells.
+// The cells [from, to) in which the frame was on the stack, with gaps of at most `bridge` cells.
 export function extentOf(runs, level, thread, { row, node, from }, place, bridge = 0) {
 	const { length } = runs, k = level * runs.threads + thread, first = runs.first[k],
 		end = runs.first[k + 1];

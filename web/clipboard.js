@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text on the clipboard, also where a page from disk has no such interface.
+// Copies text to the clipboard, also in pages from disk, which may not have the clipboard API.
 
 function copyBySelection(text) {
 	const area = document.createElement("textarea");
@@ -12,7 +12,7 @@ function copyBySelection(text) {
 	return isCopied;
 }
 
-// Whether it is there now.
+// Returns whether it succeeded.
 export async function copyText(text) {
 	try {
 		await navigator.clipboard.writeText(text);

@@ -5,7 +5,7 @@
 // removed (hollow, in the seed's palette filled); a glyph says the same without colour. A plain
 // tree is coloured by share.
 
-// Classes of colour. Four steps are more, four less; HEAT and above are shares.
+// Colour classes. Four steps of more, four of less; HEAT and above are shares.
 export const SAME = 0;
 export const MORE = 1;
 export const LESS = 5;
@@ -14,12 +14,12 @@ export const REMOVED = 10;
 export const ABOVE_REMOVED = 11;
 const HEAT = 12;
 
-// Verdicts, as the page's columns have them.
+// Verdicts, as in the page's columns.
 export const UNKNOWN = 0;
 export const UNCHANGED = 1;
 export const CHANGED = 2;
 
-// Shares at which a plain tree's colour gets one step deeper.
+// Shares at which a plain tree's colour becomes one step deeper.
 export const heatSteps = [0, 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6];
 
 // After the shares: unsure; new, but unsure (neutral with purple lines:
@@ -29,9 +29,9 @@ export const UNSURE = HEAT + heatSteps.length;
 export const NEW_UNSURE = UNSURE + 1;
 export const MOVED = UNSURE + 2;
 export const MOVED_AWAY = UNSURE + 3;
-// In a plain tree: no code, but a task of asyncio.
+// In a plain tree: a task of asyncio, not code.
 export const TASK = UNSURE + 4;
-// Of a change, a step or new: certain only together with the function's other paths. The same
+// Added to a step or to NEW: certain only together with the function's other paths. The same
 // colour, hatched.
 const TOGETHER = TASK + 1;
 export const togetherOf = (colour) => TOGETHER + colour - MORE;
@@ -114,8 +114,8 @@ function inkOn(fill) {
 	return contrast(fill, "#14161a") >= contrast(fill, "#ffffff") ? "#14161a" : "#ffffff";
 }
 
-// How much of its colour a frame of foreign code keeps, and one above what is zoomed to; of the ink
-// on a colour what the lines over it have.
+// Fraction of its colour that a frame of foreign code keeps; the same for one above the zoomed
+// frame; opacity of lines over a colour.
 const PALE = 0.5, ABOVE = 0.62, LINES = 0.6;
 
 function mix(a, b, share) {
@@ -125,7 +125,7 @@ function mix(a, b, share) {
 	return `#${mixed.map((v) => v.toString(16).padStart(2, "0")).join("")}`;
 }
 
-// With what can be read on them, and lines that can be seen on them.
+// Adds legible ink and visible lines for each colour.
 function withInks(colours) {
 	const inks = colours.fill.map(inkOn), paleInks = colours.pale.map(inkOn);
 	const linesOn = (fills, on) => fills.map((fill, c) => mix(on[c], fill, LINES));
@@ -136,7 +136,7 @@ function withInks(colours) {
 	};
 }
 
-// The same, nearer to the page.
+// The same palette, blended with the page's colour.
 function dimmed({ fill, pale, quiet, root, removed, ...others }, { page }) {
 	const dim = (colour) => mix(colour, page, ABOVE);
 	return withInks({

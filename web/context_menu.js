@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 
 export class ContextMenu {
-	// actionsOf(frame) gives [{label, act}].
+	// actionsOf(frame) returns [{label, act}].
 	constructor(box, actionsOf) {
 		this.box = box;
 		this.actionsOf = actionsOf;
@@ -18,7 +18,7 @@ export class ContextMenu {
 		return !this.box.hidden;
 	}
 
-	// Called `name`, at a point of the window.
+	// Show the menu of the frame called `name` at a point of the window.
 	show(name, frame, { x, y }) {
 		const { box } = this;
 		this.back = document.activeElement;

@@ -24,7 +24,7 @@ import { hasWaits } from "./waits_data.js";
 const PHONE = "(max-width: 600px)"; // as in style.css
 const $ = (id) => document.getElementById(id);
 
-// What the sides are called, without the folders that both share.
+// Names of the sides, without the folders that both share.
 function sideLabels(header) {
 	const labels = [header.base?.label, header.head.label].filter(Boolean).map((s) => s.split("/"));
 	const [a = [], b = a] = labels;
@@ -47,7 +47,7 @@ const views = [
 	["matches", "Matches", "Renamed and moved functions (k)", ({ data }) => data.isDiff],
 ];
 
-// What colours can go by on this page.
+// Ways to colour this page.
 function coloursOf(data) {
 	return Object.keys(modes).filter((by) => by === "self" || by === "total" ||
 		(data.isDiff && (by === "share" || data.verdicts)));
@@ -60,7 +60,7 @@ function choice(app, key, title, options) {
 		}, ...options.map(([value, text]) => el("option", { value }, text))));
 }
 
-// On a phone all switches are in the menu, so that the bar takes one row.
+// On a phone, move all switches to the menu, so that the bar takes one row.
 function placeSwitches(isPhone) {
 	const view = $("menu-view"), panel = view.querySelector(".panel");
 	const moved = ["choice-layout", "choice-by", "toggle-elided"].map($).filter(Boolean);
@@ -191,7 +191,7 @@ export function showCrumbs(app) {
 	$("crumbs").classList.toggle("zoomed", path.length > 0);
 }
 
-// What to say when a side has no samples, or when nothing is drawn.
+// The message if a side has no samples, or if nothing is drawn.
 function emptyText(app, what) {
 	const { base, head } = app.data.header;
 	const noHead = app.data.isDiff && !(head.sum > 0), noBase = app.data.isDiff && !(base.sum > 0);
@@ -219,7 +219,7 @@ function showEmpty(app, what) {
 	$("empty").classList.toggle("note", app.flame.picture.all > 0);
 }
 
-// Of hatched frames in the colour of a change.
+// Legend of hatched frames in the colour of a change.
 const SUM = "certain only together with its other paths";
 
 export function showLegend(app, what) {
