@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading the page's own data: a header in JSON and columns of bytes, deflated, in base64.
+// Reading the page's data: a header in JSON and columns of bytes, deflated, in base64.
 //
 // Nodes become typed arrays in preorder, with one node more than the file has: node 0 stands for
 // everything, so every other node has a parent. A subtree is [i, end[i]). self[0] is the base,
@@ -15,13 +15,14 @@ const VERSION = 2;
 export const BASE = 0;
 export const HEAD = 1;
 
-// A function that stands for a task of asyncio, among the kinds of functions.
+// Kind of a function that is a task of asyncio.
 export const TASK_KIND = 4;
-// No code: what a tool put into a stack, such as the name of a benchmark.
+// Kind of a function that is not code but was put into a stack by a tool, such as the name of a
+// benchmark.
 export const MARKER_KIND = 3;
 
-// Decode numbers of a column into an array that is given. Where all are a byte each, which is so of
-// the longest columns, they only want copying.
+// Decode numbers of a column into a given array. If all are one byte long, as in the longest
+// columns, they are only copied.
 function readNumbers(bytes, column, out, from) {
 	let p = column.at;
 	const to = from + column.n;
@@ -49,14 +50,14 @@ function readNumbers(bytes, column, out, from) {
 function undoZigzag(values, from, unit, beside) {
 	for (let i = from; i < values.length; i++) {
 		const v = values[i];
-		// Bits of what is longer than 32 of them cannot be worked on.
+		// Bit operations only work on 32 bits.
 		const signed = (v <= 0xffffffff ? (v >>> 1) ^ -(v & 1) : v % 2 ? -(v + 1) / 2 :
 			v / 2) * unit;
 		values[i] = beside ? signed + beside[i] : signed;
 	}
 }
 
-// The same of bytes, as differences between the sides of many samples are: in one pass.
+// The same for bytes, in one pass: typical for differences between the sides.
 function addBytes(bytes, out, from, unit, beside) {
 	for (let i = 0; i < bytes.length; i++) {
 		const v = bytes[i];
@@ -68,7 +69,7 @@ function readStrings(bytes, column) {
 	const out = new Array(column.n), at = column.at;
 	const decoder = new TextDecoder();
 	const whole = bytes.subarray(at, at + column.size);
-	// Where each letter is a byte, strings are parts of one long string, which is decoded once.
+	// If each character is a byte, strings are parts of one long string, which is decoded once.
 	const text = decoder.decode(whole), isPlain = text.length === whole.length;
 	let p = 0;
 	for (let i = 0; i < column.n; i++) {
@@ -96,20 +97,20 @@ export class Columns {
 	count(name) {
 		return this.byName.get(name)?.n ?? 0;
 	}
-	// Whether the file has a byte for each number, which is the number itself, or in a column of
-	// type "d" what is to be added. An absent column is all zero.
+	// Does the file have one byte for each number? It is the number itself, or in a column of
+	// type "d" a difference. An absent column is all zero.
 	areBytes(name) {
 		const column = this.byName.get(name);
 		return !column || (column.size === column.n && column.unit === 1);
 	}
-	// Numbers of a column, not copied where the file has them as bytes.
+	// Numbers of a column, not copied if the file has them as bytes.
 	raw(name, n) {
 		const column = this.byName.get(name);
 		return column && this.areBytes(name) ?
 			this.bytes.subarray(column.at, column.at + n) : this.numbers(name, Uint32Array, n);
 	}
-	// Numbers as `Type`, with `before` elements of 0 in front. Absent columns are all zero.
-	// `beside` is the array that the column may be the difference to.
+	// Numbers as `Type`, after `before` elements of 0. Absent columns are all zero. `beside` is
+	// the array to which a column of differences refers.
 	numbers(name, Type, n, before = 0, beside = null) {
 		const column = this.byName.get(name);
 		const length = (column ? column.n : n) + before;
@@ -127,7 +128,7 @@ export class Columns {
 				beside);
 			return out;
 		}
-		// Before it is undone a zigzag is twice as large.
+		// A zigzag code is twice as large as its value.
 		const coded = new Float64Array(length);
 		readNumbers(this.bytes, column, coded, before);
 		undoZigzag(coded, before, unit, type === "d" ? beside : null);
@@ -139,7 +140,7 @@ export class Columns {
 	}
 }
 
-// Lists of callees by caller, in one array; one that is full moves to its end, twice as long.
+// Lists of callees by caller, in one array; a full list moves to its end and doubles its size.
 class Callees {
 	constructor(callers, callees) {
 		this.first = new Int32Array(callers);
@@ -165,9 +166,9 @@ class Callees {
 	}
 }
 
-// Nodes and their functions, in one pass: each pass of its own over a million of them takes the
-// time until the browser has compiled it. A node names its function by its place among the callees
-// that its caller's function has had so far, counted from 1; 0 is a new one, the next of
+// Nodes and their functions, in a single pass: with separate passes over a million nodes each would
+// run slowly until the browser has compiled it. A node stores its function as its place among the
+// callees that its caller's function has had so far, counted from 1; 0 is a new one, the next of
 // "callee.function".
 function readNodes(columns, count) {
 	const n = count + 1;
@@ -201,12 +202,12 @@ function readSides(columns, name, n, before, Type = Float64Array) {
 	return [base, columns.numbers(`${name}.head`, Type, n, before, base)];
 }
 
-// What self values of nodes, and with them all sums of such, are kept as: half as large where they
-// are whole numbers, and no sum of theirs is too large for that. Of a million nodes they are most
-// of the memory, and to be given it is much of the time that a page takes to open.
+// Array type of self values and their sums: half as large if they are whole numbers and no sum
+// overflows. With a million nodes they are most of the memory, and allocating them takes much of
+// the time to open a page.
 export function selfType(columns, { nodes, base, head }) {
 	const names = ["node.self.base", "node.self.head"];
-	// A byte, and what a byte says that the other side has more.
+	// A byte per node, and a difference of a byte for the other side.
 	const most = nodes * (0xff + 0x7f);
 	const isSmall = [most, base?.sum ?? 0, head?.sum ?? 0].every((sum) => sum === (sum | 0));
 	return isSmall && names.every((name) => columns.areBytes(name)) ? Int32Array : Float64Array;
@@ -225,8 +226,8 @@ function readCells(columns) {
 	};
 }
 
-// Self values of all threads, or of those in `threads` (a Uint8Array of flags); of all the time, or
-// of a range of it (strip_data.js).
+// Self values of all threads, or of those in `threads` (a Uint8Array of flags); for the whole time,
+// or a range of it (strip_data.js).
 export function selfValues(data, threads, range = null) {
 	const { cells } = data;
 	if (!cells && !range) return data.self;
@@ -316,8 +317,8 @@ function readChunks(columns) {
 	return chunks;
 }
 
-// What costs alone do not say of nodes: 1 its cost came from, or went to, a callee beside it; 2 a
-// wrapper that only one side has. null: nothing of the kind.
+// Marks of nodes whose state does not follow from costs: 1 its cost came from, or went to, a
+// sibling; 2 a wrapper that only one side has. null: none.
 function readMarks(columns, count) {
 	if (!columns.has("mark.node")) return null;
 	const step = columns.numbers("mark.node", Uint32Array, 0),
@@ -327,8 +328,8 @@ function readMarks(columns, count) {
 	return marks;
 }
 
-// Totals of wrappers in the whole recordings: samples that a wrapper is drawn over are not its own.
-// Of a call graph all totals: the tree that is drawn only guesses them.
+// Recorded totals of wrappers, since samples that a wrapper is drawn over are not its own; for a
+// call graph of all functions, since its tree is only estimated.
 function readWrappers(columns) {
 	const func = columns.numbers("wrapper.function", Uint32Array, 0);
 	const total = ["base", "head"].map((s) =>
@@ -336,9 +337,9 @@ function readWrappers(columns) {
 	return { func, total };
 }
 
-// Of functions, by self and by total: 0 cannot tell, 1 unchanged, 2 changed; how far the
-// 95 % interval reaches below and above the change, and -100 log10 p (-1: none). Of paths the same
-// words, 3: as its function. null: this page was not judged.
+// For functions, by self and by total: verdict (0 unknown, 1 unchanged, 2 changed), length of the
+// 95 % interval below and above the change, and -100 log10 p (-1: none). For paths the same
+// verdicts, or 3: its function's. null: this page was not judged.
 function readVerdicts(columns, n, count) {
 	if (!columns.has("function.verdict.self")) return null;
 	const of = (family) => ({
@@ -372,7 +373,7 @@ function decode(header, bytes) {
 	return data;
 }
 
-// The columns' bytes; the text that held them is given back.
+// The columns' bytes; frees the text that held them.
 export async function unpackData() {
 	const element = document.getElementById("fz-data");
 	const packed = fromBase64(element.textContent.trim());

@@ -14,31 +14,31 @@ export function el(name, attributes = {}, ...children) {
 	return element;
 }
 
-// A line of parts with dots between them. One that is broken has no dot at its end or beginning.
+// A line of parts with dots between them. A wrapped line has no dot at its start or end.
 export function dotted(kind, ...parts) {
 	return el("p", { class: `${kind} dotted` },
 		el("span", {}, ...parts.filter(Boolean).map((part, i) =>
 			el("span", { class: "part" }, i > 0 && el("span", { class: "dot" }, " · "), part))));
 }
 
-// A text whose end says most: what has no room is cut from its beginning.
+// A text that is cut at its beginning if there is no room, since its end matters most.
 export function endOf(kind, text) {
 	return el("span", { class: `${kind} ending`, title: text }, el("bdi", { dir: "ltr" }, text));
 }
 
-// A text of two parts; where it has no room the first is cut.
+// A text of two parts; the first is cut if there is no room.
 export function twoParts(kind, [head, tail]) {
 	return el("span", { class: `${kind} parts`, title: head + tail }, head && el("span", {}, head),
 		el("span", {}, tail));
 }
 
-// A name that may be broken after its separators, before it is anywhere.
+// A name that is preferably broken after its separators.
 export function breakable(text) {
 	return text.split(/(?<=[^\p{L}\p{N}\s])(?=[\p{L}\p{N}])/u)
 		.flatMap((part) => [part, el("wbr")]).slice(0, -1);
 }
 
-// A part of the sidebar that can be folded; null without content.
+// A foldable section of the sidebar; null without content.
 export function section(id, title, ...children) {
 	const content = children.filter(Boolean);
 	if (!content.length) return null;
@@ -46,7 +46,7 @@ export function section(id, title, ...children) {
 		el("summary", {}, title), ...content);
 }
 
-// One that is folded at first; what is in it is made when it is opened.
+// An initially folded section; its content is made when it is opened.
 export function foldedSection(id, title, contentOf) {
 	const box = el("details", {
 		class: "section", id: `section-${id}`, ontoggle: () => {
@@ -56,7 +56,7 @@ export function foldedSection(id, title, contentOf) {
 	return box;
 }
 
-// A table of columns with these headings, that scrolls. A cell is a text, or a list of parts.
+// A scrollable table with these headings. A cell is a text, or a list of parts.
 export function table(headings, rows) {
 	return el("div", { class: "listing", tabindex: "0", role: "group" },
 		el("table", { class: "pairs" },
@@ -67,7 +67,7 @@ export function table(headings, rows) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// The same as el, of a picture.
+// The same as el, for SVG elements.
 export function svg(name, attributes = {}, ...children) {
 	const element = document.createElementNS(SVG, name);
 	for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -80,7 +80,7 @@ export function icon(path) {
 	return svg("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, svg("path", { d: path }));
 }
 
-// A line through points [x, y] in a box of that size; it is as wide as there is room.
+// A line through points [x, y] in a box of that size, stretched to the available width.
 export function line(points, width, height, label) {
 	return svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img",
 		"aria-label": label, class: "line" },
@@ -88,7 +88,7 @@ export function line(points, width, height, label) {
 		"vector-effect": "non-scaling-stroke" }));
 }
 
-// Buttons of which one is pressed: choices = [[value, label, title]].
+// Buttons of which one is pressed; choices: [[value, label, title]].
 export function segments(container, choices, current, choose) {
 	container.replaceChildren(...choices.map(([value, label, title]) =>
 		el("button", {
@@ -97,7 +97,7 @@ export function segments(container, choices, current, choose) {
 		}, label)));
 }
 
-// Where not all have room, the pressed one is in sight.
+// If there is no room for all, scroll to the pressed one.
 export function pressSegment(container, current) {
 	for (const button of container.children) {
 		const isPressed = button.dataset.value === current;

@@ -3,7 +3,7 @@
 // scheme must not run or fetch anything in the browser.
 const TEMPLATE = "fizeau-editor", FOLDER = "fizeau-folder";
 
-// {path} is absolute; editors take it as it is, encoded but for its slashes.
+// {path} is absolute, and encoded except for its slashes.
 export const editors = [
 	["vscode", "VS Code", "vscode://file{path}:{line}"],
 	["idea", "JetBrains", "idea://open?file={path}&line={line}"],
@@ -12,7 +12,7 @@ export const editors = [
 
 const refused = /^(?:javascript|data|blob|file|https?|ftp|about|view-source):/i;
 
-// Why a template of the reader's own cannot be one; "": it can.
+// Why the reader's template is invalid; "" if it is valid.
 export function faultOf(template) {
 	if (!/^[a-z][a-z0-9+.-]*:/i.test(template))
 		return "The link must start with a scheme, such as editor://…";
@@ -29,13 +29,14 @@ export function uriOf(template, path, line) {
 
 const isAbsolute = (path) => /^(?:\/|[A-Za-z]:)/.test(path);
 
-// A comparison names files relative to the program's folder, which is the reader's to say.
+// Absolute path of a file. A comparison names files relative to the program's folder, which the
+// reader must enter.
 export function placeIn(folder, path) {
 	if (isAbsolute(path)) return path;
 	return isAbsolute(folder) ? `${folder.replace(/\/+$/, "")}/${path}` : null;
 }
 
-// What was chosen; a page from disk may have no storage, the choice lasts as long as the page then.
+// The choices; without storage, as in some pages from disk, they last as long as the page.
 const chosen = new Map();
 
 function read(key) {
@@ -56,7 +57,7 @@ function write(key, value) {
 	}
 }
 
-// {template, folder}, each "" where nothing was chosen.
+// {template, folder}, each "" if not chosen.
 export function chosenEditor() {
 	const template = read(TEMPLATE);
 	return { template: faultOf(template) ? "" : template, folder: read(FOLDER) };

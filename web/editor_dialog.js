@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { chooseEditor, chosenEditor, editors, faultOf, placeIn, uriOf } from "./editor.js";
 
-// A link of its own: the page stays, and the system asks whether the editor may open.
+// Follow a link without leaving the page; the system asks whether the editor may open.
 function follow(uri) {
 	const link = el("a", { href: uri, hidden: true });
 	document.body.append(link);
@@ -53,7 +53,7 @@ export class EditorDialog {
 			this.own, this.error, el("button", { class: "plain" }, "Use this link")));
 	}
 
-	// `path` and `line` in the editor that was chosen; none was, or `anew`: it is asked for.
+	// Open a place in the chosen editor; asks for one if none was chosen or `anew` is set.
 	open(path, line, anew = false) {
 		this.place = { path, line };
 		const { template, folder } = chosenEditor();

@@ -6,7 +6,7 @@ import { BASE, HEAD } from "./data.js";
 import { CHANGED, UNKNOWN } from "./colors.js";
 import { manyWord } from "./cost_words.js";
 
-// What the verdict filter offers, [value, text, whether it needs a judged page].
+// Options of the verdict filter: [value, text, whether it needs a judged page].
 export function verdictFilters({ header }) {
 	const changed = `${manyWord(header, "slower")} or ${manyWord(header, "faster")}`;
 	return [
@@ -16,7 +16,7 @@ export function verdictFilters({ header }) {
 	];
 }
 
-// new, removed (of the whole recordings), or the verdict of the function's own time.
+// "new", "removed" (in the whole recordings), or the verdict on the function's own time.
 export function stateOf(data, f) {
 	const [base, head] = data.functions.ran;
 	if (data.isDiff && !base[f] && head[f]) return "new";
@@ -43,10 +43,10 @@ export function wantedFunctions(data, modules, { modules: chosen, verdict }) {
 		((!names || names.has(modules[file[f]])) && hasVerdict(data, f, verdict) ? 1 : 0));
 }
 
-// What a path must have, in bits of its functions, and what it may not have.
+// Bits of functions: what a path must have, and what it may not have.
 const WANTED = 1, ONLY = 2, HIDDEN = 4;
 
-// Whether paths are left out because of their functions.
+// Does the state filter paths by their functions?
 export function choosesPaths({ modules, verdict, only, without }) {
 	return Boolean(modules || verdict || only >= 0 || without.length);
 }
@@ -55,7 +55,7 @@ export function isFiltered(state) {
 	return Boolean(state.threads || state.range) || choosesPaths(state);
 }
 
-// Of a state that chooses paths: bits of functions, and those that a path needs; null: all are
+// The state's path filter: bits of functions, and those that a path needs; null: all paths are
 // drawn.
 export function pathFilter(data, modules, state) {
 	if (!choosesPaths(state)) return null;
@@ -66,7 +66,7 @@ export function pathFilter(data, modules, state) {
 	return { bits, need: (wanted ? WANTED : 0) | (state.only >= 0 ? ONLY : 0) };
 }
 
-// Self values of nodes whose path passes.
+// Self values of nodes whose path passes the filter.
 export function passingThrough(data, self, { bits, need }) {
 	const out = [new Float64Array(data.n), new Float64Array(data.n)];
 	const has = new Uint8Array(data.n);
@@ -79,7 +79,7 @@ export function passingThrough(data, self, { bits, need }) {
 	return out;
 }
 
-// Modules by what their functions cost themselves, on the side that spent more.
+// Modules by the self cost of their functions, on the side that spent more.
 export function modulesByCost(data, modules) {
 	const { func, factor, functions: { file } } = data;
 	const [base, head] = data.self;

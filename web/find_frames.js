@@ -11,12 +11,12 @@ import { changedNodes, matchingNodes } from "./neighbours.js";
 
 const $ = (id) => document.getElementById(id);
 
-const NARROW = 40; // pixels below which a frame that is gone to is zoomed to
-const LISTED = 50; // functions of the list
-const QUICK = 30; // ms, of a search that needs no rest before it
-const PATIENCE = 60; // ms without typing before others
+const NARROW = 40; // pixels below which the frame's caller is zoomed to
+const LISTED = 50; // maximum number of functions listed
+const QUICK = 30; // ms; faster searches run on every key
+const PATIENCE = 60; // ms without typing before slower searches
 
-// The index after a step through n things, round; -1 is before the first.
+// The next index among n, wrapping around; -1 is before the first.
 function nextIndex(at, step, n) {
 	return at < 0 && step < 0 ? n - 1 : (at + step + n) % n;
 }
@@ -26,7 +26,7 @@ export class Finder {
 		this.app = app;
 		this.setData(app.data);
 		this.took = 0; // ms, by the last search
-		this.typed = null; // what is not searched for yet
+		this.typed = null; // text typed but not searched for yet
 		let waiting = 0;
 		$("query").addEventListener("input", (event) => {
 			clearTimeout(waiting);
@@ -44,7 +44,7 @@ export class Finder {
 		this.changeAt = -1;
 	}
 
-	// Flags of functions that the query matches, or null; says how many there are.
+	// Flags of functions that match the query, or null; shows their number.
 	match() {
 		const { app } = this;
 		const { query, regex } = app.state;
@@ -75,8 +75,8 @@ export class Finder {
 		return found.matched;
 	}
 
-	// The functions found: by name before by file, costliest first. Plain text that looks like a
-	// regular expression may be one.
+	// List the functions found: matches by name before those by file, costliest first. Plain
+	// text that looks like a regular expression can be searched as one.
 	list(found) {
 		const { app } = this;
 		const { data, state } = app;
@@ -107,7 +107,7 @@ export class Finder {
 		this.search(this.app.state.query);
 	}
 
-	// The widest frame of a function.
+	// Go to the widest frame of a function.
 	goToHit(f) {
 		const { app } = this;
 		if (app.state.tab !== "flame") app.set({ tab: "flame" });
@@ -145,7 +145,7 @@ export class Finder {
 		this.nextMatch(1);
 	}
 
-	// What matches and cannot be seen because it is folded is unfolded.
+	// The matching frames; unfolds a match that is folded.
 	matchingFrames() {
 		const { app } = this;
 		const found = matchingNodes(app.flame.picture, app.flame.matched);
@@ -156,7 +156,7 @@ export class Finder {
 
 	nextMatch(step) {
 		const { app } = this;
-		// Who types and presses Enter at once means what was typed.
+		// Enter right after typing searches for the new text.
 		this.catchUp();
 		if (!app.flame.matched) return;
 		if (app.state.tab === "chart") {
@@ -178,20 +178,19 @@ export class Finder {
 		this.app.hint(`${what} ${formatCount(at + 1)} of ${formatCount(of)}${order}`);
 	}
 
-	// Of the nodes of a picture that is no more.
+	// Forget the nodes of a previous picture.
 	forgetChanges() {
 		if (this.changes) this.changeAt = -1;
 		this.changes = null;
 	}
 
-	// A function that certainly changed: the place where, in the picture that has it, in its
-	// colours.
+	// Go to the place of a certain change, in the picture and colours that show it.
 	goToChange(entry) {
 		const { app } = this;
 		const list = listChanges(app.model.listed());
 		this.changeAt = list.findIndex(({ f }) => f === entry.f);
 		const isGone = app.model.isGone(entry.node);
-		// Where only the base gives widths, what is new has none.
+		// If only the base gives widths, new frames have none.
 		const layout = app.state.layout === "base" ? "union" : app.state.layout;
 		$("query").value = app.state.query = "";
 		Object.assign(app.state, { show: "diff", inverted: false });
@@ -205,7 +204,8 @@ export class Finder {
 			this.tellPlace("Change", this.changeAt, list.length, ", in list order");
 	}
 
-	// In a judged page those that are listed, in their order; else by the size of the change.
+	// Go to the next change: in a judged page in the order of the list; else by the size of the
+	// change.
 	nextChange(step) {
 		const { app } = this;
 		const { picture } = app.flame;

@@ -16,7 +16,7 @@ import { holderOf, panned, partOf, windowOfPart, zoomed } from "./window.js";
 
 const PAD = 6;
 const GAP = 14;
-const ROWS_SEEN = 6; // at least, above a sheet
+const ROWS_SEEN = 6; // minimum number of rows visible above a sheet
 const ASIDE_MIN = 28;
 const ASIDE_MAX = 0.6;
 
@@ -28,7 +28,7 @@ export class Flame {
 		this.scroller = scroller;
 		this.placeOf = placeOf;
 		this.ctx = canvas.getContext("2d", { alpha: false });
-		// What is pointed at has an outline of its own, so that no frame is drawn for it.
+		// The hovered frame is outlined by an element, so that no frame is redrawn.
 		this.outline = el("div", { class: "outline", hidden: true });
 		canvas.after(this.outline);
 		this.painter = new Painter(this);
@@ -36,14 +36,14 @@ export class Flame {
 		this.focus = 0;
 		this.selected = -1;
 		this.matched = null;
-		// The side that blinks, or null.
+		// The side that is shown while blinking, or null.
 		this.blink = null;
 		this.palette = null;
 		this.picture = null;
 		this.aside = null;
 		this.laid = null;
 		this.asideShown = 0;
-		this.covered = 0; // pixels at the lower edge that something lies on
+		this.covered = 0; // pixels covered at the lower edge
 		this.hidden = 0; // rows at the root that are not drawn
 		this.left = 0;
 		this.span = 1;
@@ -59,13 +59,13 @@ export class Flame {
 	get full() {
 		return this.paper?.width ?? this.scroller.clientWidth;
 	}
-	// What the picture has of it.
+	// Width of the picture, without the aside.
 	get width() {
 		const aside = this.asideWidth;
 		return this.full - (aside ? this.asideShown * (aside + GAP) : 0);
 	}
-	// To the picture's scale, but never so wide that the picture has no room, and 0 when too
-	// narrow.
+	// Width of the aside: to the picture's scale, limited to leave room for the picture, and 0
+	// if too narrow.
 	get asideWidth() {
 		if (!this.aside) return 0;
 		const removed = this.aside.all * this.aside.what.factor;
@@ -82,7 +82,7 @@ export class Flame {
 		return this.paper ? 0 : this.scroller.scrollTop;
 	}
 
-	// Whether the window glides.
+	// Is the window moving in an animation?
 	get isMoving() {
 		return this.animation !== 0;
 	}
@@ -102,7 +102,7 @@ export class Flame {
 		Object.assign(this, this.windowOf(focus, part));
 	}
 
-	// The window that a zoom to a part of a node ends at.
+	// The window after zooming to a part of a node.
 	windowOf(node, part) {
 		const { picture } = this;
 		const { left, span } = windowOfPart(part, picture.placeOf(node), picture.w[node] || 1,
@@ -110,7 +110,7 @@ export class Flame {
 		return { left, span, asideShown: node === 0 && this.isWhole(span) ? 1 : 0 };
 	}
 
-	// The aside stands beside the whole picture only.
+	// Is the whole picture shown? Only then the aside is, too.
 	isWhole(span = this.span) {
 		return span >= this.picture.all;
 	}
@@ -120,7 +120,7 @@ export class Flame {
 		return partOf(this, this.picture.placeOf(this.focus), this.picture.w[this.focus] || 1);
 	}
 
-	// By hand: `factor` magnifies, what is at px stays there.
+	// Zoom by hand; the value at px stays there.
 	zoomAt(px, factor) {
 		const at = this.left + Math.min(1, px / this.width) * this.span;
 		const { span } = zoomed(this, this.picture.all, 0, factor);
@@ -129,14 +129,14 @@ export class Flame {
 			this.picture.all, 0));
 	}
 
-	// By hand, in pixels; whether there is anything beside the window.
+	// Pan by hand, in pixels; returns whether there is anything beside the window.
 	panBy(px) {
 		if (this.isWhole()) return false;
 		this.moveTo(panned(this, this.picture.all, -px / this.width));
 		return true;
 	}
 
-	// Drawn once a frame, however many moves there are.
+	// Move the window; draws once per animation frame.
 	moveTo(to) {
 		if (!(this.picture.all > 0)) return;
 		this.stopMoving();
@@ -148,7 +148,7 @@ export class Flame {
 		});
 	}
 
-	// After moves by hand: rows that came into the window can be scrolled to.
+	// After moves by hand: make rows that came into the window scrollable.
 	rest() {
 		const { content } = this;
 		this.stopMoving();
@@ -196,7 +196,7 @@ export class Flame {
 		this.twin.update();
 	}
 
-	// Whether the canvas has another size now, and with that nothing on it.
+	// Adapt the canvas to its element; returns true if its size changed, which clears it.
 	resize() {
 		const { full: width, height, ratio } = this;
 		this.content = Math.max(height, this.needed + this.covered);
@@ -210,7 +210,7 @@ export class Flame {
 		return true;
 	}
 
-	// What is drawn where: {picture, left, span} in values, {offset, width} in pixels.
+	// The views: {picture, left, span} in values, {offset, width} in pixels.
 	views() {
 		const views = [{
 			picture: this.picture, left: this.left, span: this.span, offset: 0, width: this.width,
@@ -228,7 +228,7 @@ export class Flame {
 		return px > this.width;
 	}
 
-	// What can be seen of them; made anew when they changed.
+	// The visible frames of the views; cached until they change.
 	layout() {
 		const views = this.views(), { full } = this;
 		if (!isLaidOut(this.laid, views, full)) this.laid = layOut(views, full);
@@ -245,7 +245,8 @@ export class Flame {
 		return (this.visibleRows() + 1) * ROW + PAD * 2;
 	}
 
-	// Draw on paper: wide enough for a page, every row up to a limit. null: on the screen again.
+	// Draw for printing: wide enough for a page, every row up to a limit. null: back to the
+	// screen.
 	setPaper(width, longest) {
 		this.paper = null;
 		if (width) {
@@ -256,12 +257,13 @@ export class Flame {
 		this.draw();
 	}
 
-	// y below the root's row where roots are at the bottom.
+	// y below the root's row if roots are at the bottom.
 	get floor() {
 		return this.content - this.covered - PAD;
 	}
 
-	// Something lies on the window from `y` on: rows can be scrolled above it, and the node's is.
+	// The window is covered from `y` on: make rows scrollable above that, and the node's
+	// visible.
 	cover(y, node = -1) {
 		if (node >= 0) this.comeUp(y);
 		const { bottom } = this.scroller.getBoundingClientRect();
@@ -274,19 +276,19 @@ export class Flame {
 		this.draw();
 	}
 
-	// Where the page scrolls, to where rows can be seen above that.
+	// If the page scrolls, scroll it until rows are visible above y.
 	comeUp(y) {
 		const { top } = this.scroller.getBoundingClientRect();
 		if (y - top < ROWS_SEEN * ROW) document.scrollingElement.scrollTop += top - PAD;
 	}
 
-	// y of a row in the scrolled content.
+	// y of a row within the scrolled content.
 	rowTop(row) {
 		const at = row - this.hidden;
 		return this.up ? this.floor - (at + 1) * ROW : PAD + at * ROW;
 	}
 
-	// Scroll so that a node's row can be seen.
+	// Scroll a node's row into view.
 	reveal(node) {
 		const top = this.rowTop(this.picture.tree.depth[node]);
 		const { scroller, height } = this;
@@ -303,7 +305,7 @@ export class Flame {
 		});
 	}
 
-	// Draw all rows, or as many from the root as `height` has room for, on any context.
+	// Draw all rows, or as many from the root as fit into `height`, on any context.
 	paintAll(ctx, height) {
 		this.paint(ctx, {
 			width: this.full, height, top: this.up ? this.floor + PAD - height : 0,
@@ -357,7 +359,7 @@ export class Flame {
 		return node;
 	}
 
-	// Where a node is on the canvas.
+	// The box of a node on the canvas.
 	boxOf(i, isAside = false) {
 		const { picture, left: from, span, offset, width } = this.views()[isAside ? 1 : 0];
 		const scale = width / span;
@@ -372,7 +374,7 @@ export class Flame {
 		return right > left;
 	}
 
-	// Outline what is pointed at; -1: nothing.
+	// Outline the hovered frame; -1: none.
 	hover(node, isAside = false) {
 		const { outline } = this;
 		outline.hidden = node < 0;

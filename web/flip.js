@@ -5,7 +5,7 @@ import { BASE, HEAD } from "./data.js";
 import { heatClass } from "./colors.js";
 import { ownTime } from "./tree.js";
 
-// How frame i is filled for a side: its colour class, and which part of its width.
+// Fill of frame i for a side: its colour class, and the part of its width.
 export function blinkFill({ tree, w, what }, side, i) {
 	const scale = side === BASE ? what.factor : 1;
 	const own = what.heat === "total" ? tree.total[side][i] : ownTime(tree, side, i);

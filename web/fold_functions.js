@@ -10,7 +10,7 @@ export const BEFORE = 1;
 export const FINDING = 2;
 export const STARTUP = 3;
 
-// Which switch folds it, and why.
+// For each: the switch that folds it, and why.
 export const foldWords = [
 	["noise",
 		"Paths sampled before but not after; none of them is certainly gone"],
@@ -20,12 +20,12 @@ export const foldWords = [
 	["imports", "Python starting up, before the program runs"],
 ];
 
-// Which of foldNames a function of a shown tree is; -1: it is one of the page.
+// Index in foldNames of a function of a shown tree; -1: it is one of the page's.
 export function foldOf({ functions }, f) {
 	return f - functions.n >= 0 ? f - functions.n : -1;
 }
 
-// Entries for them behind those of the functions; `n` stays that of the page.
+// Append entries for them to those of the functions; `n` remains the page's number.
 export function addFolds(functions) {
 	const more = (values, value) => {
 		const out = new values.constructor(functions.n + foldNames.length).fill(value);

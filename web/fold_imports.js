@@ -20,7 +20,7 @@ export function hasImports({ functions }) {
 	return functions.loads.includes(1);
 }
 
-// Of each node what it is of an import: 0 nothing, or the fold that its own time goes to, plus one.
+// For each node its part in an import: 0 none, or one plus the fold that its own time goes to.
 export function findImports(data) {
 	const { n, func, parent, functions } = data;
 	const part = new Uint8Array(n);
@@ -35,16 +35,16 @@ export function findImports(data) {
 	return part;
 }
 
-// The tree without that: {tree, nodeOf}, callees in the order of the page's. `folded`: what frames
-// stand for others already (fold_noise.js), or null.
+// The tree without import machinery: {tree, nodeOf}, callees in the page's order. `folded`: the
+// frames already folded (fold_noise.js), or null.
 export function liftImports(data, imports, folded) {
 	const { n, parent, functions } = data, func = folded?.func ?? data.func;
 	const nodeOf = new Int32Array(n), children = new Children(n);
 	const stands = folded && standing(n, folded);
 	const isModule = functions.names.map((name) => name === "<module>");
-	const caller = new Int32Array(n); // where callees of a node go
-	const isLifted = new Uint8Array(n); // or below what is: others may be laid over it
-	const isCode = new Uint8Array(n); // of the new nodes: the code of an imported module
+	const caller = new Int32Array(n); // new caller of a node's callees
+	const isLifted = new Uint8Array(n); // or below such a node: may be merged with others
+	const isCode = new Uint8Array(n); // by new node: the code of an imported module
 	for (let i = 1; i < n; i++) {
 		const p = parent[i], up = caller[p], f = func[i];
 		if (f === NOBODY) nodeOf[i] = nodeOf[stands[i]];
@@ -66,7 +66,7 @@ export function liftImports(data, imports, folded) {
 	return { tree: { ...tree, pageNode: tree.origin, paths, modules }, nodeOf };
 }
 
-// A tree of the page's nodes with them lifted: {self, total}.
+// Values of the tree with lifted nodes: {self, total}.
 export function sumLifted({ tree: { n, parent }, nodeOf }, straight) {
 	const self = straight.self.map((values) => {
 		const own = new Float64Array(n);
@@ -83,8 +83,8 @@ export function sumLifted({ tree: { n, parent }, nodeOf }, straight) {
 	return { self, total };
 }
 
-// Of a file below a folder of modules, which recordings cut off, its dotted name: what is behind
-// the last folder that no package can be called as.
+// Dotted name of a file below a folder of modules, which recordings cut off: the path after the
+// last folder that is not a valid package name.
 function moduleName(file) {
 	if (!/^[^/<].*\/.*\.py$/.test(file)) return moduleOf(file);
 	const path = file.replace(/^(lib\/python[\d.]+|(site|dist)-packages)\//, "")
@@ -93,7 +93,7 @@ function moduleName(file) {
 	return path.slice(last + 1).join(".");
 }
 
-// What the code of a module is called where it is imported.
+// Name of a module's code where it is imported.
 export function importName({ functions }, f) {
 	return `import ${moduleName(functions.files[functions.file[f]])}`;
 }

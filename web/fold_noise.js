@@ -13,18 +13,18 @@ import { CHANGED } from "./colors.js";
 import { AGAIN, BEFORE } from "./fold_functions.js";
 import { stateOf } from "./filters.js";
 
-export const NOBODY = -1; // the function of a node that another one stands for
+export const NOBODY = -1; // the function of a node that was merged into another
 
 const WRAPPER = 2; // a mark
 const AS_FUNCTION = 3; // a verdict
-const SEEN = 1 / 200; // of all: what is seen without looking for it
+const SEEN = 1 / 200; // fraction of the whole from which on a frame is easily seen
 const NOT_THERE = 1; // the other side's code has no such function
 
-// Bits of functions: their paths are always shown; shown where large enough; shown where a path has
-// no test of its own, by self or by total.
+// Bits of functions: their paths are always shown; shown if large enough; shown unless the path was
+// tested itself, by self or by total.
 const ALWAYS = 1, IF_SEEN = 2, BY_SELF = 4, BY_TOTAL = 8;
 
-// Of which functions it is certain that they are new or gone holds for paths of theirs.
+// Finds functions that are certainly new or gone, which applies to their paths.
 function bitsOfFunctions(data) {
 	const { n, kind, presence } = data.functions, { self, total } = data.verdicts;
 	const bits = new Uint8Array(n);
@@ -38,14 +38,13 @@ function bitsOfFunctions(data) {
 	return bits;
 }
 
-// Whether a path must be seen by what is known of it: its own test, else its function's.
+// Must a path be shown? By its own test, else its function's.
 function isCertain({ path }, i, ofFunction) {
 	return path && path[i] !== AS_FUNCTION ? path[i] === CHANGED : ofFunction !== 0;
 }
 
-// The nodes that are noise, the last first. A path that costs nothing on either side neither is
-// noise nor keeps its callers; one that costs something on both is none, and so are all its
-// callers.
+// The nodes that are noise, in reverse order. A path without cost on either side is not noise and
+// does not keep its callers; one with cost on both sides is not noise, and neither are its callers.
 function findNoise(data, whole) {
 	const { n, parent, func, marks, verdicts: { self, total } } = data;
 	const [base, head] = whole.total, bits = bitsOfFunctions(data);
@@ -66,7 +65,7 @@ function findNoise(data, whole) {
 	return noise;
 }
 
-// Of a caller the first callee of a fold; callers come in preorder.
+// The first callee of each fold, by caller; callers come in preorder.
 class Firsts {
 	constructor(deepest) {
 		this.caller = new Int32Array(2 * (deepest + 1)).fill(-1);
@@ -82,10 +81,9 @@ class Firsts {
 	}
 }
 
-// The frames that stand for noise: {func, paths, runs}, the functions of nodes, how many with time
-// of their own such a frame stands for, and runs of nodes that one stands for: [it, the first of
-// them, the one behind the last, ...]. null: nothing is noise. `except`: nodes that are folded
-// otherwise.
+// The frames of folded noise: {func, paths, runs}: functions of nodes, number of paths with own
+// time that a frame stands for, and runs of merged nodes: [frame, first node, node after the last,
+// ...]. null: no noise. `except`: nodes that are folded otherwise.
 export function foldNoise(data, whole, except) {
 	const noise = findNoise(data, whole);
 	if (!noise.length) return null;
@@ -107,7 +105,7 @@ export function foldNoise(data, whole, except) {
 	return { func, paths, runs };
 }
 
-// The node that stands for each.
+// The node into which each node was merged.
 export function standing(n, { runs }) {
 	const nodeOf = new Int32Array(n);
 	for (let i = 1; i < n; i++) nodeOf[i] = i;
@@ -115,7 +113,7 @@ export function standing(n, { runs }) {
 	return nodeOf;
 }
 
-// The page's tree with that: {tree, runs, nodeOf}. Which node stands for which is asked of few.
+// The page's tree with folded noise: {tree, runs, nodeOf}. nodeOf is computed on demand.
 export function treeOfNoise({ n, parent, end, depth, deepest }, { runs, func, paths }) {
 	let nodeOf = null;
 	return {
@@ -126,12 +124,12 @@ export function treeOfNoise({ n, parent, end, depth, deepest }, { runs, func, pa
 	};
 }
 
-// A tree of the page's nodes with it: {self, total}. What frames that stand for others spent is all
-// in their total (ownTime in tree.js): own times need no copy.
+// Values of the tree with folded noise: {self, total}. A merged frame's cost is all in its total
+// (ownTime in tree.js), so own times are not copied.
 export function sumNoise({ runs }, straight) {
 	const total = straight.total.map((values) => values.slice());
 	for (const all of total) {
-		// A run is whole subtrees.
+		// A run consists of whole subtrees.
 		for (let k = 0; k < runs.length; k += 3) {
 			const first = runs[k + 1], sum = all[first];
 			all.fill(0, first, runs[k + 2]);

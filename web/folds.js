@@ -2,14 +2,14 @@
 // A simplified call tree: noise (fold_noise.js) and import machinery (fold_imports.js) are folded.
 // Costs stay exact, since folded frames are added up.
 //
-// A folded frame has a function of its own kind, numbered behind those of the page
-// (fold_functions.js). Tables, lists and searches are of the tree as it was.
+// A folded frame has a placeholder function, numbered after those of the page (fold_functions.js).
+// Tables, lists and searches use the tree without folding.
 import { plural } from "./format.js";
 import { findImports, hasImports, importName, liftImports, sumLifted } from "./fold_imports.js";
 import { foldNoise, sumNoise, treeOfNoise } from "./fold_noise.js";
 import { treeOf } from "./tree.js";
 
-// A single node of noise says more by its own name. placeOf: where a node is now.
+// A single folded node keeps its own name. placeOf: returns the new node.
 function nameSingles({ func }, { self: [base, head] }, tree, { runs }, placeOf) {
 	for (let k = 0; k < runs.length; k += 3) {
 		const i = placeOf(runs[k]);
@@ -21,8 +21,8 @@ function nameSingles({ func }, { self: [base, head] }, tree, { runs }, placeOf) 
 	}
 }
 
-// How the tree of data is folded: {tree, nodeOf, sum}; nodeOf tells where each node of the page is
-// now, sum makes the values of such a tree. null: nothing is. `whole` has every path that there is.
+// How the tree is folded: {tree, nodeOf, sum}; nodeOf returns the new node of a page's node, sum
+// computes the values of the new tree. null: nothing is folded. `whole` is the unfiltered tree.
 export function planFolds(data, whole, { noise, imports }) {
 	const part = imports && hasImports(data) ? findImports(data) : null;
 	const folded = noise && data.verdicts ? foldNoise(data, whole, part) : null;
@@ -40,7 +40,7 @@ export function foldTree(plan, straight) {
 	return tree;
 }
 
-// What a frame is called; `name` is its function's.
+// Name of a frame; `name` is its function's.
 export function frameName(data, { func, modules, paths, line, parent }, i, name) {
 	if (line?.[i]) return `${name} (${data.functions.names[func[parent[i]]]}:${Math.abs(line[i])})`;
 	if (paths?.[i]) return `${name} (${plural(paths[i], "path")})`;

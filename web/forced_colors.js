@@ -9,7 +9,7 @@ export function whenForced(changed) {
 	query.addEventListener("change", changed);
 }
 
-// What the system calls its colours, as a canvas understands them.
+// The system colours, in a form that a canvas accepts.
 function systemColours() {
 	const probe = document.createElement("span");
 	document.body.append(probe);
@@ -22,7 +22,7 @@ function systemColours() {
 	return names;
 }
 
-// The palette, or the system's in its place.
+// The palette, replaced by the system's colours if these are forced.
 export function forcePalette(palette) {
 	if (!query.matches) return palette;
 	const [page, ink, strong, onStrong, quiet] = systemColours();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Formatting of durations, counts and shares, as on the command line.
 
-// By hand: to ask the browser for it takes as long as reading a small page.
+// Not by Intl, whose first use takes as long as reading a small page.
 export function formatCount(v) {
 	return String(Math.round(v)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
@@ -18,7 +18,7 @@ const scales = {
 	bytes: [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]],
 };
 
-// A value of the metric's unit.
+// A value in the metric's unit.
 export function formatValue(v, unit) {
 	const scale = scales[unit];
 	if (!scale) return formatCount(v);
@@ -46,7 +46,7 @@ export function formatPart(f) {
 	return `${p > 0 ? "+" : "−"}${Math.abs(p).toFixed(Math.abs(p) < 1 ? 2 : 1)} %`;
 }
 
-// Relative change, null when there was nothing to compare with.
+// Relative change; null if there is nothing to compare with.
 export function formatPercentChange(ratio) {
 	if (ratio === null || !Number.isFinite(ratio)) return "–";
 	const p = ratio * 100;
@@ -62,26 +62,26 @@ export function plural(n, noun) {
 	return `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-// What the costs of a page are.
+// Name of a page's costs.
 export function metricName({ metric }) {
 	return { wall: "wall-clock time", cpu: "CPU time" }[metric] ?? metric;
 }
 
-// What was measured of both sides, and how much head differs from what base lets expect, factor *
-// base; ratio is null when there was no base.
+// Compares both sides' costs with the expected one, factor * base; ratio is null if there was no
+// base.
 export function compare(base, head, factor) {
 	const expected = base * factor;
 	const delta = head - expected;
 	return { base, expected, head, delta, ratio: expected === 0 ? null : delta / expected };
 }
 
-// "1.20 s → 1.60 s", and what was expected where that is neither the one nor nothing.
+// "1.20 s → 1.60 s", and the expected value if it differs from both.
 export function formatPair(c, unit) {
 	const expected = c.expected === c.base ? "" : ` (expected ${formatValue(c.expected, unit)})`;
 	return `${formatValue(c.base, unit)} → ${formatValue(c.head, unit)}${expected}`;
 }
 
-// Why a change is not after − before, for people; "" where it is.
+// Explains why a change is not after − before; "" if it is.
 export function scaleHint(factor, mode) {
 	if (factor === 1) return "";
 	const how = mode === "share" ? ", by share" : "";

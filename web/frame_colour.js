@@ -21,8 +21,8 @@ import {
 import { wrapperState } from "./inferred.js";
 import { ownTime, pageNodeOf } from "./tree.js";
 
-// What decides the step of a changed frame: where steps begin. Self and total are relative to the
-// frame's own base, the share is of the change of all functions, more and less alike.
+// Ways to choose the step of a changed frame, and where steps begin. Self and total are relative to
+// the frame's own base, the share is a part of the change of all functions, more and less alike.
 export const modes = {
 	self: {
 		title: "Self", steps: [0.15, 0.3, 0.5, 1],
@@ -42,26 +42,27 @@ export const modes = {
 	},
 };
 
-// That mode in the words of the legend, as in pictures (report/svg.c). costs: the cost's name.
+// The mode's text in the legend, as in pictures (report/svg.c). costs: the cost's name.
 export function legendOf(by, costs, isInverted) {
 	const { isOwn, legend } = modes[by];
 	if (isInverted && by !== "surprise") return `own ${costs} of the leaf; ${legend}`;
 	return isOwn ? `own ${costs}; ${legend}` : legend;
 }
 
-// Verdicts of paths in the page's columns: besides a word, that of the function; and a bit for
-// those that changed as their function certainly did, while no path of it did so by itself.
+// Verdicts of paths in the page's columns: a verdict, or AS_FUNCTION; plus a bit for paths of a
+// function that certainly changed while no single path did.
 const AS_FUNCTION = 3, WORD = 3, TOGETHER = 4;
 
-// The function that a frame's time belongs to: its own, in an inverted tree the leaf.
+// The function whose verdict applies: the frame's, in an inverted tree the leaf's.
 function judgedFunction(tree, i) {
 	let at = i;
 	while (tree.inverted && tree.parent[at] > 0) at = tree.parent[at];
 	return tree.func[at];
 }
 
-// Of one of several calls of a path (call_lines.js), which was not tested by itself: if the path
-// certainly changed and the call did so in the same direction, it is certain with the other calls.
+// Code of one of several calls of a path (call_lines.js), which was not tested by itself: if the
+// path certainly changed and the call did so in the same direction, it is certain with the other
+// calls.
 function callCode({ func, split }, i, { key, word }, code) {
 	const ofPath = code === AS_FUNCTION ? word[func[i]] : code & WORD;
 	if (ofPath !== CHANGED && !isPartOfSum(code)) return UNKNOWN;
@@ -81,12 +82,12 @@ export function frameVerdict(tree, i, family) {
 	return own === AS_FUNCTION ? family.word[judgedFunction(tree, i)] : own & WORD;
 }
 
-// The verdict that a path has of its own; -1: none.
+// The path's own verdict; -1: none.
 export function ownVerdict(code) {
 	return code === AS_FUNCTION ? -1 : code & WORD;
 }
 
-// Whether a path's change is certain together with those of the function's other paths.
+// Is a path's change certain together with those of the function's other paths?
 export function isPartOfSum(code) {
 	return (code & TOGETHER) !== 0;
 }
@@ -95,7 +96,7 @@ export function isOfSum(tree, i, family) {
 	return isPartOfSum(pathCode(tree, i, family));
 }
 
-// Whether any path is so.
+// Is there any such path?
 export function hasSums(family) {
 	return (family.hasSums ??= [UNKNOWN, UNCHANGED].some((word) =>
 		family.path?.includes(word | TOGETHER)));
@@ -121,7 +122,7 @@ function relativeStep(base, head) {
 	return size >= 1 ? 4 : size > 0.5 ? 3 : size > 0.3 ? 2 : size >= 0.15 ? 1 : 0;
 }
 
-// base is scaled.
+// Step by relative change; base is scaled.
 function sizeStep(tree, i, what, base, head) {
 	const { steps } = modes[what.by];
 	if (what.by === "share") return stepOf(Math.abs(head - base) / (what.change || 1), steps);
@@ -131,7 +132,7 @@ function sizeStep(tree, i, what, base, head) {
 	return surprise < 0 ? 4 : stepOf(surprise, steps);
 }
 
-// A node by its own mark; a frame that stands for several by its function.
+// Did the cost only move? By the node's mark; for a frame of several nodes by its function.
 export function isMoved(tree, i, what) {
 	if (!what.marks) return false;
 	const node = pageNodeOf(tree, i);
@@ -155,12 +156,12 @@ function addedClass(tree, i, what) {
 function changeClass(tree, i, what, base, head) {
 	const delta = head - base, family = familyOf(tree, what);
 	if (base === 0 && head === 0) return SAME;
-	// In the seed's palette time of its own is new, too.
+	// In CPython's palette own time without a base is new, too.
 	if (what.isTachyonPalette && base === 0) return NEW;
 	const word = family ? frameVerdict(tree, i, family) : null;
 	const isSum = family && word !== CHANGED && isOfSum(tree, i, family);
 	if (family && word !== CHANGED && !isSum) return word === UNKNOWN ? UNSURE : SAME;
-	// What certainly changed is coloured, be it by little; not what by itself is the same.
+	// A certain change is coloured even if small, but not if the path itself is unchanged.
 	const least = family && delta !== 0 && (word === CHANGED || word === UNKNOWN) ? 1 : 0;
 	const step = Math.max(sizeStep(tree, i, what, base, head), least);
 	if (step === 0) return word === UNKNOWN ? UNSURE : SAME;
@@ -168,7 +169,7 @@ function changeClass(tree, i, what, base, head) {
 	return isSum ? togetherOf(colour) : colour;
 }
 
-// A path that only lacks samples that pass the filters is neither new nor removed.
+// A path that only lacks samples because of filters is neither new nor removed.
 function isReally(tree, i, isSo) {
 	return !tree.isNumbered || isSo(i);
 }
@@ -182,7 +183,7 @@ export function nodeClass(tree, i, what) {
 	if (!what.isDiff && what.kinds?.[tree.func[i]] === TASK_KIND) return TASK;
 	if (!what.isDiff) return heatClass(spent(what.side) / tree.total[what.side][0]);
 	const before = tree.total[BASE][i], after = tree.total[HEAD][i];
-	// Of what was folded nothing is known but its cost.
+	// Folded frames have a cost but no verdict.
 	if (what.verdicts && tree.func[i] >= what.functions) return UNSURE;
 	const wrapper = what.isTachyonPalette ? "" : wrapperState(tree, i, what.marks, what.isSwapped);
 	if (wrapper) return wrapper === "new" ? addedClass(tree, i, what) : removedClass(tree, i, what);
@@ -193,8 +194,8 @@ export function nodeClass(tree, i, what) {
 	return changeClass(tree, i, what, spent(BASE) * what.factor, spent(HEAD));
 }
 
-// The change of a frame's own time, to be marked in it: what it is, and the class of its colour;
-// null where there is none that is known, or where the colour tells of own time already.
+// The change of a frame's own time, to mark in it, and its colour class; null if it is unknown, or
+// if colours are by own time.
 export function ownChange(tree, i, what) {
 	if (!what.isDiff || what.isTachyonPalette || tree.inverted || tree.elided ||
 		!(what.by === "total" || what.by === "share")) return null;

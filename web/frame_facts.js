@@ -11,7 +11,7 @@ import {
 import { ownTime, pageNodeOf } from "./tree.js";
 import { changeWord, sumWord } from "./verdicts.js";
 
-// The path's own word: changed by self or by total is changed. null: not tested.
+// The path's own verdict: changed if its self or total did. null: not tested.
 function pathWord(data, tree, i, { self, total }) {
 	const { verdicts } = data;
 	if (!verdicts?.self.path || pageNodeOf(tree, i) === 0) return null;
@@ -23,10 +23,10 @@ function pathWord(data, tree, i, { self, total }) {
 	return best < 0 ? null : changeWord(data, best, delta);
 }
 
-// What a width is a share of, in layouts that are neither side.
+// The whole that a width is a share of, in layouts that are not of one side.
 const wholes = { union: "both sides", delta: "all change" };
 
-// Of node i of the picture that a flame graph shows, or of what stands beside it.
+// Facts of node i of a flame graph's picture or aside.
 export function nodeFacts(data, flame, i, isAside = false) {
 	const { tree, what } = flame.picture;
 	const { w, all, tree: drawn } = isAside ? flame.aside : flame.picture;
@@ -43,7 +43,7 @@ export function nodeFacts(data, flame, i, isAside = false) {
 		facts.isScaled = data.factor !== 1;
 		facts.change = data.header.scale.mode === "share" ? "By share" : "Change";
 		facts.self = compare(own(BASE), own(HEAD), data.factor);
-		// What is new has no cost in the base, whatever it wraps.
+		// New frames have no cost in the base, even if they wrap others.
 		facts.total = compare(facts.wrapper === "new" ? 0 : tree.total[BASE][i],
 			facts.wrapper === "removed" ? 0 : tree.total[HEAD][i], data.factor);
 		facts.removed = tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0;

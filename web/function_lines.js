@@ -16,7 +16,7 @@ const CONTEXT = 40; // lines aligned around those, so that an edit nearby is see
 const BODY = 400; // lines of a function that is counted as a whole
 const FEW_SAMPLES = 36; // fewer are too few for percentages
 
-// What each line of a function cost on one side: number -> {self, total}.
+// Costs of a function's lines on one side: number -> {self, total}.
 export function lineCosts({ lines }, f, side) {
 	const costs = new Map();
 	for (let i = lines.first[f]; i < lines.end[f]; i++) {
@@ -26,7 +26,7 @@ export function lineCosts({ lines }, f, side) {
 	return costs;
 }
 
-// How many samples a cost is made of; Infinity where costs are counted, not sampled.
+// Number of samples in a cost; Infinity if costs are counted.
 function sampleCount({ header, unit }, side, cost) {
 	const { counted, samples, sum } = header[side === BASE ? "base" : "head"] ?? {};
 	if (counted || (unit === "count" && header.metric !== "samples")) return Infinity;
@@ -37,21 +37,21 @@ export const isFew = (data, side, cost) => sampleCount(data, side, cost) < FEW_S
 
 const none = { self: 0, total: 0 };
 
-// Whether a function's cost is only known as a whole, on its first line, as counting has it.
+// Is a function's cost only known as a whole, on its first line, as in counted recordings?
 export function isWhole({ header, functions, lines, unit }, f) {
 	const end = lines.end[f];
 	return unit !== "ns" && header.metric !== "samples" && end === lines.first[f] + 1 &&
 		lines.number[end - 1] === functions.line[f];
 }
 
-// Stored lines of a function's file on one side, near those of the function: [{number, text, self,
-// total}].
+// Stored lines near a function on one side: [{number, text, self, total}].
 function storedLines(data, f, side, around) {
 	const { functions, chunks } = data;
 	const source = functions.source[side][f];
 	const stored = source ? chunks[source - 1] ?? [] : [];
 	const costs = lineCosts(data, f, side);
-	// The page knows where the function begins in the head only; so does a base without the head.
+	// The page has first lines for the head only, or for the base if the head lacks the
+	// function.
 	const begins = side === HEAD || !functions.ran[HEAD][f] || !costs.size;
 	const numbers = [...costs.keys(), ...(begins ? [functions.line[f]] : [])];
 	const first = Math.min(...numbers) - around;
@@ -67,17 +67,17 @@ const rowOf = (data, a, b) => ({
 	total: compare(a?.total ?? 0, b?.total ?? 0, data.factor),
 });
 
-// Pairs of lines in order, null where a side has none.
+// Pairs of lines in order, null if a side has none.
 export function alignLines(before, after) {
 	const pairs = alignTexts(before.map((l) => l.text), after.map((l) => l.text));
 	return pairs.map(([a, b]) => [before[a] ?? null, after[b] ?? null]);
 }
 
-// Whether lines are left out between two rows.
+// Are lines left out between two rows?
 export const isGap = (row, next) => ["a", "b"].some((side) =>
 	row[side] && next[side] && next[side].number !== row[side].number + 1);
 
-// Where the body of the definition in a row ends, by indentation.
+// End of the body of the definition in a row, by indentation.
 function bodyEnd(rows, from) {
 	const text = ({ a, b }) => (b ?? a).text, indent = (row) => text(row).search(/\S/);
 	let end = from + 1;
@@ -91,8 +91,8 @@ function bodyEnd(rows, from) {
 	return end;
 }
 
-// The rows near lines that cost something or changed, and those above them, which say how the
-// first begins.
+// The rows near lines with a cost or a change, and all above them, which decide how syntax
+// colouring starts.
 function nearCosts(data, f, all) {
 	const { line, ran } = data.functions;
 	const isFirst = ({ a, b }) => (ran[HEAD][f] ? b : a)?.number === line[f];
@@ -106,8 +106,8 @@ function nearCosts(data, f, all) {
 	return { above: all.slice(0, first), rows: end ? all.slice(first, end + AROUND) : [] };
 }
 
-// The lines of both versions of a function, aligned: {above, rows}. Rows of one side alone where
-// the other did not run it; null where it did, and its source was not recorded.
+// The aligned lines of both versions of a function: {above, rows}. Rows of one side only if the
+// other did not run it; null if it did, but its source was not recorded.
 export function alignedLines(data, f) {
 	const { source, ran } = data.functions;
 	if ([BASE, HEAD].some((side) => ran[side][f] && !source[side][f])) return null;
@@ -120,20 +120,20 @@ export function alignedLines(data, f) {
 	return data.alignedOf.get(f);
 }
 
-// The same of one side alone.
+// The same for one side.
 export function linesOfSide(data, f, side) {
 	const rows = storedLines(data, f, side, CONTEXT).map((line) =>
 		rowOf(data, side === BASE ? line : null, side === HEAD ? line : null));
 	return nearCosts(data, f, rows);
 }
 
-// Totals of functions in the whole recordings, as lines have them.
+// Total of a function in the whole recording, like those of lines.
 export function wholeTotal(data, f, side) {
 	data.wholeTotals ??= functionCosts(straightTree(data, null, null), data.functions.n).total;
 	return data.wholeTotals[side][f];
 }
 
-// The row with most of `weight`; null where no row has any.
+// The row with the largest `weight`; null if none has any.
 function mostOf(rows, weight) {
 	let best = null;
 	for (const row of rows)
@@ -144,13 +144,13 @@ function mostOf(rows, weight) {
 export const hottestRow = (rows, side, family) =>
 	mostOf(rows, (row) => row[family][side === BASE ? "base" : "head"]);
 
-// The row where most of a change lies: what grew if `delta` is positive, else what shrank.
+// The row with most of a change: the one that grew most if `delta` is positive, else the one that
+// shrank most.
 export const changedRow = (rows, family, delta) =>
 	mostOf(rows, (row) => row[family].delta * Math.sign(delta));
 
-// By what a function's lines are judged: by total, or where only its own time certainly changed by
-// that; "": its change is not certain, so no line of it is either. A page without verdicts judges
-// nothing.
+// Which cost of lines to compare: "total", or "self" if only the function's own time certainly
+// changed; "" without a certain change. Without verdicts "total".
 export function changedFamily({ verdicts, unjudged, functions: { ran } }, f) {
 	if (!verdicts || unjudged?.[f] || ran[BASE][f] !== ran[HEAD][f]) return "total";
 	if (verdicts.total.word[f] === CHANGED) return "total";
