@@ -12,7 +12,7 @@ import { breakable, el } from "./dom.js";
 import { formatShare } from "./format.js";
 import { showName } from "./labels.js";
 
-const MANY = 12; // number of benchmarks from which a search field is shown
+const MANY = 12; // from this number on, a search field is shown
 const WIDEST = 1, NARROWEST = 0.04; // changes at the ends of gauges
 
 function scaleOf(list) {

@@ -47,7 +47,7 @@ export function notesOf(b) {
 		.map((text) => text.replace(/(?<= |\[)-(?=\d)/g, "−"));
 }
 
-// the band above the picture
+// ---- the band above the picture ----
 
 function tell(header, list) {
 	const counts = new Map();

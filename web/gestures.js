@@ -10,7 +10,7 @@
 // on: {hover(event), leave(), tap(event), pan(dx, dy), zoom(x, y, factor), end()}, in pixels of the
 // window. pan and zoom return whether anything moved; end() is called when input has stopped.
 const SLOP = 5; // pixels that a press may move and still be a tap
-const REST = 160; // ms without a turn of the wheel
+const REST = 160; // ms without wheel events after which input has stopped
 const LINE = 16, TURN_MOST = 50,
 	PER_PIXEL = 0.01; // what a wheel's turn magnifies: exp(0.01 a pixel)
 

@@ -4,7 +4,7 @@
 // The common beginning and end are skipped. The rest is split at lines that occur exactly once in
 // each version, in the same order; small remainders are aligned exactly.
 
-const EXACT = 1 << 20; // cells of the table of an exact alignment
+const EXACT = 1 << 20; // maximum table size of an exact alignment, cells
 
 // Pairs [a, b] of a longest common subsequence, -1 where a side has none.
 function exact(before, after, a0, a1, b0, b1, out) {
@@ -24,14 +24,14 @@ function exact(before, after, a0, a1, b0, b1, out) {
 	}
 }
 
-// Line -> its place, -2 when it has several.
+// Line -> its place; -2 if it has several.
 function places(lines, from, to) {
 	const map = new Map();
 	for (let i = from; i < to; i++) map.set(lines[i], map.has(lines[i]) ? -2 : i);
 	return map;
 }
 
-// Lines that are unique on both sides, the longest run of them that is in order on both.
+// Lines that are unique on both sides: the longest run that is in order on both.
 function anchors(before, after, a0, a1, b0, b1) {
 	const other = places(after, b0, b1), pairs = [];
 	for (const [line, a] of places(before, a0, a1)) {
@@ -71,7 +71,8 @@ function align(before, after, a0, a1, b0, b1, out) {
 			a0 = a + 1;
 			b0 = b + 1;
 		}
-		// Behind the last unique line, or without one: too much to compare, so all of it changed.
+		// After the last unique line, or without one: too long to align, so all of it
+		// changed.
 		for (; a0 < a1; a0++) out.push([a0, -1]);
 		for (; b0 < b1; b0++) out.push([-1, b0]);
 	}

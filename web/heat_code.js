@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One line of source as elements: syntax colours, and underlines where samples were.
+// One line of source as elements: syntax colours, and underlines of sampled parts.
 //
 // Syntax colouring is not a parser: it knows strings, comments, numbers and keywords of Python and
 // of C-like languages, line by line, and remembers an open triple quote or comment at the end of a
@@ -13,7 +13,7 @@ const python = {
 		"False None True and as assert async await break class continue def del elif else " +
 		"except finally for from global if import in is lambda nonlocal not or pass raise " +
 		"return try while with yield"),
-	// Words that are keywords only where they begin such a line.
+	// Words that are keywords only at the start of such a line.
 	soft: /^\s*(match|case)\b\s*[^\s:=.,)].*:\s*(#.*)?$/u,
 	token: tokensOf(
 		/(?<note>#.*)/u,
@@ -21,7 +21,7 @@ const python = {
 		/(?<number>\d[\w.]*)/u,
 		/(?<word>[^\W\d]\w*)/u,
 		/(?<mark>@[\w.]+)/u),
-	ends: { '"""': '"""', "'''": "'''" }, // what is open after these ends with those
+	ends: { '"""': '"""', "'''": "'''" }, // opening token -> its closing token
 	names: ["def", "class"],
 };
 const cLike = {
@@ -47,7 +47,8 @@ const namesOfC =
 
 const languageOf = (file) => (namesOfC.test(file) ? cLike : python);
 
-// Ranges [from, to, class] of a line. `open` is what ends what it begins in, or "".
+// Ranges [from, to, class] of a line. `open` is the token that closes the string or comment at its
+// start, or "".
 function words(text, open, { keywords, soft, token, ends, names }) {
 	const out = [], softAt = soft?.test(text) ? text.search(/\S/u) : -1;
 	let at = 0;

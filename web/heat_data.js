@@ -67,7 +67,7 @@ function readList(columns, name, fields) {
 	return list;
 }
 
-// Where most of the cost is, or what changed most: see src/report/heatmap_hot.h.
+// The hottest lines, or the most changed functions: see src/report/heatmap_hot.h.
 function readHot(columns) {
 	if (!columns.has("hot.file")) return [];
 	const { file, line, n } = readList(columns, "hot", ["file", "line"]);
@@ -101,7 +101,7 @@ export async function loadHeat() {
 		ops: readList(columns, "op", ["file", "line", "name", "self", "total"]),
 		opcodes: { name: columns.strings("opcode.name"), base: columns.strings("opcode.base") },
 	};
-	// Files in which the change of some function is real; where nothing was judged, all of them.
+	// Files with a certainly changed function; all files if nothing was judged.
 	heat.isReal = (file) => !heat.judged || heat.files.changed[file] > 0;
 	heat.lineFunction = (file, line) => {
 		const from = heat.files.first[HEAD][file], to = from + heat.files.lines[HEAD][file];
@@ -120,7 +120,7 @@ function push(map, key, value) {
 	else map.set(key, [value]);
 }
 
-// Map from line number to {self, total, func} of a side.
+// Map of a side from line number to {self, total, func}.
 function linesOf(heat, file, side) {
 	const { first, lines } = heat.files, list = heat.lines[side];
 	const map = new Map();
@@ -137,14 +137,15 @@ function textOf(heat, file, side) {
 		.map((line) => line.replace(/\r$/, "")) : null;
 }
 
-// Lines to show of a file of which no text was recorded: those with a cost, or a function.
+// Lines to show of a file without recorded text: those with a cost, or a function.
 function bareRows(costs, starts) {
 	const numbers = new Set(starts);
 	for (const map of costs) for (const number of map.keys()) numbers.add(number);
 	return [...numbers].sort((a, b) => a - b);
 }
 
-// Rows of the listing: {number: [base, head], text, cost: [base, head]}; number 0: not there.
+// Rows of the listing: {number: [base, head], text, cost: [base, head]}; number 0: missing on that
+// side.
 function rowsOf(heat, file, costs, starts) {
 	const [before, after] = [BASE, HEAD].map((side) => textOf(heat, file, side));
 	const nothing = { self: 0, total: 0, func: -1 };

@@ -9,7 +9,7 @@ import { CodePainter } from "./heat_code.js";
 import { CHANGED, fileData } from "./heat_data.js";
 import { Minimap } from "./heat_minimap.js";
 
-const HOT = 3;   // lines around a hot one that "hot lines only" keeps
+const HOT = 3;   // lines kept around a hot one by "hot lines only"
 const verdicts = ["", "unsure", "same"];
 
 export class FileView {
@@ -128,13 +128,13 @@ export class FileView {
 		return row.cost[HEAD].func >= 0 ? row.cost[HEAD].func : row.cost[BASE].func;
 	}
 
-	// What a line weighs for its colour: in a judged diff only if its function's change is real.
+	// The verdict that colours a line, in a judged diff: that of its function.
 	verdict(row) {
 		const func = this.functionOf(row);
 		return this.heat.judged && func >= 0 ? this.heat.functions.verdict[func] : 0;
 	}
 
-	// What is known of a function's own cost, with the direction.
+	// The verdict on a function's own cost, with its direction.
 	verdictOf(f) {
 		const { functions } = this.heat;
 		const { delta } = this.app.scale.compare(functions.self[BASE][f], functions.self[HEAD][f]);
@@ -315,7 +315,7 @@ export class FileView {
 		return out;
 	}
 
-	// The function that a line of this file is of; pages of other files know theirs.
+	// Name of the function of a line; "" if it is unknown, as in other files.
 	functionAt(file, line) {
 		const func = this.app.heat.lineFunction(file, line);
 		return func >= 0 ? this.heat.functions.name[func] : "";
@@ -380,7 +380,7 @@ export class FileView {
 		return this.data.rows.find((row) => row.number[side] === line) ?? null;
 	}
 
-	// Every click shows the line again, also when the address is there already.
+	// Every click scrolls to the line, even if the address does not change.
 	follow(event, row, side) {
 		if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
 		event.preventDefault();

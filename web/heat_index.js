@@ -13,12 +13,12 @@ const groups = [
 	{ name: "Installed packages", open: false },
 	{ name: "Other", open: false },
 ];
-// Part of a sum's change that must be certain.
+// Minimum part of a sum's change that must be certain.
 const MOST = 0.5;
 const FOLDER =
 	"M2.5 5.5a1 1 0 0 1 1-1h4l1.5 2h7.5a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1h-13a1 1 0 0 1-1-1z";
 
-// Folders of files as a tree; a folder that only holds a folder becomes one with it.
+// Folders of files as a tree; a folder that only contains a folder is merged with it.
 function folders(heat, files) {
 	const root = { name: "", folders: new Map(), files: [] };
 	for (const f of files) {
@@ -81,7 +81,7 @@ export class IndexView {
 		this.update();
 	}
 
-	// Where to look first: the hottest lines and the hottest file; of a diff what changed most.
+	// The list at the top: the hottest lines and the hottest file, or what changed most.
 	hottest() {
 		const { heat, app } = this, { hot, files, isDiff } = heat;
 		if (!files.n) return null;
@@ -196,7 +196,7 @@ export class IndexView {
 			}, el("span", {}, "File"), ...words.map((w) => el("span", { class: "num" }, w)));
 	}
 
-	// What has no file, so that everything adds up to the whole.
+	// The cost without a file, so that the sum is the whole.
 	rest() {
 		const { files, sum } = this.heat;
 		const self = [BASE, HEAD].map((side) => sum[side] -
@@ -278,8 +278,8 @@ export class IndexView {
 				f));
 	}
 
-	// Self costs add up; of totals only the largest is certain, so a folder shows none. A sum has a
-	// direction where files that certainly changed make most of it.
+	// Self costs add up; totals overlap, so a folder shows none. A sum has a direction if files
+	// that certainly changed make up most of it.
 	sum(list) {
 		const { heat: { files, isReal }, app: { scale } } = this;
 		const add = (some) => [BASE, HEAD].map((side) =>

@@ -7,7 +7,7 @@ export class Minimap {
 	constructor(view) {
 		this.page = view;
 		this.canvas = el("canvas", { class: "minimap", "aria-hidden": "true" });
-		this.picture = el("canvas", {}); // without what is in view
+		this.picture = el("canvas", {}); // without the visible part
 		const drag = (event) => this.scrollTo(event);
 		this.canvas.addEventListener("pointerdown", (event) => {
 			this.canvas.setPointerCapture(event.pointerId);
@@ -24,7 +24,7 @@ export class Minimap {
 			scroller.clientHeight / 2;
 	}
 
-	// Colours of the rows' heat, as the style sheet has them.
+	// Colours of the rows' heat, from the style sheet.
 	colors() {
 		const style = getComputedStyle(document.documentElement);
 		return (name) => style.getPropertyValue(`--${name}`).trim();

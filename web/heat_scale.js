@@ -23,7 +23,7 @@ export function changeStep(delta, most) {
 	return delta > 0 ? step : -step;
 }
 
-// Costs of something, {self: [base, head], total: [...]}, by the cost that is looked at.
+// Formats costs {self: [base, head], total: [...]} by the chosen cost.
 export class Scale {
 	constructor(heat) {
 		this.heat = heat;
@@ -37,21 +37,21 @@ export class Scale {
 	compare(base, head) {
 		return compare(base, head, this.heat.factor);
 	}
-	// Why a change is not after − before; "" where it is.
+	// Explains why a change is not after − before; "" if it is.
 	get hint() {
 		return this.heat.isDiff ? scaleHint(this.heat.factor, this.heat.header.scale) : "";
 	}
 	change(c) {
 		return c.delta ? `${c.delta > 0 ? "▲" : "▼"} ${formatChange(c.delta, this.heat.unit)}` : "";
 	}
-	// Class of a change: what cannot be told from noise has no hue.
+	// CSS class of a change; none for noise.
 	tone(c, real) {
 		return !real || !c.delta ? "" : c.delta > 0 ? "more" : "less";
 	}
 	percent(c) {
 		return c.ratio === null ? (c.head ? "new" : "") : formatPercentChange(c.ratio);
 	}
-	// What is compared to colour something: its cost, or how much more that is than before.
+	// Value that decides a colour: the cost, or its increase.
 	weight(costs) {
 		const [base, head] = costs;
 		return this.heat.isDiff ? head - this.heat.factor * base : head;
@@ -59,7 +59,7 @@ export class Scale {
 	step(weight, most) {
 		return this.heat.isDiff ? changeStep(weight, most) : heatStep(weight, most);
 	}
-	// Class of a step: h3, or m2 for more and l2 for less.
+	// CSS class of a step: h3, or m2 for more and l2 for less.
 	name(step) {
 		return !step ? "" : !this.heat.isDiff ? `h${step}` : step > 0 ? `m${step}` : `l${-step}`;
 	}

@@ -51,7 +51,8 @@ class App {
 
 	// ---- addresses ----
 
-	// A file, and perhaps a line of it; null: the list of files. Lines of the base end in "b".
+	// Address of a file, and optionally a line of it; null: the list of files. Lines of the
+	// base end in "b".
 	link(file, line, side = HEAD) {
 		const at = line ? `L${line}${side === HEAD ? "" : "b"}` : "";
 		if (this.mode === "all") return file === null ? "#" : `#f${file}${at}`;
@@ -66,7 +67,7 @@ class App {
 		return { file, line: m[2] ? +m[2] : 0, side: m[3] ? 0 : HEAD };
 	}
 
-	// Change the address without a new entry for each line that was looked at.
+	// Change the address without adding a history entry.
 	setPlace(file, line, side) {
 		history.replaceState(null, "",
 			this.mode === "all" ? this.link(file, line, side) :
@@ -163,7 +164,7 @@ class App {
 
 	listen() {
 		addEventListener("popstate",
-			() => this.route()); // browsers tell of a changed hash by this one, too
+			() => this.route()); // browsers also send this when the hash changes
 		addEventListener("pointerdown",
 			(event) => !event.target.closest("#menu, .jump") && this.closeMenu());
 		document.getElementById("help-open").addEventListener("click", () => this.help());

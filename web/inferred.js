@@ -10,19 +10,19 @@ export const howWords = {
 	name: "unique name", neighbourhood: "same callers and callees", mapped: "mapped",
 };
 
-// By what the other side's code says of a function that only one side ran: nothing, not there,
-// there.
+// Words for a function that only one side ran, by what is known of the other side's code: nothing,
+// not there, there.
 const stateWords = {
 	new: ["new or newly called", "new", "newly called"],
 	removed: ["gone or no longer called", "gone", "no longer called"],
 };
 
-// What a function is that has that state, "new" or "removed".
+// Word for a function of a state, "new" or "removed".
 export function stateWord({ functions }, f, state) {
 	return stateWords[state][functions.presence?.[f] ?? 0];
 }
 
-// The same in place of a percentage: the words only where they are known.
+// The same in place of a percentage: the word only if it is known.
 export function stateRatio({ functions }, f, state) {
 	return functions.presence?.[f] === 1 ? stateWords[state][1] : state === "new" ? "from 0" :
 		"to 0";
@@ -30,8 +30,8 @@ export function stateRatio({ functions }, f, state) {
 
 const key = (name, file) => `${name}\n${file}`;
 
-// Links by the page's function; under rules for names those of functions that kept theirs. A page
-// names functions as the head does; swapped, that is `from`.
+// Links by the page's function; with name rules only those of functions that kept their names. A
+// page names functions as in the head; with sides swapped, as in `from`.
 export function linksByFunction(data) {
 	if (data.linksOf) return data.linksOf;
 	const { functions } = data;
@@ -45,7 +45,7 @@ export function linksByFunction(data) {
 	return data.linksOf;
 }
 
-// The function that most of a new one's code was in, by name; "" where there is none.
+// Name of the function from which most of a new one's code came; "" if there is none.
 export function originOf(data, f) {
 	data.splitOf ??= new Map((data.isSwapped ? [] : data.header.splits ?? [])
 		.map(({ name, file, from_name: from }) => [key(name, file), from]));
@@ -53,15 +53,14 @@ export function originOf(data, f) {
 	return data.splitOf.get(key(names[f], files[file[f]])) ?? "";
 }
 
-// Shifts by the node below which the cost moved. Nodes have the page's numbers, so none under rules
-// for names.
+// The shift of cost below a node. Nodes are numbered as in the page, so there is none with name
+// rules.
 export function shiftAt(data, node) {
 	if (data.original) return null;
 	return (data.header.shifts ?? []).find((shift) => shift.node + 1 === node) ?? null;
 }
 
-// Which wrapper node i is: "new", "removed", "" when it is none. A new wrapper's base is what it
-// wraps.
+// Is node i a wrapper: "new", "removed", or "". A new wrapper's base is the code that it wraps.
 export function wrapperState(tree, i, marks, isSwapped) {
 	if (!marks || marks[pageNodeOf(tree, i)] !== WRAPPER) return "";
 	const hasBoth = tree.total[BASE][i] > 0 && tree.total[HEAD][i] > 0;
@@ -69,7 +68,7 @@ export function wrapperState(tree, i, marks, isSwapped) {
 	return tree.total[HEAD][i] > 0 ? "new" : "removed";
 }
 
-// Flags of functions whose cost only moved, wherever they are called; null: there are none.
+// Flags of functions whose cost only moved, on all their paths; null: none.
 export function movedFunctions(data) {
 	const { marks, func, self: [base, head], functions } = data;
 	if (!marks || data.moved) return data.moved ?? null;

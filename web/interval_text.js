@@ -13,18 +13,18 @@ function exchanged(c, below, above, factor) {
 	return [high, low].map((end) => c.expected * (was.expected / (was.expected + end) - 1));
 }
 
-// c: what compare says of the function; null when there is no interval.
+// c: result of compare for the function. null if there is no interval.
 export function intervalOf({ below, above }, f, c, data) {
 	if (below[f] < 0 || above[f] < 0) return null;
 	const ends = data.isSwapped
 		? exchanged(c, below[f], above[f], data.factor)
 		: [c.delta - below[f], c.delta + above[f]];
-	// Nothing falls by more than all of it.
+	// A cost cannot fall by more than itself.
 	return ends && [Math.max(ends[0], -c.expected), ends[1]];
 }
 
-// The interval beside a change, "" where there is none: how far it reaches to its farther side; of
-// what certainly changed its end towards 0 where that would seem to hold 0.
+// The interval beside a change, "" if there is none: the length of its longer side, or for a
+// certain change the end nearer to 0 if ± would seem to include 0.
 export function intervalText(family, f, c, data) {
 	const ends = intervalOf(family, f, c, data);
 	if (!ends) return "";

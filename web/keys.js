@@ -68,7 +68,7 @@ const groups = [
 	]],
 ];
 
-// What pointers do to the flame graph.
+// Help on pointers in the flame graph.
 const handles = [
 	["click", "zoom to a frame (or double click)"],
 	["right button", "menu of a frame: copy, open, hide, only this"], ["drag", "pan"],

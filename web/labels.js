@@ -5,13 +5,13 @@
 
 const odd = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-// A name fit for one line.
+// A name in printable form, on one line.
 export function showName(name) {
 	if (!name) return "(no name)";
 	return (name.length > 400 ? `${name.slice(0, 400)}…` : name).replace(odd, "\ufffd");
 }
 
-// Text of a known width, shortened until it fits; "" when less than two letters would stay.
+// Text of a known width, cut to fit; "" if less than two letters would remain.
 export function cutText(ctx, text, width, room) {
 	let keep = Math.floor((room / width) * text.length);
 	for (; keep >= 2; keep--) {
@@ -28,7 +28,7 @@ export function fitText(ctx, text, room) {
 
 const closing = { "(": ")", "<": ">", "[": "]", "{": "}" };
 
-// Where the last component of a name begins, outside of brackets; 0: there is but one.
+// Start of the last component of a name, outside of brackets; 0 if there is only one.
 export function lastComponent(name) {
 	const open = [];
 	let from = 0;
@@ -41,14 +41,14 @@ export function lastComponent(name) {
 	return from;
 }
 
-// A name in two parts of a line, of which the first gives way: for lists.
+// A name in two parts, the first of which is cut in narrow lists.
 export function splitName(name) {
 	const at = lastComponent(name);
 	return [name.slice(0, at), name.slice(at)];
 }
 
-// Names of a list in two parts of a line each, of which the first gives way: what a name shares
-// with another one, up to the last separator in that.
+// Names of a list in two parts each, the first of which is cut if narrow: the prefix shared with
+// another name, up to its last separator.
 export function splitNames(names) {
 	const order = [...names.keys()].sort((a, b) => (names[a] < names[b] ? -1 : 1));
 	const shared = (a, b) => {
@@ -67,7 +67,7 @@ export function splitNames(names) {
 	return parts;
 }
 
-// A name that is too long for the room: its last component, or what fits of that.
+// A name cut to fit: its last component, or as much of it as fits.
 export function fitName(ctx, name, room) {
 	const from = lastComponent(name), last = name.slice(from);
 	const whole = from > 0 ? `…${last}` : last;

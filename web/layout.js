@@ -7,7 +7,7 @@
 import { Silhouette } from "./narrow_frames.js";
 
 export const MIN_WIDTH = 0.5;
-const OVER = 2; // pixels that a box may reach beyond its view
+const OVER = 2; // pixels by which a box may exceed its view
 
 // A view is {picture, left, span} in values and {offset, width} in pixels.
 function addView(view, layout) {
@@ -15,13 +15,13 @@ function addView(view, layout) {
 	const { n, end, parent, depth } = tree;
 	const { offset, width } = view;
 	const scale = width / view.span;
-	// next[d]: where the next frame of row d begins, in values.
+	// next[d]: left edge of the next frame of row d, in values.
 	const next = new Float64Array(tree.deepest + 2);
 	for (let i = 0; i < n;) {
 		const row = depth[i], x = next[row];
 		const left = (x - view.left) * scale;
 		if (left >= width) {
-			// So are all that follow it below the same caller.
+			// So are all later callees of the same caller.
 			i = i > 0 ? end[parent[i]] : n;
 			continue;
 		}
@@ -43,7 +43,7 @@ function addView(view, layout) {
 	}
 }
 
-// {boxes, callers first; shadow; deepest row}
+// Layout of views: {boxes, callers first; shadow; deepest row}.
 export function layOut(views, width) {
 	const layout = { views, width, boxes: [], deepest: 0, shadow: new Silhouette(width) };
 	for (const view of views) if (view.picture.all > 0) addView(view, layout);
@@ -52,7 +52,7 @@ export function layOut(views, width) {
 
 const same = ["picture", "left", "span", "offset", "width"];
 
-// Whether a layout is of these views.
+// Does a layout belong to these views?
 export function isLaidOut(layout, views, width) {
 	return layout !== null && layout.width === width && layout.views.length === views.length &&
 		views.every((view, k) => same.every((key) => view[key] === layout.views[k][key]));

@@ -28,17 +28,17 @@ import { isPartOfSum } from "./frame_colour.js";
 
 const OWN = 0; // src/profile/origin.h
 const WRAPPER = 2; // a mark
-// Part of a change that must be neither below in other places, nor spread.
+// Minimum part of a change that is not below other places, and in one place.
 const MOST = 0.5;
-// Part of the run.
+// Minimum part of the run of a script.
 const NEARLY_ALL = 0.9;
 
-// What the run certainly became leads.
+// Groups in order: the run's certain direction first.
 const groupsOf = ({ header }) =>
 	(header?.verdict?.word === "faster" ? ["faster", "slower", "gone", "new"] :
 		["slower", "faster", "new", "gone"]);
 
-// Flags of functions; where all code is foreign all of it is the program's own.
+// Flags of the program's own functions; all if all code is foreign.
 export function ownFlags(data) {
 	if (data.own) return data.own;
 	const { functions } = data;
@@ -51,7 +51,7 @@ function isCertain(data, family, f) {
 	return data.verdicts[family].word[f] === CHANGED && !data.unjudged?.[f];
 }
 
-// Functions that only one side has between others that both have.
+// Functions that are wrappers: only on one side, between functions on both.
 function findWrappers({ func }, { marks }) {
 	const found = new Set();
 	if (!marks) return found;
@@ -60,7 +60,7 @@ function findWrappers({ func }, { marks }) {
 	return found;
 }
 
-// Which functions may be a place: +1 for those that cost more in all, -1 for less, 0 for none.
+// Directions of functions that may be a place: +1 costs more in all, -1 less, 0 for others.
 function waysOf(tree, data, costs) {
 	const { loads } = data.functions, wrappers = findWrappers(tree, data);
 	return Int8Array.from({ length: data.functions.n }, (_, f) =>
@@ -68,9 +68,9 @@ function waysOf(tree, data, costs) {
 			Math.sign(costs.total[HEAD][f] - data.factor * costs.total[BASE][f]) : 0));
 }
 
-// Nodes that are places of a change, of their functions' totals, and what of it is of functions'
-// own places. What places below are about is summed up by row: nodes come backwards, so a row's sum
-// is of one caller's callees.
+// Finds the nodes that are places of a change in total, and how much of it is at own functions'
+// places. The changes at places below are summed by row: nodes are visited backwards, so a row's
+// sum belongs to one caller's callees.
 function findPlaces(tree, data, ways, own) {
 	const { n, func, depth, total } = tree, { factor } = data;
 	const parts = new Float64Array(data.functions.n);
@@ -151,14 +151,14 @@ function chooseFunctions(tree, data, costs, outermost, ways, own) {
 	return { byTotal, byOwn };
 }
 
-// Code at the top of a module that is nearly the whole run: its name says nothing.
+// Is it top-level code of a module that is nearly the whole run? Its name is not informative.
 export function isScript({ functions }, tree, { total }, f) {
 	return functions.names[f] === "<module>" &&
 		[BASE, HEAD].every((side) => total[side][f] >= NEARLY_ALL * tree.total[side][0]);
 }
 
-// As chooseFunctions. Where no own function but a script is listed, libraries are listed as if they
-// were own code: the script would stand for all of their changes.
+// Like chooseFunctions. If the only own function listed is a script, libraries are listed like own
+// code: otherwise the script would stand for all of their changes.
 function chooseBeyondScript(tree, data, costs, outermost, ways) {
 	const own = ownFlags(data), chosen = chooseFunctions(tree, data, costs, outermost, ways, own);
 	const listed = (f) => own[f] && (chosen.byTotal.has(f) || chosen.byOwn[f]);
@@ -172,8 +172,7 @@ function groupOf(data, f, delta) {
 	return state === "new" ? "new" : state === "removed" ? "gone" : verdictOn(delta);
 }
 
-// The cost of a function with its callees; null where it would be written like that of its own
-// time.
+// The cost of a function with its callees; null if it would be printed like its own.
 export function wholeOf({ factor, unit }, { total }, { f, change }) {
 	const whole = compare(total[BASE][f], total[HEAD][f], factor);
 	return formatPair(whole, unit) === formatPair(change, unit) ? null : whole;
@@ -182,7 +181,7 @@ export function wholeOf({ factor, unit }, { total }, { f, change }) {
 // A function that changed, {f, change, family, node, leaf, isImport}. Node and leaf are computed on
 // demand, since most are never needed.
 class Change {
-	// places: those that its total represents; none for a change of own time.
+	// places: those represented by its total; none for a change of own time.
 	constructor(of, f, places) {
 		const { costs, data: { factor } } = of, family = places ? "total" : "self";
 		const change = compare(costs[family][BASE][f], costs[family][HEAD][f], factor);
@@ -219,11 +218,11 @@ class Change {
 	get ofLeaf() {
 		return this.leaf < 0 ? null : new Change(this.of, this.leaf, null);
 	}
-	// Its cost with callees, where only its own time changed and that is less; else null.
+	// Its cost with callees, if only its own time changed and that is less; else null.
 	get whole() {
 		return this.places ? null : wholeOf(this.of.data, this.of.costs, this);
 	}
-	// Code of a module that is loaded.
+	// Is it code of a module that is loaded?
 	get isImport() {
 		const { of: { tree, data: { functions } } } = this;
 		return functions.names[this.f] === "<module>" &&
@@ -255,7 +254,7 @@ export function findChanges(tree, data, costsOf) {
 	return found;
 }
 
-// A list without imports whose cost only moved, where there are several, and those: they are one
+// Splits a list into changes and imports whose cost only moved, if there are several: these are one
 // line of the list.
 export function splitMovedImports(data, list) {
 	const moved = movedFunctions(data);
@@ -264,18 +263,18 @@ export function splitMovedImports(data, list) {
 	return imports.length > 1 ? [list.filter((entry) => !isMoved(entry)), imports] : [list, []];
 }
 
-// What it is called: code of a module says what imports it.
+// Name of a change: for code of a module, its import.
 export function nameOfChange(data, { f, isImport }) {
 	return isImport ? importName(data, f) : showName(data.functions.names[f]);
 }
 
-// That and by how much it changed.
+// Its name and by how much it changed.
 export function sayChange(data, entry) {
 	const change = `${nameOfChange(data, entry)} ${formatChange(entry.change.delta, data.unit)}`;
 	return entry.whole ? `${change} of own ${noun(data.header)}` : change;
 }
 
-// All of them in the order in which they are listed.
+// All changes, in the order of the list.
 export function listChanges(found) {
 	return Object.values(found).flat();
 }

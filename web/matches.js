@@ -15,7 +15,7 @@ function place(name, file) {
 		file && el("span", { class: "place" }, showName(file))];
 }
 
-// A word of a shell's command line.
+// Quote a word for a shell.
 function quote(text) {
 	return /^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -37,8 +37,8 @@ export class Matches {
 				"No renamed or moved functions: functions are matched by name and file."));
 	}
 
-	// What makes the comparison without a link; --map names functions as recorded on the base and
-	// the head.
+	// The option that makes the comparison without a link; --map names functions as recorded on
+	// the base and the head.
 	veto(link) {
 		const { isSwapped } = this.model.data;
 		const [name, file] = isSwapped ? [link.name, link.file] : [link.from_name, link.from_file];
@@ -91,7 +91,7 @@ export class Matches {
 		];
 	}
 
-	// Nodes of the page as it was loaded.
+	// Link to a node of the page as it was loaded.
 	nodeLink(node) {
 		const { model } = this;
 		const { loaded } = model;

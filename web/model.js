@@ -32,13 +32,13 @@ export class Model {
 		if (zoomHash) this.resolveZoom(zoomHash);
 	}
 
-	// The data as the rules for names make it.
+	// Apply the name rules to the data.
 	takeData(rules) {
 		this.data = transform(this.loaded, rules);
 		this.modules = this.data.functions.files.map(moduleOf);
 	}
 
-	// Sides or names changed.
+	// Start again after sides or names changed.
 	renew(rules) {
 		this.takeData(rules);
 		this.trees.forget();
@@ -68,7 +68,7 @@ export class Model {
 		return this.trees.upright();
 	}
 
-	// The side that gives frames their width.
+	// The side that determines widths.
 	widthSide() {
 		const { show, layout } = this.state;
 		if (show === "base" || this.isElided()) return BASE;
@@ -76,8 +76,9 @@ export class Model {
 		return HEAD;
 	}
 
-	// Share and significance are a diff's; significance is known where somebody judged. Not chosen,
-	// it is what shows where a diff changed; CPython's palette is of own time.
+	// How to colour: as chosen, if possible. Share needs a diff, significance a judged one.
+	// Diffs are by default coloured by total, which shows where they changed; CPython's palette
+	// is by own time.
 	colourMode() {
 		const { data, state: { by, show } } = this;
 		const isDiff = data.isDiff && show === "diff";
@@ -86,7 +87,7 @@ export class Model {
 		return isDiff && data.header.palette !== "tachyon" ? "total" : "self";
 	}
 
-	// What a picture of the state is about; nodeClass() and the legend go by it.
+	// Description of the state's picture, used by nodeClass() and the legend.
 	describe() {
 		const { state, data } = this;
 		const whole = this.trees.shownWhole();
@@ -105,8 +106,8 @@ export class Model {
 		};
 	}
 
-	// A wrapper's total, or one that was recorded, is known for the whole recordings only;
-	// filtered, it is what is drawn of it.
+	// Costs of all functions. Totals of wrappers, and recorded ones, are only known for the
+	// whole recordings; with filters they are those drawn.
 	costsOfAll(straight) {
 		const { data, loaded, state } = this;
 		const costs = functionCosts(straight, data.functions.n);
@@ -117,7 +118,8 @@ export class Model {
 		return costs;
 	}
 
-	// Costs of functions in the shown tree, computed on first use: a picture needs none.
+	// Costs of functions in the shown tree, computed on first use: the picture does not need
+	// them.
 	get costs() {
 		this.prepare();
 		return this.knownCosts;
@@ -129,14 +131,14 @@ export class Model {
 			functionCosts(this.costsOf, this.data.functions.n);
 	}
 
-	// Sums and changes of the state; what its picture is about.
+	// Update trees, costs and the description of the picture.
 	update() {
 		const { data } = this;
 		const bench = chosenBenchmark(this);
 		if (bench && data.verdicts) data.verdicts = verdictsWithin(data, bench);
 		const what = this.describe();
 		const tree = this.trees.shown();
-		// Another layout or view of the same tree needs no new sums.
+		// Another layout or view of the same tree needs no new costs.
 		const upright = this.upright(), straight = this.trees.straight();
 		this.isStraight = upright === straight;
 		if (this.costsOf !== upright) this.knownCosts = null;
@@ -166,25 +168,25 @@ export class Model {
 			() => saved.tree);
 	}
 
-	// The changes that are listed; null: nothing was judged.
+	// The listed changes; null if nothing was judged.
 	listed() {
 		return this.changes && this.state.own ? ownChanges(this.data, this.changes) : this.changes;
 	}
 
-	// The path to a node of the straight tree, in the tree that is drawn.
+	// The path to a node of the straight tree, in the tree as drawn.
 	pathTo(node) {
 		const { folded } = this.trees;
 		return folded ? pathOf(folded.tree, folded.nodeOf[node]) :
 			pathOf(this.trees.straight(), node);
 	}
 
-	// Whether only the base has a node of the straight tree.
+	// Is a node of the straight tree only in the base?
 	isGone(node) {
 		return isRemoved(this.trees.straight(), node);
 	}
 
-	// The function that the sandwich and the source are about: chosen, or else the one with most
-	// time of its own.
+	// The function shown in the sandwich and the source view: chosen, or else the one with most
+	// own time.
 	middle() {
 		const { middle } = this.state;
 		if (middle >= 0) return middle;

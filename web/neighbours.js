@@ -27,7 +27,7 @@ function sibling({ tree, w }, node, step) {
 	return -1;
 }
 
-// The frame that an arrow key leads to, as the frames are drawn: `up` has the roots at the bottom.
+// The frame in the direction of an arrow key, as drawn: `up` has the roots at the bottom.
 export function neighbour(picture, node, key, up) {
 	if (key === "ArrowLeft" || key === "ArrowRight")
 		return sibling(picture, node, key === "ArrowRight" ? 1 : -1);
@@ -35,10 +35,10 @@ export function neighbour(picture, node, key, up) {
 	return isToCaller ? Math.max(0, picture.tree.parent[node]) : widestChild(picture, node);
 }
 
-// Share of all change below which a frame's own change is not worth a step.
+// Minimum own change of a frame to step to, as a share of all change.
 const LEAST_CHANGE = 1 / 1000;
 
-// Nodes whose own time changed and that have width, the biggest change first.
+// Visible nodes whose own time changed, the biggest change first.
 export function changedNodes({ tree, w, what }) {
 	const size = (i) => Math.abs(ownTime(tree, HEAD, i) - ownTime(tree, BASE, i) * what.factor);
 	const isOwn = (i) => !tree.inverted || tree.depth[i] === 1;
@@ -50,7 +50,7 @@ export function changedNodes({ tree, w, what }) {
 	return nodes.sort((a, b) => size(b) - size(a) || a - b);
 }
 
-// Nodes of matched functions that have width, widest first.
+// Visible nodes of matched functions, widest first.
 export function matchingNodes({ tree, w }, matched) {
 	const nodes = [];
 	for (let i = 1; i < tree.n; i++) if (matched[tree.func[i]] && w[i] > 0) nodes.push(i);

@@ -20,7 +20,7 @@ class Sums {
 		sum[HEAD] += head;
 		this.of.set(name, sum);
 	}
-	// [[name, [base, head]]], what costs most first.
+	// [[name, [base, head]]], costliest first.
 	list() {
 		return [...this.of].filter(([, s]) => s[BASE] > 0 || s[HEAD] > 0)
 			.sort(([a, s], [b, t]) => Math.max(...t) - Math.max(...s) || a - b);
@@ -32,7 +32,7 @@ function addNode(sums, ops, i) {
 		sums.add(ops.name[r], ops.total[BASE][r], ops.total[HEAD][r]);
 }
 
-// What the caller `node` was at while it called, for the part of its calls that one leaf is.
+// Add the instructions of caller `node` during its calls, for the part that belongs to one leaf.
 function addCaller(sums, ops, node, leaf) {
 	const below = [0, 0];
 	for (let r = ops.first[node]; r < ops.first[node + 1]; r++)
@@ -43,7 +43,7 @@ function addCaller(sums, ops, node, leaf) {
 			(ops.total[HEAD][r] - ops.self[HEAD][r]) * part[HEAD]);
 }
 
-// Sums over all leaves that were reached through the chain of callers that node i stands for.
+// Add up all leaves that were reached through the chain of callers of node i.
 function addInverted(sums, data, tree, i) {
 	const { opcodes: ops, func, parent, n } = data;
 	const chain = [];
@@ -89,14 +89,14 @@ export function opcodesOfLines(data, f) {
 	return new Map([...lines].map(([line, sums]) => [line, sums.list()]));
 }
 
-// A specialised instruction is shown with what it is a form of.
+// A specialised instruction is shown with its base.
 function nameCell(ops, name) {
 	const [text, base] = ops.names[name];
 	return el("th", { scope: "row" }, el("code", {}, text),
 		text !== base && el("small", { title: "specialised form of" }, ` ${base}`));
 }
 
-// The part of a tooltip; null where there is nothing to say.
+// The tooltip's part on instructions; null if there are none.
 export function opcodeBox(data, tree, i, what) {
 	const list = opcodesOfNode(data, tree, i);
 	if (!list.length) return null;
@@ -117,7 +117,7 @@ export function opcodeBox(data, tree, i, what) {
 	return el("table", { class: "opcodes" }, el("caption", {}, "Instructions"), ...rows);
 }
 
-// The instructions of one line in a few words.
+// Short text on the instructions of one line.
 export function opcodeWords(data, list, side) {
 	const all = (list ?? []).reduce((sum, [, s]) => sum + s[side], 0);
 	if (!all) return "";

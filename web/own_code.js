@@ -8,13 +8,13 @@ export function originWord(data, f) {
 	return ownFlags(data)[f] ? "" : words[data.functions.origin[f]];
 }
 
-// Whether there is own code, and other.
+// Is there both own and other code?
 export function hasBoth(data) {
 	const own = ownFlags(data).subarray(0, data.functions.n);
 	return own.includes(1) && own.includes(0);
 }
 
-// What listed_changes.js found, as far as it is of the own code.
+// The changes found by listed_changes.js in the program's own code.
 export function ownChanges(data, found) {
 	const own = ownFlags(data);
 	return Object.fromEntries(

@@ -5,7 +5,7 @@ import { showLegend } from "./controls.js";
 import { forcePalette } from "./forced_colors.js";
 
 const $ = (id) => document.getElementById(id);
-const NARROW = 900; // windows below it show the sidebar over the picture
+const NARROW = 900; // narrower windows show the sidebar over the picture
 const PAPER_WIDTH = 1040;
 const PAPER_LONGEST = 4000;
 const SIDE_LEAST = 200, SIDE_MOST = 640, SIDE_STEP = 16;
@@ -22,7 +22,7 @@ export function toggleSidebar(app, on) {
 	if (app.flame.picture) app.flame.settle();
 }
 
-// The picture, where the sidebar lies over it.
+// Show the picture if the sidebar covers it.
 export function uncover(app) {
 	if (innerWidth < NARROW && !$("app").classList.contains("no-side")) toggleSidebar(app, false);
 }

@@ -17,12 +17,12 @@ export const ROW = 21;
 export const FONT_SIZE = 12;
 export const FONT_FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 export const FONT = `${FONT_SIZE}px ${FONT_FAMILY}`;
-const SMALL_FONT = `10px ${FONT_FAMILY}`; // where a name has no room otherwise
-const GLYPH = 9; // pixels of a glyph
-const HATCH = 9; // pixels between the lines of what cannot be told
+const SMALL_FONT = `10px ${FONT_FAMILY}`; // for names that do not fit otherwise
+const GLYPH = 9; // width of a glyph, pixels
+const HATCH = 9; // pixels between the hatching lines of unsure frames
 const MARK =
 	3; // pixels below the text, for the mark of own change and what a plate leaves of a texture
-const DASH = 3; // pixels of a dash of a mark that is certain only together with others
+const DASH = 3; // length of dashes in an underline that is certain only together with others, pixels
 
 function fillBox(ctx, left, y, px) {
 	if (px < 6) {
@@ -34,7 +34,7 @@ function fillBox(ctx, left, y, px) {
 	ctx.fill();
 }
 
-// Thin slanted lines: neither a change nor none, or one that is certain only together with others.
+// Thin slanted lines: unsure, or certain only together with others.
 function hatchBox(ctx, left, y, px, colour) {
 	const from = Math.max(left, 0), to = Math.min(left + px, from + 4096);
 	ctx.strokeStyle = colour;
@@ -48,13 +48,13 @@ function hatchBox(ctx, left, y, px, colour) {
 	ctx.stroke();
 }
 
-// The colour of such lines on a frame; null: it has none.
+// The colour of such lines on a frame; null: none.
 function linesOf(colour, isPale, palette) {
 	if (isTogether(colour)) return palette.linesOf(colour, isPale);
 	return colour === UNSURE ? palette.quiet : colour === NEW_UNSURE ? palette.removed : null;
 }
 
-// How edges look: what is new or moved is dotted.
+// Style of edges: dotted if new or moved.
 function edgeOf(colour, palette) {
 	switch (solidOf(colour)) {
 	case NEW: return [palette.inkOf(NEW), true];
@@ -127,7 +127,7 @@ export class Painter {
 		if (i > 0 && !hollow && colour !== REMOVED) this.mark(ctx, box, colour, px, palette);
 		if (px > 4) paintEdge(ctx, colour, left, y, px, palette);
 		if (px > 24) {
-			// What does not match is so pale that it takes the page's ink.
+			// Frames that do not match are so pale that they need the page's ink.
 			const ink = faint || i === 0 || hollow ? palette.ink :
 				colour === REMOVED && palette.isHollow ? palette.removed :
 				palette.inkOf(colour, isPale);
@@ -137,12 +137,12 @@ export class Painter {
 		}
 	}
 
-	// Code that is not the program's own, in colours that are not the seed's.
+	// Is it foreign code to be drawn pale? Not in CPython's palette.
 	isForeign({ tree, what }, i) {
 		return i > 0 && !what.isTachyonPalette && this.own[tree.func[i]] === 0;
 	}
 
-	// What the frame's own time changed, as wide as such a time is drawn.
+	// Underline for the change of the frame's own time, to the scale of frames.
 	mark(ctx, { i, view, left, y }, colour, px, palette) {
 		const change = ownChange(view.picture.tree, i, view.picture.what);
 		if (!change) return;
@@ -153,7 +153,7 @@ export class Painter {
 		const step = isTogether(change.colour) ? DASH : width;
 		for (let x = 0; x < width; x += 2 * step)
 			ctx.fillRect(left + x, top, Math.min(step, width - x), MARK);
-		// A line parts it from a frame of the same colour.
+		// A line separates it from a frame of the same colour.
 		ctx.fillStyle = palette.page;
 		if (solidOf(change.colour) === solidOf(colour)) ctx.fillRect(left, top, width, 1);
 	}
@@ -200,7 +200,8 @@ export class Painter {
 		}
 	}
 
-	// A frame's name as it fits: whole, else its last component, that in smaller type, else cut.
+	// A frame's name cut to fit: whole, else its last component, else that in smaller type,
+	// else cut.
 	name(ctx, { tree }, i, room) {
 		const { labels, data } = this.flame;
 		const f = tree.func[i], own = labels.name(f), text = frameName(data, tree, i, own);
@@ -217,7 +218,7 @@ export class Painter {
 		return { text: small, width: taken, isCut: true, isSmall: true };
 	}
 
-	// What is written in a frame, from left to right, as far as there is room: [{text, at, width}].
+	// Texts in a frame, from left to right, as far as there is room: [{text, at, width}].
 	words(ctx, i, picture, colour, room, figure) {
 		const f = picture.tree.func[i], words = [];
 		let at = 0;
@@ -228,7 +229,8 @@ export class Painter {
 		const glyph = picture.what.isDiff ? glyphOf(colour) : "";
 		const beside = glyph && room > 34 ? this.name(ctx, picture, i, room - GLYPH - 5) : null;
 		if (beside?.text) add(glyph, GLYPH, 5);
-		// Where there is room for one of them the name says more: colours say what glyphs do.
+		// Without room for both, prefer the name to the glyph, which only repeats the
+		// colour.
 		const name = beside?.text ? beside : this.name(ctx, picture, i, room);
 		if (!name.text) return words;
 		add(name.text, name.width, 0, false, name.isSmall);
@@ -244,7 +246,7 @@ export class Painter {
 		return words;
 	}
 
-	// The frame in words, for a picture that can be pointed at.
+	// Tooltip of a frame in a saved picture.
 	title({ i, view: { picture } }) {
 		if (i === 0) return this.rootLabel(picture);
 		const f = picture.tree.func[i];

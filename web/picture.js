@@ -26,7 +26,7 @@ export class Picture {
 		return x;
 	}
 
-	// How many rows a node's subtree has that have any width; looked for once.
+	// Number of visible rows of a node's subtree; computed once.
 	rowsBelow(node) {
 		const { tree: { depth, end }, w, known } = this;
 		if (!known[node]) {
@@ -39,7 +39,7 @@ export class Picture {
 	}
 }
 
-// The same, made when it is drawn: what all of it is (`all`) is known before.
+// The same, computed when it is drawn: its total (`all`) is known before.
 export class LaterPicture {
 	constructor(all, what, treeOf) {
 		this.all = all;

@@ -5,8 +5,8 @@ import { bindPointers, bindWheel } from "./gestures.js";
 import { isTouch } from "./last_pointer.js";
 import { pathOf } from "./tree.js";
 
-const TWICE = 350; // ms between the touches of a pair
-const NEAR = 24; // pixels between them
+const TWICE = 350; // maximum ms between the touches of a double tap
+const NEAR = 24; // maximum pixels between them
 
 export function bindPointer(app, canvas) {
 	const { flame } = app;
@@ -62,7 +62,7 @@ export function bindPointer(app, canvas) {
 		tap(event) {
 			const frame = frameAt(event);
 			if (isTouch()) touch(event, frame);
-			// Of a double click the first has zoomed to the frame.
+			// The first click of a double click has already zoomed.
 			else if (frame.node >= 0 && event.detail < 2) zoom(frame);
 		},
 		pan(dx, dy) {

@@ -19,7 +19,7 @@ export function processesOf(threads, sums) {
 	return [...byLabel.values()].filter((p) => p.sum > 0).sort((a, b) => b.sum - a.sum);
 }
 
-// {section, sync}: sync() shows what the state has.
+// {section, sync}: sync() shows the state.
 export function buildProcesses(model, sums) {
 	const { threads } = model.data.header;
 	const processes = processesOf(threads, sums);
