@@ -27,7 +27,7 @@ function outermost(tree, f) {
 	return nodes;
 }
 
-// The callers' half: the ways to the outermost frames, each with its total.
+// The callers' half: the paths to the outermost frames, each with its total.
 export function callersOf(tree, f, functionCount, factor) {
 	const nodes = outermost(tree, f);
 	const all = tree.total.map((values) => nodes.reduce((sum, i) => sum + values[i], 0));
@@ -36,7 +36,7 @@ export function callersOf(tree, f, functionCount, factor) {
 	return callers;
 }
 
-// Callees of some nodes, by function: [[function, nodes]].
+// Callees of nodes, by function: [[function, nodes]].
 function calleesByFunction(tree, nodes) {
 	const groups = new Map();
 	for (const i of nodes)
@@ -48,7 +48,7 @@ function calleesByFunction(tree, nodes) {
 	return [...groups];
 }
 
-// The callees' half: subtrees of all outermost frames, laid over each other.
+// The callees' half: subtrees of all outermost frames, merged.
 export function calleesOf(tree, f, factor) {
 	const func = [-1], parent = [-1], depth = [0];
 	const self = [[0], [0]], total = [[0], [0]];
@@ -62,7 +62,7 @@ export function calleesOf(tree, f, factor) {
 		.sort((a, b) => a.weight - b.weight || b.g - a.g).forEach((group) => pending.push(group));
 	const roots = outermost(tree, f);
 	push([[f, roots]], 0);
-	// Parts of large trees that no screen can show are not opened.
+	// In large trees, parts too small for any screen are not opened.
 	const size = roots.reduce((all, i) => all + tree.end[i] - i, 0);
 	const limit = size > OPEN_ALL_BELOW ? pending[0].weight * NARROWEST : 0;
 	while (pending.length) {
@@ -89,7 +89,7 @@ export function calleesOf(tree, f, factor) {
 }
 
 export class Sandwich {
-	// `main` has the colours and what is searched for.
+	// `main` has the colours and the search.
 	constructor(model, main, tooltip, section) {
 		this.model = model;
 		this.main = main;
@@ -150,7 +150,8 @@ export class Sandwich {
 		return flame;
 	}
 
-	// Both halves of function f in a tree; a diff is as wide as both sides, so nothing is hidden.
+	// Show both halves of function f in a tree; a diff is as wide as both sides, so nothing is
+	// hidden.
 	update(tree, f, what) {
 		const { data } = this.model;
 		const drawn = { ...what, widths: what.isDiff ? "union" : "side", rootName: "All" };

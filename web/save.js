@@ -9,16 +9,16 @@ import { Pen } from "./svg_context.js";
 const $ = (id) => document.getElementById(id);
 const MARGIN = 14;
 const LINE = 19;
-const LONGEST = 16000; // pixels of one picture; what is below is left out
-const SHARPNESS = 2; // of a PNG, in pixels a pixel of the screen
-const PIXELS_MOST = 1.2e8; // of a PNG: browsers refuse larger ones
+const LONGEST = 16000; // maximum height of a picture, pixels; the rest is left out
+const SHARPNESS = 2; // of a PNG: pixels per screen pixel
+const PIXELS_MOST = 1.2e8; // maximum of a PNG: browsers reject larger ones
 const SWATCH = 12;
 
 function flamesOf({ state, flame, chart, sandwich }) {
 	return { flame: [flame], chart: [chart], sandwich: sandwich.halves }[state.tab] ?? null;
 }
 
-// The legend as it stands below the view: [{text, boxes: [{fill, edge, lines}]}].
+// The legend below the view: [{text, boxes: [{fill, edge, lines}]}].
 function legendOf() {
 	return [...$("legend").children].map((key) => ({
 		text: key.textContent,
@@ -36,7 +36,7 @@ function legendOf() {
 	}));
 }
 
-// Places of the legend's keys, row by row: [{x, row, ...key}].
+// Positions of the legend's keys, row by row: [{x, row, ...key}].
 function placeLegend(ctx, width) {
 	let x = MARGIN, row = 0;
 	return legendOf().map((key) => {
@@ -51,7 +51,7 @@ function placeLegend(ctx, width) {
 	});
 }
 
-// Everything that is drawn: its size, and how.
+// The drawing: its size, and a function that draws it.
 function drawingOf(app, ruler) {
 	const flames = flamesOf(app);
 	ruler.font = FONT;
@@ -99,7 +99,7 @@ function paint(ctx, drawing) {
 		ctx.translate(0, part.height);
 	}
 	ctx.restore();
-	// What reached beyond the longest picture.
+	// Clear what exceeds the maximum height.
 	ctx.fillStyle = palette.page;
 	ctx.fillRect(0, bottom, width, height - bottom);
 	ctx.font = FONT;

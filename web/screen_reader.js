@@ -19,13 +19,13 @@ import { changeWord, sumWord } from "./verdicts.js";
 
 const CALLERS = 16, NEIGHBOURS = 6, CALLEES = 8;
 
-// What is known of a frame's own time, or of its total.
+// Verdict on a frame's own time or total, in words.
 function verdictOf(data, word, isOfSum, delta) {
 	if (word === undefined) return "";
 	return isOfSum ? sumWord(data, delta) : changeWord(data, word, delta);
 }
 
-// What is said of a frame: [[title, text]], the same in a row and aloud.
+// Description of a frame: [[title, text]], the same in a row and when announced.
 function cellsOf(model, flame, node) {
 	const facts = nodeFacts(model.data, flame, node);
 	const { f, isDiff, self, unit } = facts;
@@ -55,7 +55,7 @@ function nameOf(model, flame, node) {
 		showName(model.data.functions.names[f])) : flame.picture.what.rootName;
 }
 
-// A frame in a sentence.
+// Description of a frame as a sentence.
 export function sentenceOf(model, flame, node) {
 	const cells = new Map(cellsOf(model, flame, node));
 	const words = [nameOf(model, flame, node), cells.get("Share")];
@@ -68,7 +68,7 @@ export function sentenceOf(model, flame, node) {
 	return words.filter(Boolean).join(", ");
 }
 
-// Siblings that have width, with where `node` is among them.
+// Visible siblings, and the position of `node` among them.
 function siblingsOf({ tree, w }, node) {
 	if (node === 0) return { list: [0], at: 0 };
 	const list = [], parent = tree.parent[node];
@@ -116,13 +116,13 @@ export class AccessibleTree {
 		grid.tabIndex = 0;
 		grid.classList.add("twin");
 		flame.twin = this;
-		// Of the key for menus.
+		// From the context menu key.
 		grid.addEventListener("contextmenu", (event) => {
 			event.preventDefault();
 			model.acts.selectionMenu();
 		});
-		// The browser takes the focus away after a press: get it, unless the reader has gone
-		// elsewhere since.
+		// The browser moves the focus after a press: take it back, unless the reader has
+		// moved it elsewhere since.
 		flame.canvas.addEventListener("pointerdown", () => {
 			const before = document.activeElement;
 			setTimeout(() => {

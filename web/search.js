@@ -3,7 +3,7 @@
 
 const modulePrefixes = /^(?:.*\/)?(?:site-packages|dist-packages|python\d+\.\d+)\//;
 
-// A module's name from its file: below the interpreter's folders dotted, else the file's stem.
+// A module's name from its file: dotted if below the interpreter's folders, else the file's stem.
 export function moduleOf(file) {
 	if (!file) return "";
 	const m = /^<frozen (.+)>$/.exec(file);
@@ -15,14 +15,14 @@ export function moduleOf(file) {
 	return inside === file ? parts.at(-1) : parts.join(".");
 }
 
-// What plain text seldom has, and expressions often do.
+// Matches what is rare in plain text and common in regular expressions.
 const telling = /\.[*+?]|\\[a-z.]|[^\s(]\||^\^|\$$|\[[^\]]+\][*+]?|\(\?/i;
 
 export function looksLikeExpression(query) {
 	return telling.test(query.trim());
 }
 
-// {expression}, or {fault}: why it is none.
+// {expression}, or {fault}: why it is invalid.
 export function compileQuery(query) {
 	try {
 		return { expression: new RegExp(query.trim(), "i") };
@@ -51,7 +51,7 @@ export class Searcher {
 			if (lines.number[i] === line) return true;
 		return false;
 	}
-	// Functions that an expression matches, in their name, file or module.
+	// Functions whose name, file or module matches an expression.
 	findExpression(query) {
 		const { expression, fault } = compileQuery(query);
 		const { functions } = this.data;
@@ -66,7 +66,7 @@ export class Searcher {
 		return { matched, count };
 	}
 
-	// Whether a function's name matches, not only its file.
+	// Returns a test for names: does the name match, not only the file?
 	nameMatcher(query, isExpression) {
 		const { names } = this.data.functions;
 		const { expression } = isExpression ? compileQuery(query) : {};
@@ -75,8 +75,8 @@ export class Searcher {
 		return (f) => names[f].toLowerCase().includes(text);
 	}
 
-	// Flags of functions that match, and how many do, or null when there is nothing to search for.
-	// An expression that is none has a fault.
+	// Flags of matching functions and their number, or null without a query. An invalid
+	// expression has a fault.
 	find(query, isExpression = false) {
 		const text = query.trim().toLowerCase();
 		if (!text) return null;

@@ -4,7 +4,7 @@ import { el, twoParts } from "./dom.js";
 import { splitName } from "./labels.js";
 
 export class Hits {
-	// Shown while the search box, which `box` lies in, has the focus.
+	// Shown while the search box, which contains `box`, has the focus.
 	constructor(box, input) {
 		this.box = box;
 		this.input = input;
@@ -24,7 +24,8 @@ export class Hits {
 		this.box.hidden = true;
 	}
 
-	// list: [{name, place, share, go}]; rest: how many more there are; offer: {text, take} or null.
+	// list: [{name, place, share, go}]; rest: number of further matches; offer: {text, take} or
+	// null.
 	update(list, rest, offer) {
 		const items = list.map(({ name, place, share, go }) =>
 			el("li", {}, el("button", { onclick: () => {

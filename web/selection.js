@@ -49,7 +49,8 @@ export class Selection {
 		app.say(sentenceOf(app.model, flame, node));
 	}
 
-	// Where the frames of the path through a node are: its callers, itself, and the widest callees.
+	// Boxes of the frames on the path through a node: its callers, itself, and the widest
+	// callees.
 	pathBoxes(flame, node) {
 		const { tree, w } = flame.picture, frame = flame.canvas.getBoundingClientRect();
 		const path = [];
@@ -70,7 +71,7 @@ export class Selection {
 		});
 	}
 
-	// What can be done with it.
+	// Open the menu of actions for the selected frame.
 	menu() {
 		if (this.chart) {
 			this.chart.menu();
@@ -98,7 +99,7 @@ export class Selection {
 		if (next >= 0) this.select(next);
 	}
 
-	// Zoom to it; in the sandwich, put its function in the middle.
+	// Zoom to the selected frame; in the sandwich, put its function in the middle.
 	zoom() {
 		if (this.chart) {
 			this.chart.zoomToSelected();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The page of one service: its time line, two ranges of it, and what changed between them. The
-// address holds what is chosen:
+// address contains the choices:
 //
 //   /service?name=shop&before=2026-11-23T06:15..2026-11-23T06:45&after=...&time=...
 //
-// time is what the time line shows; label and metric go along with every question.
+// `time` is the range of the time line; label and metric are part of every request.
 import { showChanges } from "./changed_functions.js";
 import { el } from "./dom.js";
 import { Timeline } from "./timeline.js";
@@ -12,7 +12,7 @@ import {
 	aroundDeploy, deploysOf, meet, rangeFrom, rangeText, timelineOf,
 } from "./timeline_data.js";
 
-const CALM = 250; // ms without a change until the server is asked
+const CALM = 250; // ms without a change before the server is queried
 const timeBox = document.getElementById("time"), changesBox = document.getElementById("changes");
 const words = new URLSearchParams(location.search);
 const service = words.get("name");
@@ -68,7 +68,7 @@ async function compare() {
 	changesBox.removeAttribute("aria-busy");
 }
 
-// ---- what is chosen ----
+// ---- the choices ----
 
 function choose(ranges, isDone) {
 	Object.assign(chosen, ranges);

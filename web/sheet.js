@@ -3,12 +3,12 @@
 // makes room for it. A drag downwards, its button or Escape closes it.
 import { el } from "./dom.js";
 
-const FAR = 56; // pixels of a drag that closes it
+const FAR = 56; // length of a drag that closes it, pixels
 const FRESH =
 	360; // ms after it opened in which touches go through it: the second of a pair is the frame's
 
 export class Sheet {
-	// contentOf(frame) gives elements, actionsOf(frame) [{label, act, stays}].
+	// contentOf(frame) returns elements, actionsOf(frame) [{label, act, stays}].
 	constructor(box, { contentOf, actionsOf }) {
 		this.box = box;
 		this.parts = { contentOf, actionsOf };

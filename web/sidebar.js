@@ -31,8 +31,8 @@ function facts(rows) {
 
 const isSure = (v) => v.word === "slower" || v.word === "faster";
 
-// The run's verdict and what could have been seen, in the words of the text report, which are about
-// the sides as they were given; the other way round the words of a change are turned.
+// The run's verdict and the smallest detectable change, in the words of the text report, which
+// refers to the original sides; with sides swapped the words of a change are inverted.
 function verdict(model) {
 	const { header, isSwapped } = model.data;
 	const v = header.verdict;
@@ -72,7 +72,7 @@ function headline(model) {
 		el("p", { class: "quiet" }, scaleWords(header, factor)));
 }
 
-// How the base is scaled, and why.
+// Text on how the base is scaled, and why.
 function scaleWords({ scale: { mode, basis }, speed_text: speed }, factor) {
 	const why = {
 		agreed: "the change that most functions share counts as no change",
@@ -94,7 +94,8 @@ function summaryRows(model, side) {
 	const r = side.recording;
 	const seconds = r.duration_ns ?
 		formatValue(r.duration_ns / side.runs, "ns") + (side.runs > 1 ? " per run" : "") : "";
-	// Rows of a counted recording are contexts, not samples; those of a call graph are places.
+	// The rows of a counted recording are contexts, not samples; those of a call graph are
+	// nodes.
 	const isCounted = header.unit === "count" && header.metric !== "samples";
 	const rate = isCounted ? "" :
 		Number.isFinite(r.achieved_hz) && r.achieved_hz !== null ?
@@ -136,7 +137,7 @@ function summary(model) {
 			facts(summaryRows(model, data.header.head)
 				.filter(([k]) => k !== "Total" || !benchmarksOf(data).length)),
 				tree && el("p", { class: "quiet" }, `${tree[0].toUpperCase()}${tree.slice(1)}.`));
-	// Sums over benchmarks say nothing of any of them.
+	// Sums over benchmarks are meaningless for each of them.
 	const ofOne = benchmarksOf(data).length === 0;
 	const rowsOf = (side) => summaryRows(model, side)
 		.filter(([k]) => k !== "Functions" && k !== "Measured" && (ofOne || k !== "Total"));
@@ -150,7 +151,7 @@ function summary(model) {
 		...warnings.slice(urgent)];
 	if (!data.verdicts)
 		return section("summary", "Summary", ...warnings.slice(0, urgent), ...measured);
-	// The band says the answer; this is for who doubts it.
+	// The band has the verdict; this section has the details.
 	const folded = section("summary", "How it was measured", ...measured);
 	folded.open = false;
 	return el("div", {}, urgent > 0 &&
@@ -226,7 +227,7 @@ const states = [
 	["gc", "GC", "Collecting garbage"], ["exception", "Exc", "Handling an exception"],
 ];
 
-// Share of a state in the samples of some threads' counts, null when nothing is known.
+// Share of a state in the samples of some threads; null if unknown.
 function stateShare(counts, key) {
 	let n = 0, of = 0;
 	for (const t of counts) {
@@ -236,7 +237,7 @@ function stateShare(counts, key) {
 	return of > 0 ? n / of : null;
 }
 
-// Shares by thread and side, of those states that were recorded at all.
+// Shares of recorded states, by thread and side.
 function runtime(model) {
 	const { threads } = model.data.header;
 	const isBoth = model.data.isDiff && model.state.show === "diff";
@@ -266,7 +267,7 @@ function runtime(model) {
 
 // ---- hotspots and changes ----
 
-// name: what it is called here, if not by its own.
+// name: shown instead of its own.
 function hotspotItem(model, f, {
 	value, detail, name = showName(model.data.functions.names[f]), kind = "", note = "",
 	go = () => model.acts.findFunction(f), isCurrent = false,
@@ -303,7 +304,7 @@ function largest(n, size, count) {
 	return order.map(([f]) => f);
 }
 
-// Functions with most self time on the side that is drawn, of the chosen threads.
+// Functions with most self time on the shown side, in the chosen threads.
 function hotspots(model, side, all) {
 	const self = model.costs.self[side];
 	return largest(self.length, (f) => (isListed(model, f) ? self[f] : 0), HOTSPOTS).map((f) =>
@@ -333,7 +334,7 @@ function changeItem(model, entry, current = -1) {
 	});
 }
 
-// Where nothing was judged, the largest changes of functions' own time.
+// Without verdicts: the largest changes of functions' own time.
 function changes(model) {
 	const { costs, data } = model;
 	const entryOf = (f) =>
@@ -346,7 +347,7 @@ function changes(model) {
 
 const groupTitles = { new: "New or newly called", gone: "Gone or no longer called" };
 
-// `opened`: groups that are listed whole; the one with the current function becomes one.
+// `opened`: groups listed completely; the group of the current function is added.
 function certainChanges(model, found, current, opened) {
 	const titleOf = (g) => groupTitles[g] ?? capital(manyWord(model.data.header, g));
 	return Object.entries(found).filter(([, list]) => list.length).flatMap(([g, list]) => {
@@ -357,7 +358,7 @@ function certainChanges(model, found, current, opened) {
 		const items = (entries) => entries.map((entry) => changeItem(model, entry, current));
 		if (opened.has(g)) return [el("li", { class: "group" }, titleOf(g)), ...items(list)];
 		const rest = some.slice(HOTSPOTS);
-		// A line for several entries, which it gives way to; the group stays open.
+		// A line that is replaced by its entries when clicked; the group stays open.
 		const line = (entries, words) => entries.length > 0 && el("li", {}, el("button", {
 			class: "link", onclick: (event) => {
 				const more = items(entries);
@@ -374,7 +375,7 @@ function certainChanges(model, found, current, opened) {
 	});
 }
 
-// Scroll the box as far as an item in it needs to be seen, and nothing around it.
+// Scroll only the box until an item in it is visible.
 function reveal(box, item) {
 	const { top, bottom } = item.getBoundingClientRect(), frame = box.getBoundingClientRect();
 	if (top < frame.top) box.scrollTop -= frame.top - top;
@@ -383,7 +384,7 @@ function reveal(box, item) {
 
 // ---- threads ----
 
-// Cost of each thread; null when the page does not tell threads apart.
+// Cost of each thread; null if the page does not distinguish threads.
 function threadSums(model) {
 	const { threads } = model.data.header;
 	if (threads.length < 2 || !model.data.cells) return null;
@@ -395,8 +396,8 @@ function threadSums(model) {
 	return sampledThreads(sums).length < 2 ? null : sums;
 }
 
-// Whether what is shown ran in several threads: a chosen benchmark mostly did in one, whatever else
-// was recorded.
+// Did the shown part run in several threads? A chosen benchmark mostly runs in one, even if others
+// were recorded.
 function hasThreads({ data: { n, func, parent, cells }, state: { bench } }) {
 	if (bench < 0) return true;
 	const isBelow = new Uint8Array(n), ran = new Set();
@@ -406,7 +407,7 @@ function hasThreads({ data: { n, func, parent, cells }, state: { bench } }) {
 	return ran.size > 1;
 }
 
-// Of the others there is nothing to choose.
+// Threads with samples: only these can be chosen.
 function sampledThreads(sums) {
 	return [...sums.keys()].filter((i) => sums[i] > 0);
 }
@@ -478,13 +479,13 @@ export class Sidebar {
 		this.build();
 	}
 
-	// The function that a step through the changes is at; marked from the next update on.
+	// Mark the function reached by a step through the changes, from the next update on.
 	visit(f) {
 		this.current = f;
 		this.isVisit = true;
 	}
 
-	// What does not change with the shown tree.
+	// Build the parts that do not depend on the shown tree.
 	build() {
 		const { model, box } = this;
 		this.spots = el("ol", { class: "spots" });
@@ -510,7 +511,7 @@ export class Sidebar {
 		].filter(Boolean));
 	}
 
-	// After the shown tree changed.
+	// Update after the shown tree changed.
 	update(what) {
 		const { model } = this;
 		this.spotsTitle.textContent = what.isDiff ? "What changed most" : "Hotspots";

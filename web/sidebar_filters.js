@@ -8,7 +8,7 @@ import { expressionOf } from "./transform.js";
 
 const MODULES_SHOWN = 60;
 
-// A module of the list: {name, box, element}. choose: these alone.
+// A module in the list: {name, box, element}. choose: shows only these modules.
 function moduleItem(model, [name, cost], sum, { chosenNow, choose }) {
 	const box = el("input", { type: "checkbox", checked: true, onchange: () => {
 		const chosen = chosenNow();
@@ -37,7 +37,7 @@ function finder(items) {
 	});
 }
 
-// Folded at first: to list modules by cost takes a walk over the whole tree.
+// Initially folded: listing modules by cost needs a walk over the whole tree.
 function moduleFilter(model) {
 	if (new Set(model.modules).size < 2) return { section: null, sync() {} };
 	let items = [];
@@ -134,7 +134,7 @@ function ruleEditor(model) {
 	};
 }
 
-// {sections, sync}: sync() shows what the state has.
+// {sections, sync}: sync() shows the state.
 export function buildChoices(model) {
 	const parts = [verdictFilter(model), moduleFilter(model), ruleEditor(model)];
 	return {

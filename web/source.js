@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Source view: the lines of one function, those of both versions aligned, with what each cost
+// The Source view: the lines of one function, aligned for both versions, with the cost of each
 // before and after, callees included.
 //
 //   wide:     before            total  |  after                  total  |  change    self
@@ -23,10 +23,10 @@ import { showName } from "./labels.js";
 import { opcodesOfLines, opcodeWords } from "./opcodes.js";
 import { functionWord } from "./verdicts.js";
 
-const MOST = 1500; // rows shown
+const MOST = 1500; // maximum number of rows shown
 const WIDE = "(min-width: 1360px)"; // room for both versions side by side
 
-// Coloured words of the lines of one side, which come in order. After a gap colouring starts anew.
+// Syntax colouring of the lines of one side, in order; it restarts after a gap.
 class SidePainter {
 	constructor(file) {
 		this.file = file;
@@ -46,7 +46,7 @@ const heading = (cells) => el("tr", {}, ...cells.filter(Boolean)
 const numberCell = (line, kind = "at") =>
 	el("td", { class: kind }, line ? String(line.number) : "");
 
-// Of lines that were replaced, the first removed beside the first added, and so on.
+// Pairs replaced lines: the first removed with the first added, and so on.
 function pairReplaced(rows) {
 	const out = [];
 	for (let i = 0; i < rows.length;) {
@@ -95,7 +95,7 @@ export class SourceView {
 		if (isNew) this.reveal();
 	}
 
-	// Scroll to the line that is marked.
+	// Scroll to the marked line.
 	reveal() {
 		const { listing, marked } = this;
 		listing.scrollTop = marked ? marked.offsetTop - listing.clientHeight / 3 : 0;
@@ -117,7 +117,7 @@ export class SourceView {
 		].filter(Boolean);
 	}
 
-	// The verdicts of the whole function, and what they mean for the colours.
+	// Show the verdicts on the whole function, and what they mean for the colours.
 	verdict(f) {
 		const { data, costs } = this.model;
 		const word = (family) => functionWord(data, f, data.verdicts[family].word[f],
@@ -128,7 +128,7 @@ export class SourceView {
 			`self ${word("self")}.${colour}`;
 	}
 
-	// The bytecode instructions of a line, of recordings that have them.
+	// The bytecode instructions of a line, if recorded.
 	opcodes(f) {
 		const { data } = this.model;
 		if (!data.opcodes) return () => null;

@@ -4,7 +4,7 @@ import { showName } from "./labels.js";
 
 const LONG = 48;
 
-// Frames that are no code have "~" or nothing for a file.
+// Frames that are not code have "~" or no file.
 function isFile(file) {
 	return file !== "" && file !== "~";
 }
@@ -14,13 +14,13 @@ function withLine(functions, f, file) {
 	return showName(line > 0 ? `${file}:${line}` : file);
 }
 
-// The file as it was recorded, however names are shown.
+// The recorded file, independent of how names are shown.
 export function filePlaceOf({ functions }, f) {
 	const file = functions.files[functions.file[f]];
 	return isFile(file) ? withLine(functions, f, file) : "";
 }
 
-// Seen from the folder in which a single recording was made, as a comparison's names are.
+// The path relative to the folder of a single recording, as in a comparison.
 function fromFolder({ header }, file) {
 	const folder = header.kind === "profile" &&
 		header.head?.facts?.find(([key]) => key === "cwd")?.[1].replace(/\/*$/, "/");
@@ -36,7 +36,7 @@ export function placeOf({ data, modules, state }, f) {
 	return isFile(module) ? withLine(functions, f, module) : "";
 }
 
-// The same for a label: without the folders of a long path.
+// The same for a label: a long path without its folders.
 export function shortPlaceOf({ data, modules, state }, f) {
 	const { functions } = data;
 	const file = functions.files[functions.file[f]];

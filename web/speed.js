@@ -7,13 +7,13 @@ const WIDTH = 240, HEIGHT = 34;
 
 const percent = (v) => `${Math.round(v)} %`;
 
-// "100 %" or "55 to 98 %" of the best that either side saw.
+// Speed relative to the best of both sides: "100 %" or "55 to 98 %".
 function range(speed, best) {
 	const low = (100 * best) / speed.slowest, high = (100 * best) / speed.fastest;
 	return high - low < 1 ? percent(high) : `${Math.round(low)} to ${percent(high)}`;
 }
 
-// From the left to the right in time; the height is the speed, full height the best.
+// Points of the curve: x is time, y the speed, up to the best.
 function points(speed, best) {
 	const last = Math.max(1, speed.track.length - 1);
 	return speed.track.map((cost, i) =>
@@ -27,7 +27,7 @@ function row(name, speed, best) {
 		line(points(speed, best), WIDTH, HEIGHT, `${name}: ${text} of the best speed`));
 }
 
-// header: the page's; null where no side knows.
+// header: the page's. null if the speed was not recorded.
 export function speedSection(header) {
 	const sides = [["Before", header.base?.speed],
 		["After", header.head?.speed]].filter(([, s]) => s);

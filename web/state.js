@@ -15,7 +15,7 @@ function initialState(data) {
 	const headEmpty = data.isDiff && !(header.head.sum > 0);
 	return {
 		tab: benchmarks.length > 1 ? "benchmarks" : "flame",
-		// The benchmark that is shown, a function; -1: the page has none.
+		// Function of the shown benchmark; -1: the page has none.
 		bench: benchmarks.find((b) => b.f >= 0)?.f ?? -1,
 		show: data.isDiff ? "diff" : "head",
 		layout: "head",
@@ -24,32 +24,33 @@ function initialState(data) {
 		inverted: header.inverted,
 		up: false,
 		by: "",
-		// What the table's columns are of, its order (column, "-" before it: falling) and its
-		// filter.
+		// The table: cost of its columns, sort order (column, "-" before it: descending)
+		// and filter.
 		cost: "self",
 		sort: "",
 		rows: "",
 		names: "path",
-		// What is folded: folds.js.
+		// Folding: folds.js.
 		noise: true,
 		imports: true,
-		// Whether a function is a frame for each line that calls it: call_lines.js.
+		// One frame per calling line: call_lines.js.
 		calls: false,
 		// Filters: flags of threads, buckets of time, names of modules, a word; null or "": all.
 		threads: null,
 		range: null,
 		modules: null,
 		verdict: "",
-		// Functions: the one that samples pass through (-1: any), and those that they do not.
+		// Filters by function: the one that samples must contain (-1: any), and those that
+		// they must not.
 		only: -1,
 		without: [],
-		// Lists and tables of the program's own code only.
+		// Restrict lists and tables to the program's own code.
 		own: false,
-		// Patterns and what replaces them in names: transform.js.
+		// Name rules: patterns and replacements (transform.js).
 		rules: [],
 		query: "",
 		regex: false,
-		// Function of the sandwich and of the source, -1: the one that matters most.
+		// Function of the sandwich and source views, -1: the costliest.
 		middle: -1,
 		zoom: [],
 		// The window, as parts of the zoomed frame: window.js.
@@ -80,7 +81,7 @@ function hashFunctions(data) {
 		(_, f) => hashText(`${functions.names[f]}\n${functions.files[functions.file[f]]}`)));
 }
 
-// Of calls from several lines each has its own.
+// Calls from several lines have different hashes.
 const hashOfStep = (own, step) => own[functionOfStep(step)] + ordinalOfStep(step);
 
 function hashPath(data, path) {
@@ -103,7 +104,7 @@ export function pathOfHash(data, tree, hash) {
 
 export const layouts = ["head", "base", "union", "delta"];
 
-// Parameters that are a plain value of the state, with what each may be.
+// Parameters that are plain values of the state, with their valid values.
 const plain = {
 	tab: ["benchmarks", "flame", "chart", "sandwich", "source", "table", "waits",
 		"matches"],
@@ -144,7 +145,7 @@ function threadsOf(data, labels) {
 	return flagsOf.includes(1) ? flagsOf : null;
 }
 
-// Whether a link wants the sides the other way round than they are.
+// Does a link need the sides swapped?
 export function sidesOfLink(hash, data) {
 	const isSwapped = new URLSearchParams(hash.replace(/^#/, "")).get("swapped") === "1";
 	return data.isDiff && isSwapped !== Boolean(data.isSwapped);

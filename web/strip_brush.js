@@ -5,8 +5,8 @@ import { el } from "./dom.js";
 
 const ends = [["from", "Start of the range"], ["to", "End of the range"]];
 
-// box: what is dragged over. count: of buckets. textOf: what a bucket's edge is called.
-// chosen(range or null, isDone): isDone is false while a drag goes on.
+// box: element to drag in. count: of buckets. textOf: returns the label of a bucket's edge.
+// chosen(range or null, isDone): isDone is false during a drag.
 export class Brush {
 	constructor(box, { count, textOf, chosen }) {
 		Object.assign(this, { box, count, textOf, chosen, range: null, drag: null });

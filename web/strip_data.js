@@ -11,20 +11,21 @@ export function readTime(header, columns) {
 	let slices = null, runs = null;
 	return {
 		...time, end,
-		// Of track t, state s and slot i at (t * states + s) * slots + i: parts of a slot's length.
+		// Track t, state s and slot i are at (t * states + s) * slots + i: fractions of a
+		// slot's length.
 		activity: columns.numbers("time.activity", Float64Array,
 			tracks.length * states.length * slots),
 		missed: columns.numbers("time.missed", Float64Array, slots),
-		// Track + 1 of each thread, 0: it was never seen.
+		// Track + 1 of each thread; 0: no sample.
 		trackOf: columns.numbers("time.track", Uint32Array, header.threads.length),
-		// Only a range needs them.
+		// Only needed for ranges.
 		slices: () => (slices ??= readSlices(columns)),
-		// Only the chart does.
+		// Only needed for the chart.
 		runs: () => (runs ??= readRuns(time, header.threads.length, columns)),
 	};
 }
 
-// Whether it is known what ran when.
+// Does the page have runs over time?
 export function hasChart({ time }) {
 	return Boolean(time?.levels.length);
 }
@@ -41,7 +42,7 @@ function readSlices(columns) {
 	};
 }
 
-// The same for nodes that were merged: nodeOf[i] is what node i became.
+// The same data for merged nodes: nodeOf[i] is the new node of i.
 export function mapTime(time, nodeOf) {
 	let slices = null, runs = null;
 	return time && {
@@ -68,12 +69,12 @@ export function addRange(time, threads, [from, to], self) {
 			self[node[i]] += values[i];
 }
 
-// Where bucket i begins, in ns: the same whole number as the command line's.
+// Start of bucket i in ns: the same integer as on the command line.
 export function edgeOf(time, i) {
 	return Number((BigInt(time.end) * BigInt(i)) / BigInt(time.buckets));
 }
 
-// "1200-3400" in ns, as a link has it; null: no such range of this recording.
+// Range of "1200-3400" (ns) in a link; null if it is not a range of this recording.
 export function rangeOfText(time, text) {
 	const found = /^(\d{1,18})-(\d{1,18})$/.exec(text ?? "");
 	if (!time || !found) return null;

@@ -6,14 +6,14 @@ const round = (v) => String(Math.round(v * 100) / 100);
 
 const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-// Text that XML allows, and that ends nothing.
+// Escapes text for XML, without characters that XML forbids.
 export function escapeXml(text) {
 	return text.replace(/[&<>"]/g, (c) => entities[c])
 		.replace(/(?![\t\n\r\u007f-\u009f])\p{Cc}|[\ufffe\uffff]/gu, "\ufffd");
 }
 
 export class Pen {
-	// `ruler` is a canvas's context, which knows how wide text is; `fontSize` most text's.
+	// `ruler` is a canvas's context, to measure text; `fontSize`: that of most text.
 	constructor(ruler, fontSize) {
 		this.ruler = ruler;
 		this.fontSize = fontSize;
@@ -55,7 +55,7 @@ export class Pen {
 		this.dash = dash;
 	}
 
-	// All that is drawn until leave() is one thing with a name.
+	// Everything drawn until leave() is a group with a title.
 	enter(title) {
 		this.parts.push(`<g><title>${escapeXml(title)}</title>`);
 	}
@@ -108,7 +108,7 @@ export class Pen {
 	stroke() {
 		if (this.shape()) this.parts.push(`${this.shape()}${this.stroked}/>`);
 	}
-	// The canvas's base line is told by its ruler; SVG's own names for lines differ.
+	// The base line is taken from the ruler; SVG's names of base lines differ.
 	fillText(text, x, y) {
 		if (!text) return;
 		const base = y - (this.ruler.measureText("x").alphabeticBaseline ?? -4);

@@ -5,8 +5,8 @@
 
 const mirrored = { slower: "faster", faster: "slower" };
 
-// The run's verdict is relative to its base: (head - base) / base. What can be seen is a distance
-// of logarithms.
+// The run's verdict is relative to its base: (head - base) / base. The smallest detectable change
+// is a difference of logarithms.
 function swapVerdict(v) {
 	if (!v || v.change_pct === null) return;
 	const turn = (p) => (p === null ? null : (1 / (1 + p / 100) - 1) * 100);

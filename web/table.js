@@ -19,11 +19,11 @@ import { changeOf } from "./tree.js";
 import { functionWord } from "./verdicts.js";
 
 const ROW = 30;
-const isFormula = /^[=+@-]/; // what a spreadsheet would calculate: a name from outside must not
+const isFormula = /^[=+@-]/; // a spreadsheet would evaluate this: untrusted names must not
 const NARROW = 560; // pixels
 const ofChange = ["delta", "percent"];
 
-// key: what to sort by; text: what to show; raw: what is copied, where that is not the key.
+// key: to sort by; text: to show; raw: to copy, if not the key.
 const plainColumns = [
 	{ id: "self", title: "Self", key: (r) => r.self, text: (r, t) => formatValue(r.self, t.unit) },
 	{
@@ -40,7 +40,7 @@ const plainColumns = [
 	},
 ];
 
-// Of a diff: c is what compare says of the row.
+// Columns of a diff; c is the row's result of compare.
 function diffColumns(verdicts, data) {
 	const { factor, header } = data;
 	const percent = ({ c, f }, t) => {
@@ -102,7 +102,7 @@ function intervalColumns(family, data) {
 	}];
 }
 
-// By how certain it is: changed first, then what cannot be told, then what did not change.
+// Sorted by certainty: changed first, then unsure, then unchanged.
 function verdictColumn({ word, surprise }) {
 	const rank = [1, 0, 2];
 	return {
@@ -164,7 +164,8 @@ export class FunctionTable {
 		}).observe(this.scroller);
 	}
 
-	// Column and direction of a sort that the state names: "-delta" is falling, "|delta|" by size.
+	// Column and direction of the state's sort order: "-delta" is descending, "|delta|" by
+	// size.
 	get sort() {
 		const { sort } = this.model.state;
 		const id = sort.replace(/^-/, "");
@@ -179,7 +180,7 @@ export class FunctionTable {
 			functionWord(data, f, data.verdicts[state.cost].word[f], c.delta);
 	}
 
-	// costs: of functions in the tree that is shown. Called when anything it depends on changed.
+	// costs: of functions in the shown tree. Called when anything it depends on changed.
 	update(costs, what) {
 		const { data, state, modules } = this.model;
 		const { cost } = state;
@@ -213,7 +214,7 @@ export class FunctionTable {
 		this.refill();
 	}
 
-	// The verdict is drawn before the interval, which is wide. Where there is room for few columns,
+	// The verdict comes before the interval, which is wide. If there is room for few columns,
 	// those of the change come first.
 	fit() {
 		if (!this.columns) return;
@@ -243,8 +244,8 @@ export class FunctionTable {
 			...this.drawn.map((c) => cell(c.id, c.title, "number", c.hint)));
 	}
 
-	// Where not all columns have room, names take what would be a part of one: the edge of what is
-	// in sight is the edge of a column.
+	// If not all columns fit, names take the space of a partial column, so that the visible
+	// part ends with a whole column.
 	setWidths() {
 		const { style, clientWidth } = this.scroller;
 		const least = this.isNarrow ? 136 : 210;
@@ -296,7 +297,7 @@ export class FunctionTable {
 		this.draw();
 	}
 
-	// The rows as they stand, in their cells, numbers unrounded in the unit of the page.
+	// The cells of all rows in order, numbers unrounded in the page's unit.
 	cells() {
 		const { names, files, file, line } = this.model.data.functions;
 		const plain = (text) => showName(String(text)).replace(/[\t\n]/g, " ");
@@ -305,7 +306,7 @@ export class FunctionTable {
 		const rows = this.shown.map((r) =>
 			[plain(names[r.f]), plain(files[file[r.f]] || "-"), line[r.f],
 				...this.columns.map((c) => (c.raw ?? c.key)(r, this))]);
-		// Some columns are several.
+		// Some columns are copied as several.
 		return [head, ...rows].map((cells) =>
 			cells.flatMap((cell) => (typeof cell === "string" ? cell.split("\t") :
 				[String(cell)])));
@@ -315,7 +316,7 @@ export class FunctionTable {
 		return this.cells().map((row) => `${row.join("\t")}\n`).join("");
 	}
 
-	// As RFC 4180 has it.
+	// CSV as in RFC 4180.
 	csv() {
 		const cell = (text) => {
 			const plain = isFormula.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
@@ -342,7 +343,7 @@ export class FunctionTable {
 		refocus?.();
 	}
 
-	// How to give the focus back to the control that has it, once the rows are other elements.
+	// Returns a function that restores the focus after rows were rebuilt.
 	focusedControl() {
 		const active = document.activeElement;
 		const row = this.rowsBox.contains(active) ? active.closest(".row") : null;

@@ -7,8 +7,8 @@ import { Brush } from "./strip_brush.js";
 import { edgeOf } from "./strip_data.js";
 
 const ROW = 18, GROUP = 30, GAP = 3, AXIS = 16, MARKS = 17; // px
-const LANES = 3, TICK = 8; // of marks close to each other; px of one without a label
-const LIVE = 60000; // slices that a drag can follow at once
+const LANES = 3, TICK = 8; // lanes for marks close to each other; px of a mark without a label
+const LIVE = 60000; // maximum number of slices for updates during a drag
 
 const timeText = (ns) => formatValue(ns, "ns");
 
@@ -60,8 +60,8 @@ export class Strip {
 		return activity[(track * states.length + state) * slots + slot];
 	}
 
-	// Where each track stands, and what its full height is: of those that are there, and of those
-	// that do not just wait, a thread or the most at once.
+	// Positions of tracks, and the values of their full height: the maximum number of threads
+	// present, and of threads that do not just wait.
 	measure() {
 		const { time } = this;
 		let y = this.lanes * MARKS;
@@ -108,7 +108,7 @@ export class Strip {
 			"samples missed") : "");
 	}
 
-	// A press on one of some instants chooses what is from there to the next.
+	// Buttons at instants; one selects the time until the next instant.
 	instants(list, kind, labelOf, titleOf, then) {
 		const { model, time } = this;
 		const bucket = (ns) =>
@@ -136,7 +136,8 @@ export class Strip {
 		return [
 			...this.instants(time.marks, "mark", ({ text }) => text,
 				({ ns, text }) => `${text} at ${timeText(ns)}: select from here to the next mark`),
-			// Where it began to do other things; what was before can be compared with it.
+			// Points where the program's behavior changed; the time before can be
+			// compared.
 			...this.instants(time.changes, "mark change", (change) => `→ ${change.name}`,
 				(change) => `At ${timeText(change.ns)} its behaviour changed: ` +
 					`${change.words}. Select from here to the next change; ` +
@@ -145,8 +146,8 @@ export class Strip {
 		].sort((a, b) => a.ns - b.ns);
 	}
 
-	// A label stands right of its line, at the end of the time left of it; where another does, one
-	// lane lower. What has no room in any is a tick below them.
+	// A label is right of its line, at the end of the time left of it; if it would overlap
+	// another one, a lane lower. Without room in any lane, it is a tick below them.
 	placeMarks(width) {
 		const ends = [];
 		for (const { button } of this.marks) button.classList.remove("bare");
@@ -169,7 +170,7 @@ export class Strip {
 		this.buildLabels();
 	}
 
-	// A second press takes the choice back.
+	// A second press undoes the choice.
 	flagsOf(track) {
 		const { model: { state }, time } = this;
 		const flags = Uint8Array.from(time.trackOf, (t) => (t === track + 1 ? 1 : 0));
@@ -184,7 +185,7 @@ export class Strip {
 		this.tell();
 	}
 
-	// At most once a frame.
+	// At most once per animation frame.
 	follow() {
 		this.waiting ??= requestAnimationFrame(() => {
 			this.waiting = null;
@@ -210,7 +211,7 @@ export class Strip {
 		this.readout.textContent = `${timeText(from)} to ${timeText(to)}: ${timeText(to - from)}`;
 	}
 
-	// What happened under the pointer.
+	// Show what happened at the pointer's time.
 	point(event) {
 		if (this.brush?.drag) return;
 		const { time } = this, { left, top, width } = this.area.getBoundingClientRect();
@@ -252,7 +253,8 @@ export class Strip {
 			pen.fillRect((ns / time.end) * width, 0, 1, this.height - AXIS);
 	}
 
-	// Who is there, as a ground; before it, to a scale of its own, who does more than wait.
+	// Draw the threads present as background; in front of it, to a separate scale, those that
+	// do more than wait.
 	drawTrack(pen, t, width, colours) {
 		const { time, waits } = this, { y, height, most, busiest } = this.rows[t],
 			step = width / time.slots;

@@ -19,7 +19,7 @@ export class Timeline {
 		this.shades = sides.map(() => el("div", { class: "shade", hidden: true }));
 		this.plot = el("div", { class: "plot" }, ...this.shades, this.picture(),
 			...this.turns(), ...this.alarms());
-		// Of one bucket there are no two ranges.
+		// A single bucket does not have two ranges.
 		this.lanes = t.buckets > 1 ? sides.map(([side, title]) => this.lane(side, title)) : [];
 		this.closer = el("button", { onclick: () => acts.zoom(true) }, "Show these ranges only");
 		this.all = el("button", { onclick: () => acts.zoom(false) }, "Show the whole time line");
@@ -35,7 +35,7 @@ export class Timeline {
 		this.tell(-1);
 	}
 
-	// Of a bucket, a minute.
+	// Cost of a bucket per minute.
 	rate(cost) {
 		return formatValue(cost / this.t.minutes, this.t.unit);
 	}
@@ -88,7 +88,7 @@ export class Timeline {
 		});
 	}
 
-	// One mark of all that lead to the same comparison.
+	// One mark for all alarms that lead to the same comparison.
 	alarms() {
 		const { t } = this;
 		const end = minuteAt(t, t.buckets), byPage = new Map();
@@ -123,7 +123,7 @@ export class Timeline {
 		return { side, name, area, brush };
 	}
 
-	// The ranges that are chosen; null: none.
+	// Show the chosen ranges; null: none.
 	show(chosen) {
 		this.lanes.forEach(({ side, brush }, k) => {
 			const range = bucketsOf(this.t, chosen[side]);
@@ -138,7 +138,7 @@ export class Timeline {
 		this.buttons.hidden = this.closer.hidden && this.all.hidden;
 	}
 
-	// ---- what stands below ----
+	// ---- below the picture ----
 
 	lists() {
 		const deploys = [...this.deploys].reverse().map((band) => el("li", {},

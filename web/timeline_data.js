@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT A service's time line, as received from the server, and ranges of
-// it. Times are minutes since 1970, UTC; a range is [from, until], without the minute that it ends
-// with.
+// SPDX-License-Identifier: MIT
+// A service's time line, as received from the server, and ranges of it. Times are minutes since
+// 1970, UTC; a range is [from, until], without the minute that it ends with.
 //
 //   buckets   0   1   2   3          [1, 3] of buckets are the minutes from where 1 begins to
 //   minutes   |---|---|---|---|      where 3 does
@@ -14,7 +14,8 @@ export function minuteText(minute) {
 	return isoOf(minute).replace("T", " ");
 }
 
-// As sides of comparisons are written (src/fleet/sides.h), and back; null: it is none.
+// Text of a range, as in sides of comparisons (src/fleet/sides.h), and back; null if it is not a
+// range.
 export function rangeText([from, until]) {
 	return `${isoOf(from)}..${isoOf(until)}`;
 }
@@ -26,12 +27,12 @@ export function rangeFrom(text) {
 	return from < until ? [from, until] : null;
 }
 
-// Whether there is a minute that both have.
+// Do two ranges overlap?
 export function meet(a, b) {
 	return a[0] < b[1] && b[0] < a[1];
 }
 
-// The answer of /api/timeline, as minutes and with what all versions cost together.
+// The response of /api/timeline, in minutes and with the cost of all versions together.
 export function timelineOf(answer) {
 	const { buckets } = answer;
 	const sums = new Float64Array(buckets), cells = new Float64Array(buckets);
@@ -55,7 +56,7 @@ export function minuteAt(t, bucket) {
 	return t.first + bucket * t.minutes;
 }
 
-// Where a minute lies, in buckets.
+// Position of a minute, in buckets.
 export function placeOf(t, minute) {
 	return (minute - t.first) / t.minutes;
 }
@@ -64,7 +65,7 @@ export function rangeOf(t, range) {
 	return range && range.map((bucket) => minuteAt(t, bucket));
 }
 
-// The buckets that a range is nearest to; null where it lies outside.
+// The buckets nearest to a range; null if it is outside.
 export function bucketsOf(t, range) {
 	if (!range) return null;
 	const [from, until] = range.map((minute) =>
@@ -74,13 +75,13 @@ export function bucketsOf(t, range) {
 	return at >= 0 && at < t.buckets ? [at, at + 1] : null;
 }
 
-// Versions that began in the time that is shown; whatever ran first did not begin to run then.
+// Versions that started within the shown time, without the first one.
 export function deploysOf(t) {
 	return t.bands.filter(({ older, first }, i) =>
 		!older && i > 0 && first > t.first && first < minuteAt(t, t.buckets));
 }
 
-// The time from the deploy before to this one, and from there to the next.
+// The times from the previous deploy to this one, and from it to the next.
 export function aroundDeploy(t, { first }) {
 	const turns = deploysOf(t).map((band) => band.first).filter((at) => at !== first);
 	const before = turns.filter((at) => at < first), after = turns.filter((at) => at > first);

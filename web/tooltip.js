@@ -22,9 +22,9 @@ import { filePlaceOf } from "./source_places.js";
 import { changeWord } from "./verdicts.js";
 
 const SOURCE_AROUND = 3;
-const LABEL = 320; // pixels of a frame that its label takes
+const LABEL = 320; // width of a frame's label, pixels
 
-// The rows around one, without gaps.
+// The rows around a row, without gaps.
 function excerpt(rows, row) {
 	const at = rows.indexOf(row);
 	let first = at, last = at;
@@ -34,8 +34,8 @@ function excerpt(rows, row) {
 	return rows.slice(first, last + 1);
 }
 
-// The line that explains the frame: of a change that is certain the line where most of it is, else
-// the one that costs most; the first line of a function of which neither is known.
+// The line that explains a frame: for a certain change the line with most of it, else the
+// costliest; if unknown, the first line of the function.
 function explainingRow(facts, family, rows, side, isComparable) {
 	const { delta } = facts[family] ?? {};
 	return (isComparable && !facts.noise?.[family] && changedRow(rows, family, delta)) ||
@@ -43,14 +43,15 @@ function explainingRow(facts, family, rows, side, isComparable) {
 		rows.find(({ a, b }) => (b ?? a).number === facts.line) || null;
 }
 
-// A cost as a share of the function's; as a value where samples are too few for shares.
+// Format a cost as a share of the function's, or as a value if there are too few samples for
+// shares.
 function amountIn(data, f, side) {
 	const all = wholeTotal(data, f, side);
 	if (isFew(data, side, all)) return (v) => (v > 0 ? formatValue(v, data.unit) : "");
 	return (v) => (v / all >= 0.005 ? `${((v / all) * 100).toFixed(0)} %` : "");
 }
 
-// Lines of the frame's function: change and cost of each, callees included, and its own cost.
+// Lines of the frame's function, with change, cost including callees, and own cost.
 function sourceBox(data, facts, what, side) {
 	const { f } = facts, { ran, line: first } = data.functions;
 	const aligned = what.isDiff ? alignedLines(data, f) : null;
@@ -106,7 +107,8 @@ function diffTable(facts) {
 		row("Self", facts.self, facts.noise?.self), row("Total", facts.total, facts.noise?.total));
 }
 
-// Of the function as a whole, whatever is filtered or zoomed; and of this path where it was tested.
+// Verdicts on the function as a whole, independent of filters and zoom; and on this path if it was
+// tested.
 function verdictLines(model, facts) {
 	const { verdicts, unjudged } = model.data;
 	const { f, path } = facts;
@@ -131,7 +133,7 @@ function shiftLine(caller, { head_callees, base_callees, head_total, base_total 
 		`${formatChange(head_total - base_total * factor, unit)} in all`;
 }
 
-// What was inferred about the frame: another name before, a wrapper, cost that only moved.
+// Inferred facts on the frame: a previous name, a wrapper, cost that only moved.
 function inferredLines(model, facts) {
 	const { data } = model;
 	const { f, shift, wrapper } = facts;
@@ -149,7 +151,7 @@ function inferredLines(model, facts) {
 	].filter(Boolean).map((text) => el("p", { class: "note" }, text));
 }
 
-// A path that only one side has may well be of a function that both ran.
+// A path on only one side may belong to a function on both.
 function markWord(data, { f, wrapper }, state) {
 	if (wrapper) return wrapper === "removed" ? "gone" : wrapper;
 	if (state !== "new" && state !== "removed") return state;
@@ -166,7 +168,7 @@ function sharesLine(facts) {
 }
 
 export class Tooltip {
-	// `main` is the flame graph that is meant where none is named.
+	// `main` is the default flame graph.
 	constructor(model, main, box) {
 		this.model = model;
 		this.main = main;
@@ -190,7 +192,7 @@ export class Tooltip {
 		this.box.hidden = true;
 	}
 
-	// What is said of a frame {flame, node, isAside}, as elements.
+	// Content for a frame {flame, node, isAside}, as elements.
 	contentOf({ node: i, isAside, flame }) {
 		const { data } = this.model;
 		const facts = nodeFacts(data, flame, i, isAside);
@@ -225,7 +227,8 @@ export class Tooltip {
 		return filePlaceOf(this.model.data, f) || "no file recorded";
 	}
 
-	// Beside {x, y}; where `avoid` has boxes of frames, where it covers least of their labels.
+	// Place it beside {x, y}; with boxes of frames in `avoid`, where it covers least of their
+	// labels.
 	place({ x, y, below, avoid }) {
 		const { box } = this;
 		const { width, height } = box.getBoundingClientRect();

@@ -32,8 +32,8 @@ function rename({ functions }, rules) {
 	return { names: functions.names.map(apply), files: functions.files.map(apply) };
 }
 
-// What each function becomes: `map` to the new functions' origins. A function that kept its name
-// stays itself; one that was renamed joins the first of that name and file.
+// New functions, with `map` from old ones and their origins. A function that kept its name stays
+// itself; a renamed one joins the first with that name and file.
 function regroup({ functions }, { names, files }) {
 	const map = new Int32Array(functions.n).fill(GONE), origins = [], byName = new Map();
 	const key = (f) => `${names[f]}\n${files[functions.file[f]]}`;
@@ -54,7 +54,8 @@ function regroup({ functions }, { names, files }) {
 	return { map, origins };
 }
 
-// Nodes by (caller, function), in an open table; a Map of so many pairs takes ten times as long.
+// Nodes by (caller, function), in an open hash table; a Map of that many pairs takes ten times as
+// long.
 export class Children {
 	constructor(capacity) {
 		const size = 2 ** Math.ceil(Math.log2(capacity * 2 + 2));
@@ -66,7 +67,7 @@ export class Children {
 		this.origin = new Int32Array(capacity);
 		this.func[0] = -1;
 	}
-	// The callee of node `up` that is function f; one that is new comes from node `origin`.
+	// The callee of node `up` for function f; a new one has `origin`.
 	find(up, f, origin) {
 		let at = (Math.imul(up, 0x9e3779b1) ^ Math.imul(f + 1, 0x85ebca6b)) >>> 4 & this.mask;
 		for (let node; (node = this.slots[at]) !== 0; at = (at + 1) & this.mask)
@@ -76,7 +77,7 @@ export class Children {
 			}
 		return (this.slots[at] = this.add(up, f, origin));
 	}
-	// One that is known to be new, and that find() need not know.
+	// Add a callee that is known to be new and is not needed by find().
 	add(up, f, origin) {
 		const node = this.n++;
 		this.func[node] = f;
@@ -91,8 +92,8 @@ export class Children {
 	}
 }
 
-// The merged tree in the order of its making: callers before callees. nodeOf[i]: where node i is
-// now; origin: the one node that a merged one comes from, 0 when there are several.
+// The merged tree in order of creation, callers before callees. nodeOf[i]: the new node of i;
+// origin: the single node of a merged one, 0 if there are several.
 function mergeNodes(data, map) {
 	const nodeOf = new Int32Array(data.n), children = new Children(data.n);
 	for (let i = 1; i < data.n; i++) {
@@ -112,7 +113,7 @@ function heaviestFirst(data, { nodeOf, parent }) {
 		(head, i) => Math.max(head, weight[BASE][i] * data.factor));
 }
 
-// Number of each merged node in preorder, siblings in the order of their making.
+// Preorder number of each merged node, siblings in order of creation.
 export function inOrder({ parent }) {
 	const n = parent.length, size = new Int32Array(n).fill(1);
 	for (let i = n - 1; i > 0; i--) size[parent[i]] += size[i];
@@ -132,7 +133,7 @@ function byWeight({ func, parent }, weight) {
 	const first = new Int32Array(n + 1), next = new Int32Array(n), children = new Int32Array(n);
 	for (let i = 1; i < n; i++) first[parent[i] + 1]++;
 	for (let i = 0; i < n; i++) next[i] = first[i + 1] += first[i];
-	// The heaviest is taken from the stack first, so the lightest is put on it first.
+	// The heaviest is popped first, so the lightest is pushed first.
 	for (let i = n - 1; i > 0; i--) children[--next[parent[i]]] = i;
 	const pending = new Int32Array(n);
 	let depth = 1;
@@ -171,7 +172,7 @@ export function layOut(merged, place) {
 	return out;
 }
 
-// Functions that are not what was judged: made of several, or given the time of frames taken out.
+// Functions without a verdict: merged from several, or with added time of removed frames.
 function findUnjudged(data, map, origins) {
 	const unjudged = Uint8Array.from(origins, (list) => (list.length > 1 ? 1 : 0));
 	for (let i = 1; i < data.n; i++) {
@@ -227,7 +228,7 @@ function addUp(data, nodeOf, n) {
 	return self;
 }
 
-// The page's data under rules; without any that can be used, the data itself.
+// The page's data with rules applied; without a valid rule, the data itself.
 export function transform(data, rules) {
 	if (!rules.some(([pattern]) => expressionOf(pattern))) return data;
 	const renamed = rename(data, rules);

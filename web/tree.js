@@ -25,7 +25,7 @@ function addUp({ n, parent }, [ownBase, ownHead]) {
 	return [base, head];
 }
 
-// of: the page's data, or a tree that was folded (folds.js).
+// of: the page's data, or a folded tree (folds.js).
 export function treeOf(of, self, total) {
 	const { n, func, parent, end, depth, deepest, pageNode, paths, modules } = of;
 	const { line, step, split } = of;
@@ -35,7 +35,7 @@ export function treeOf(of, self, total) {
 	};
 }
 
-// The page's number of a node; 0: it has none.
+// The page's number of a node; 0: none.
 export function pageNodeOf(tree, i) {
 	return !tree.isNumbered || tree.paths?.[i] ? 0 : tree.pageNode ? tree.pageNode[i] : i;
 }
@@ -49,14 +49,14 @@ function below({ n, func, end }, self, f) {
 	return out;
 }
 
-// threads: flags of threads; filter: what paths must have (filters.js); null: all.
-// bench: the function of a benchmark; -1: all. range: of time; null: all.
+// The filtered tree. threads: flags; filter: what paths must have (filters.js); null: all. bench:
+// function of a benchmark; -1: all. range: of time; null: all.
 export function straightTree(data, threads, filter, bench = -1, range = null) {
 	const every = selfValues(data, threads, range);
 	const all = bench < 0 ? every : below(data, every, bench);
 	const self = filter ? passingThrough(data, all, filter) : all;
 	const tree = treeOf(data, self, addUp(data, self));
-	// Samples without any frame belong to the whole, but to no thread's cell and to no function.
+	// Samples without frames belong to the whole, but not to a thread's cell or a function.
 	if (!threads && !filter && bench < 0 && !range) {
 		for (const [side, name] of [[BASE, "base"], [HEAD, "head"]])
 			tree.total[side][0] = Math.max(tree.total[side][0], data.header[name]?.sum ?? 0);
@@ -72,13 +72,13 @@ export function isAdded(tree, i) {
 	return tree.total[BASE][i] === 0 && tree.total[HEAD][i] > 0;
 }
 
-// What a frame spent itself. One that stands for paths has nothing below it.
+// Own time of a frame. A merged frame of paths has nothing below it.
 export function ownTime(tree, side, i) {
 	return (tree.inverted || tree.paths?.[i] ? tree.total : tree.self)[side][i];
 }
 
-// Whether node i is gone and counts: it is of a function that `saved` has (saved_time.js), or below
-// one. Without `saved` every gone node counts.
+// Is node i gone, and counted? With `saved` (saved_time.js) only its functions, and everything
+// below, are counted.
 function goneBy({ func, parent, total: [before, after] }, saved) {
 	if (!saved) return (i) => after[i] === 0 && before[i] > 0;
 	const flags = new Uint8Array(func.length);
@@ -87,8 +87,8 @@ function goneBy({ func, parent, total: [before, after] }, saved) {
 	return (i) => flags[i] === 1;
 }
 
-// Only paths that the head no longer has; their callers keep the sum of what was removed below. To
-// draw it needs no self values, so they are made when they are asked for.
+// Only paths that the head no longer has; their callers keep the sum of what was removed below.
+// Drawing needs no self values, so these are computed on demand.
 export function elidedTree(data, straight, saved = null) {
 	const { n, parent } = data;
 	const sums = new Float64Array(n), none = new Float64Array(n);
@@ -96,7 +96,7 @@ export function elidedTree(data, straight, saved = null) {
 	for (let i = n - 1; i > 0; i--) {
 		const p = parent[i];
 		if (isGone(i)) sums[i] = before[i];
-		// All below what is gone is part of it.
+		// Everything below a gone frame is part of it.
 		if (sums[i] !== 0 && !(p > 0 && isGone(p))) sums[p] += sums[i];
 	}
 	let self = null;
@@ -109,7 +109,7 @@ export function elidedTree(data, straight, saved = null) {
 	};
 }
 
-// Whether any path that had time of its own is gone.
+// Is any path with own time gone?
 export function hasRemoved(straight) {
 	const base = straight.self[BASE], after = straight.total[HEAD];
 	for (let i = 1; i < straight.n; i++)
@@ -117,8 +117,8 @@ export function hasRemoved(straight) {
 	return false;
 }
 
-// The base's time in gone paths: all of them, or those that count (saved_time.js). Everything below
-// a gone frame is part of it.
+// The base's time on gone paths: all, or those counted (saved_time.js). Everything below a gone
+// frame is part of it.
 export function removedSum({ func, end, total: [before, after] }, saved = null) {
 	let sum = 0;
 	for (let i = after.indexOf(0, 1), next; i > 0; i = after.indexOf(0, next)) {
@@ -136,7 +136,8 @@ export function removedSum({ func, end, total: [before, after] }, saved = null) 
 // of each item's next caller. Subtrees too narrow for any screen are not opened in large trees;
 // those on the way to (and below) the zoomed path are measured against that path instead.
 
-// Steps from leaves to roots that are always walked, and the part of the whole that is too narrow.
+// Number of steps from leaves to roots below which everything is opened, and the part of the whole
+// that is too narrow.
 const bounds = { openAllBelow: 3e6, narrowest: 1 / 20000 };
 
 class Grower {
@@ -187,7 +188,7 @@ class Grower {
 	}
 }
 
-// Items of leaves: the node that each stands on, and its values; `steps` to all roots together.
+// Items of leaves: the current node of each, and its values; `steps`: to the roots, in sum.
 function collectLeaves(tree) {
 	const [base, head] = tree.self;
 	let n = 0;
@@ -211,8 +212,8 @@ function leavesOf(tree, nodes, [base, head]) {
 	return leaves;
 }
 
-// Splits ranges of items by the function of the node that each stands on. Items are moved, not
-// pointed at: a range lies in one piece, so walking through it is fast.
+// Splits ranges of items by the function of their current node. Items are moved, not referenced:
+// contiguous ranges are fast to walk.
 class Grouper {
 	constructor(functionCount, leaves, tree) {
 		this.slot = new Int32Array(functionCount).fill(-1);
@@ -265,8 +266,8 @@ class Grouper {
 			leaves.head[k] = spare.head[k];
 		}
 	}
-	// Move items to their callers and to the end of the range. Those that have none end here: they
-	// are added to sums. Returns where the rest begins.
+	// Move items to their callers and to the end of the range. Those without a caller end here
+	// and are added to sums. Returns the start of the rest.
 	climb(lo, hi, sums) {
 		const { leaves: { at, base, head }, tree: { parent } } = this;
 		let to = hi;
@@ -286,8 +287,8 @@ class Grouper {
 	}
 }
 
-// The tree of leaves turned round.
-// zoomed: functions from the root to the zoomed frame, which is opened down to its own small parts.
+// The inverted tree. zoomed: functions from the root to the zoomed frame, which is opened down to
+// its own small parts.
 export function invertTree(tree, functionCount, factor, zoomed = [], limits = bounds) {
 	const [base, head] = tree.total;
 	const inverted = invertLeaves(tree, collectLeaves(tree), [base[0], head[0]], functionCount,
@@ -296,7 +297,7 @@ export function invertTree(tree, functionCount, factor, zoomed = [], limits = bo
 	return inverted;
 }
 
-// The ways to some nodes, with values of theirs that sum up to `all`.
+// The paths to nodes, with their values, which add up to `all`.
 export function callersTree(tree, nodes, values, all, functionCount, factor) {
 	return invertLeaves(tree, leavesOf(tree, nodes, values), all, functionCount, factor, [],
 		bounds);
@@ -340,7 +341,7 @@ function invertLeaves(tree, leaves, sums, functionCount, factor, zoomed,
 
 // ---- sums over functions ----
 
-// Self and total of each function; a total counts a sample once however often it recurs.
+// Self and total of each function; a total counts a sample once, even in recursion.
 export function functionCosts(tree, functionCount) {
 	const cost = {
 		self: [new Float64Array(functionCount), new Float64Array(functionCount)],
@@ -361,7 +362,7 @@ export function functionCosts(tree, functionCount) {
 	return cost;
 }
 
-// How much all functions changed, more and less alike.
+// Sum of all functions' changes, more and less alike.
 export function changeOf(costs, { isDiff, factor }) {
 	const [base, head] = costs.self;
 	let sum = 0;
@@ -392,7 +393,7 @@ export function pathOf(tree, node) {
 	return path.reverse();
 }
 
-// The node that a path of functions leads to, or of its longest part that exists.
+// The node of a path of functions, or of its longest existing part.
 export function nodeOfPath(tree, path) {
 	const steps = tree.step ?? tree.func;
 	let node = 0;

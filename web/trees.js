@@ -19,7 +19,7 @@ export class Trees {
 		this.cache = {};
 	}
 
-	// Whether anything was removed at all, whatever the filters.
+	// Was anything removed, independent of filters?
 	findRemoved() {
 		const { data, state } = this.model;
 		this.hasRemoved = data.isDiff &&
@@ -45,7 +45,7 @@ export class Trees {
 		return this.cache.straight;
 	}
 
-	// Without the filters by function: what tells whether a path exists at all on a side.
+	// The tree without filters by function, which shows whether a path exists on a side.
 	whole() {
 		const { data, state } = this.model;
 		const straight = this.straight();
@@ -63,7 +63,7 @@ export class Trees {
 		return this.isElided() ? this.elided() : this.straight();
 	}
 
-	// How what is drawn is folded, or null. A tree that is turned round is whole.
+	// The folding of the drawn tree, or null. Inverted trees are not folded.
 	get folded() {
 		const { data, state } = this.model;
 		if (state.inverted) return null;
@@ -80,13 +80,13 @@ export class Trees {
 		return this.cache.folded;
 	}
 
-	// The fold that node i of the straight tree is in; -1: it is drawn by itself.
+	// The fold of node i of the straight tree; -1: drawn by itself.
 	foldOf(i) {
 		const { folded } = this;
 		return folded ? foldOf(this.model.data, folded.tree.func[folded.nodeOf[i]]) : -1;
 	}
 
-	// A tree of the page's nodes as it is drawn.
+	// A tree of the page's nodes, as drawn.
 	drawn(tree) {
 		const { folded } = this;
 		if (!folded) return tree;
@@ -99,8 +99,8 @@ export class Trees {
 		return this.drawn(this.whole());
 	}
 
-	// What was saved of what is gone, to be drawn beside the head: {sum, tree}, of all that is gone
-	// where nothing was judged. costs: of all functions; asked for where something was.
+	// Saved time of removed paths, to draw beside the head: {sum, tree}; all removed paths if
+	// nothing was judged. costs: of all functions; only called if something was removed.
 	saved(isJudged, costs) {
 		const tree = this.drawn(this.straight()), { cache, model: { data } } = this;
 		if (cache.saved?.of !== tree || cache.saved.isJudged !== isJudged) {

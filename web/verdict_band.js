@@ -34,13 +34,13 @@ function runCosts({ header, unit }) {
 	return [what, metric, header.per_run && "per run"].filter(Boolean).join(" ");
 }
 
-// The function that has most of the run's change: {entry, words}; null where none is certain. For
-// a script (listed_changes.js) the function with most of its change.
+// The function with most of the run's change: {entry, words}; null if none is certain. For a script
+// (listed_changes.js) the function with most of its change.
 function culpritOf({ data, costs }, found) {
 	const { header: { base, head, verdict }, factor } = data;
 	if (verdict.word !== "slower" && verdict.word !== "faster") return null;
 	const { delta } = compare(base.sum, head.sum, factor);
-	// What is no code (<GC>) says where to look only if it has most.
+	// Entries that are not code (<GC>) are named only if they have most of it.
 	const says = ({ f, change }) =>
 		data.functions.kind[f] !== MARKER_KIND || change.delta / delta >= MOSTLY;
 	const listed = largestChange(Object.fromEntries(Object.entries(found)
@@ -53,7 +53,7 @@ function culpritOf({ data, costs }, found) {
 	return { entry, words: entry.change.delta / delta >= MOSTLY ? "mostly" : "most in" };
 }
 
-// How certain the verdict is; for a run without a certain change the largest certain one.
+// Certainty of the verdict; for a run without a certain change, the largest certain one.
 function certainty(data, found) {
 	const { header } = data;
 	const { low, high, word } = header.verdict;
@@ -70,10 +70,10 @@ function certainty(data, found) {
 }
 
 const MOSTLY = 0.5; // part of a change
-const LISTED = 6; // functions of a line
-const LEADING = 3; // functions where the list has no room
+const LISTED = 6; // functions per line
+const LEADING = 3; // functions if there is no room for the list
 
-// What changed, a line each for a group (listed_changes.js): for what has no list beside it.
+// Changes, one line per group (listed_changes.js), for where there is no list.
 export function changeLines({ data }, found) {
 	return Object.entries(found).filter(([, list]) => list.length).map(([g, list]) => {
 		const rest = list.length - LISTED;
@@ -88,10 +88,10 @@ export class Band {
 		this.model = model;
 		this.box = box;
 		this.list = list;
-		this.last = {}; // function that a group's number has led to
+		this.last = {}; // function last reached by a group's number
 	}
 
-	// found: what listed_changes.js says; null: nothing was judged.
+	// found: result of listed_changes.js; null: nothing was judged.
 	update(found) {
 		const bench = benchmarkBand(this.model);
 		this.box.hidden = !found && !bench;
@@ -111,7 +111,8 @@ export class Band {
 			el("div", { class: "chips" }, ...[...chips, none, bench?.back].filter(Boolean)));
 	}
 
-	// The verdict and the function with most of the change; in a second line how certain it is.
+	// Show the verdict and the function with most of the change; in a second line its
+	// certainty.
 	answer(found) {
 		const { data, acts } = this.model;
 		const verdict = runHeadline(data), costs = runCosts(data);
@@ -127,7 +128,8 @@ export class Band {
 		return [dotted("answer", headline), dotted("quiet", costs, ...certainty(data, found))];
 	}
 
-	// The first of all, a line each: seen where the sidebar, which lists them, is not.
+	// Show the largest changes, one line each: visible where the sidebar, which lists them, is
+	// not.
 	lead(groups) {
 		const { data, acts } = this.model;
 		const first = groups.flatMap(([g, list]) => list.map((entry) => [g, entry]))
@@ -143,7 +145,7 @@ export class Band {
 		this.list.replaceChildren(...items);
 	}
 
-	// Each press goes to the next one.
+	// Each press goes to the next function.
 	chip(group, list) {
 		const next = () => {
 			const at = list.findIndex(({ f }) => f === this.last[group]) + 1;

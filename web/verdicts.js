@@ -7,18 +7,18 @@ import { oneWord, verdictOn } from "./cost_words.js";
 import { stateOf } from "./filters.js";
 import { stateWord } from "./inferred.js";
 
-// Of a path that changed as its function certainly did, without being certain by itself.
+// Word for a path that changed as its function certainly did, without being certain by itself.
 export function sumWord({ header }, delta) {
 	return `${oneWord(header, verdictOn(delta))}, certain only together with its other paths`;
 }
 
-// Of a verdict and the change that it is about.
+// Word for a verdict on a change.
 export function changeWord({ header }, word, delta) {
 	if (word === CHANGED && delta !== 0) return oneWord(header, verdictOn(delta));
 	return word === UNKNOWN ? "unsure" : "same";
 }
 
-// Of a function: whether it is new or gone, and if its cost cannot be told, that.
+// Words for a function: whether it is new or gone, and whether its cost is unsure.
 export function functionWord(data, f, word, delta) {
 	const state = stateOf(data, f);
 	if (state !== "new" && state !== "removed") return changeWord(data, word, delta);

@@ -6,10 +6,10 @@ import { formatCount, formatShare, formatValue, plural } from "./format.js";
 import { showName } from "./labels.js";
 import { endsOf, isSampled, keyOf, mostOf, nodesOf, sumOf } from "./waits_data.js";
 
-const MOST = 500; // rows of a list
-const EDGES = 14; // drawn, unless they are less than
-const NOTHING = 0.002; // of all
-// Of the colours that style.css has for kinds of waits.
+const MOST = 500; // maximum number of rows in a list
+const EDGES = 14; // maximum number of edges drawn
+const NOTHING = 0.002; // fraction of the whole below which edges are not drawn
+// Colours in style.css of kinds of waits.
 const colours = {
 	lock: "lock", GIL: "gil", CPU: "cpu", sleep: "rest", child: "rest", signal: "rest",
 	stopped: "rest", other: "rest", socket: "net", pipe: "net", poll: "net", event: "net",
@@ -36,14 +36,14 @@ export class Waits {
 
 	update() {
 		const { header } = this.model.loaded;
-		this.known = null; // rules make other names
+		this.known = null; // reset when name rules change
 		this.section.replaceChildren(...[
 			this.kinds(header.waits), this.graph(header.wait_graph ?? []),
 			this.chain(header.longest_chain), this.rows("All waits", header.waits),
 		].flat().filter(Boolean));
 	}
 
-	// A function by its name, which finds it in the flame graph where that has it.
+	// Name of a function, as a link to the flame graph if it is there.
 	function(name, file, line) {
 		const { acts, data } = this.model;
 		const { names, files, file: fileOf, n } = data.functions;
@@ -105,7 +105,7 @@ export class Waits {
 		];
 	}
 
-	// How long the chain was in each thread at each moment.
+	// Draw how long the chain was in each thread over time.
 	lanes({ lanes, cell_ns: cell }) {
 		const width = lanes[0].at.length;
 		return lanes.map((lane) => el("div", { class: "chain-lane" },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The waits in the page's header, and the layout of the wait graph.
 
-const HEIGHT = 300, LEAST = 22, GAP = 5; // of what is drawn of nodes, px
+const HEIGHT = 300, LEAST = 22, GAP = 5; // of nodes, px
 
 export const hasWaits = ({ header }) => Boolean(header.waits);
 
@@ -12,7 +12,7 @@ export const sumOf = (list) => list.reduce((sum, { ns }) => sum + ns, 0);
 export const keyOf = (name, file) => `${name}\n${file}`;
 export const mostOf = (kinds) => Object.keys(kinds).sort((a, b) => kinds[b] - kinds[a]);
 
-// Nodes of one side of the graph, most time first, each where it is drawn.
+// Nodes of one side of the graph with their positions, most time first.
 export function nodesOf(edges, side) {
 	const nodes = new Map();
 	for (const edge of edges) {
@@ -33,7 +33,7 @@ export function nodesOf(edges, side) {
 	return { list, height: y - GAP };
 }
 
-// Where each edge leaves, or comes to, its node: [from, to].
+// Start or end of each edge at its node: [from, to].
 export function endsOf(nodes) {
 	const ends = new Map();
 	for (const node of nodes.list) {

@@ -16,8 +16,8 @@ function unionWidths({ n, parent, total: [base, head] }, factor) {
 	return w;
 }
 
-// A node's own change is what its callees' totals leave; so it holds for subtrees that an inverted
-// tree did not open, too.
+// A node's own change is its total's without its callees', which also works for subtrees that an
+// inverted tree did not open.
 function deltaWidths({ n, parent, total: [base, head] }, factor) {
 	const w = new Float64Array(n), ownBase = Float64Array.from(base),
 		ownHead = Float64Array.from(head);

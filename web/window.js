@@ -7,19 +7,19 @@ function fit({ left, span }, all) {
 	return { left: Math.max(0, Math.min(left, all - span)), span };
 }
 
-// As `factor` magnifies; what is at `at`, a fraction of the span, stays there.
+// The window zoomed by `factor`; the point at `at`, a fraction of the span, stays there.
 export function zoomed({ left, span }, all, at, factor) {
 	const to = Math.max(all * NARROWEST, Math.min(all, span / factor));
 	return fit({ left: left + (span - to) * at, span: to }, all);
 }
 
-// By a fraction of the span.
+// The window moved by a fraction of the span.
 export function panned({ left, span }, all, by) {
 	return fit({ left: left + span * by, span }, all);
 }
 
-// The innermost frame that the window is within: the zoomed one. A frame just as wide as the window
-// is it only on the way to the one that was.
+// The innermost frame that contains the window: the zoomed one. A frame exactly as wide as the
+// window counts only on the path to the previous one.
 export function holderOf({ tree, w, all }, { left, span }, focus) {
 	if (span >= all) return 0;
 	const way = new Set();
@@ -35,7 +35,7 @@ export function holderOf({ tree, w, all }, { left, span }, focus) {
 	}
 }
 
-// A window as parts of a frame's width, as a link has it; "": all of it.
+// A window in fractions of a frame's width, for a link; "": all of it.
 export function partOf({ left, span }, x, width) {
 	if (left === x && span === width) return "";
 	return [(left - x) / width, span / width].map((v) => String(Number(v.toPrecision(7))))
