@@ -549,7 +549,7 @@ def machine_profiled():
 @suite.test("OTLP while the disk is full is told to be sent again, and then it is there")
 def full():
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
     with scratch() as folder, Server(folder, limit=limit) as server:
         for n in range(100):
             body = as_json()
@@ -558,6 +558,7 @@ def full():
             if got != 200:
                 break
         assert (got, headers["Retry-After"]) == (503, "5") and "disk full or I/O error" in json.loads(content)["message"], content
+        assert n > 0, "no push fits"
         before = server.samples("shop", "1")
         server.stop()
         server.limit = None

@@ -59,7 +59,8 @@ test("lines of calls are those of the head, wherever the base had them, and a ce
 
 test("a call whose line was edited is the same call, unless the caller has other calls that could be it", async () => {
 	const now = ["def main():", "    work(1, 2)", "    rest()", "    pass", "    work(7)", "", "def work(n):", "    pass"];
-	const then = now.with(1, "    work(1)");
+	const edited = (lines, at, text) => lines.map((line, i) => (i === at ? text : line));
+	const then = edited(now, 1, "    work(1)");
 	const sample = (line, count) => ({ tid: 1, stack: [at("main", line), at("work", 8)], count });
 	const shown = async (before, head) => {
 		const sources = [["base-source", before], ["source", now]].map(([key, text]) => `${key}=/srv/app/main.py=${writeText(text.join("\n"))}`);
@@ -70,7 +71,7 @@ test("a call whose line was edited is the same call, unless the caller has other
 	assert.deepEqual(await shown(then, [sample(2, 45), sample(5, 50)]), [["  work (main:5)", 50, 50], ["  work (main:2)", 40, 45]]);
 	assert.deepEqual(await shown(then, [sample(2, 30), sample(3, 20), sample(5, 50)]),
 		[["  work (main:5)", 50, 50], ["  work (main:2)", 40, 0], ["  work (main:2)", 0, 30], ["  work (main:3)", 0, 20]]);
-	assert.deepEqual(await shown(then.with(4, "    work(6)"), [sample(2, 45), sample(5, 55)]), [["  work (main:5)", 50, 55], ["  work (main:2)", 40, 45]]);
+	assert.deepEqual(await shown(edited(then, 4, "    work(6)"), [sample(2, 45), sample(5, 55)]), [["  work (main:5)", 50, 55], ["  work (main:2)", 40, 45]]);
 });
 
 test("where samples inside of a frame are chosen, or no line is known, there are no calls", async () => {
