@@ -22,7 +22,7 @@ const GLYPH = 9; // width of a glyph, pixels
 const HATCH = 9; // pixels between the hatching lines of unsure frames
 const MARK =
 	3; // pixels below the text, for the mark of own change and what a plate leaves of a texture
-const DASH = 3; // length of dashes in an underline that is certain only together with others, pixels
+const DASH = 3; // pixels of a dash in an underline that is certain only together with others
 
 function fillBox(ctx, left, y, px) {
 	if (px < 6) {
