@@ -1,5 +1,5 @@
-"""ClickHouse for the live tests of a fleet: Debian's server, as it is, in a folder of its own; chdb, which
-is a later one as a library, behind the same requests; and somebody between who breaks off."""
+"""ClickHouse for the live tests of a fleet: Debian's unmodified server in a separate folder; chdb, a later version
+as a library, with the same HTTP interface; and a proxy that breaks connections."""
 
 import http.server
 import pathlib
@@ -39,7 +39,7 @@ def ask(url, sql, password=""):
 
 
 class ClickHouse:
-    """A server for as long as the block lasts, unless it is killed and begun again."""
+    """A server that runs until the block ends, unless it is killed and restarted."""
 
     def __init__(self, folder, password=""):
         if not shutil.which("clickhouse-server"):
@@ -98,8 +98,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Between(http.server.ThreadingHTTPServer):
-    """Passes requests on, until it breaks off: at the insertion into a table, before ClickHouse has it or
-    before we have the answer."""
+    """Forwards requests until it breaks a connection: at an insertion into a table, before ClickHouse has it or
+    before the client has the response."""
 
     def __init__(self, url):
         super().__init__(("127.0.0.1", 0), Handler)

@@ -1,4 +1,4 @@
-"""What the live tests of a fleet share: a server of ours, and pushes to it."""
+"""Helpers of the live tests of a fleet: a server, and pushes to it."""
 
 import concurrent.futures
 import http.client
@@ -20,7 +20,7 @@ SAFE = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":int
 
 
 class Server:
-    """One that runs for as long as the block lasts, unless it is killed and begun again."""
+    """A server that runs until the block ends, unless it is killed and restarted."""
 
     def __init__(self, folder, *options, limit=None, store=None, environ=()):
         self.folder, self.options, self.limit, self.environ = pathlib.Path(folder), options, limit, dict(environ)
@@ -72,7 +72,7 @@ class Server:
         return self.ask("POST", f"/api/push?{query}", body, token)
 
     def samples(self, service, version):
-        """Of both sides, which are the same release."""
+        """Samples of a release, by a report with it on both sides."""
         side = urllib.parse.quote(f"{service}@{version}")
         status, content, _ = self.ask("GET", f"/api/release?base={side}&head={side}&side=head")
         assert status == 200, content
@@ -98,7 +98,8 @@ def message(field, content):
 
 
 def otlp(services, sample=message(4, bytes([100]))):
-    """A request with a profile for each of (service, version, host), of main > work; its sample has these fields, too."""
+    """A request with a profile of main > work for each (service, version, host); `sample`: the fields of its
+    sample."""
     strings = [b"", b"samples", b"count", b"main", b"work", b"a.py", b"cpu", b"nanoseconds"]
     dictionary = b"".join([
         message(2, b""), message(2, message(3, number(1, 1))), message(2, message(3, number(1, 2))),
@@ -129,7 +130,7 @@ def kept_files(folder):
 
 
 def kept(server, token=None, **query):
-    """The recordings that a server has whole."""
+    """The recordings that a server stores completely."""
     status, content, _ = server.ask("GET", f"/api/recordings?{urllib.parse.urlencode(query)}", token=token)
     assert status == 200, content
     return json.loads(content)["recordings"]
@@ -140,7 +141,7 @@ def scratch():
 
 
 def pushed_until_killed(server, push, clients, after):
-    """What push(n) said of each n; the clients go on until the server is killed, when so many were pushed."""
+    """Results of push(n) by n; clients push until the server is killed, after a number of pushes."""
     numbers, said = itertools.count(), {}
 
     def client():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Flight recordings made by hand: a chunk of classes, constants and events, in any way of writing
-integers and texts that the format has."""
+"""Hand-made flight recordings: a chunk of classes, constants and events, with any of the format's encodings of
+integers and texts."""
 
 import struct
 
@@ -66,7 +66,7 @@ class Writer:
         return b"\3" + self.int(len(data)) + data
 
     def value(self, type_, v):
-        """Of a class: a tuple of its fields' values."""
+        """A value of a class: a tuple of its fields' values."""
         if type_ in (LONG, INT, SHORT):
             return self.number(v, {LONG: 8, INT: 4, SHORT: 2}[type_])
         if type_ in (BOOLEAN, BYTE):
@@ -120,7 +120,7 @@ class Writer:
         return self.event(1, body)
 
     def chunk(self, pools, events, classes=None, size=None, start=10**18, major=2):
-        """events: (class, value). The constants stand behind them, as the JVM has it."""
+        """events: (class, value). The constants follow them, as in the JVM's files."""
         body = self.metadata(classes or CLASSES)
         body += b"".join(self.event(t, self.value(t, v)) for t, v in events)
         body += self.checkpoint(pools)

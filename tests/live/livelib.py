@@ -1,8 +1,8 @@
-"""What the live tests share: TAP output, interpreters to test on, the binary under test.
+"""Helpers of the live tests: TAP output, interpreters to test on, the binary under test.
 
-A live test is tests/live/test_NAME.py: it prints TAP ("ok 1 - name", "not ok 2 - name",
-"ok 3 - name # SKIP reason"), ends with the plan line, and exits 1 when anything failed.
-It is run from anywhere with FIZEAU naming the binary (default: build/fizeau).
+A live test is tests/live/test_NAME.py: it prints TAP ("ok 1 - name", "not ok 2 - name", "ok 3 - name # SKIP
+reason"), ends with the plan line, and exits with 1 if anything failed. It can be run from anywhere; FIZEAU names
+the binary (default: build/fizeau).
 """
 
 import contextlib
@@ -40,8 +40,8 @@ class Skip(Exception):
 
 
 class Attention:
-    """How much of the machine others had since this was made: what was used of all processors
-    (/proc/stat, with what a hypervisor stole) less what this process and those below it used."""
+    """Share of the machine used by other processes since this was created: CPU time of all processors (/proc/stat,
+    including steal time) without that of this process and its descendants."""
 
     def __init__(self):
         self.began, self.busy, self.own = time.monotonic(), self.busy_now(), self.own_now()
@@ -69,7 +69,7 @@ class Attention:
         return time.monotonic() - self.began
 
     def of_others(self):
-        """0 to 1: of the time of all processors."""
+        """0 to 1: fraction of the time of all processors."""
         taken = self.busy_now() - self.busy - (self.own_now() - self.own)
         return max(0, taken) / max(self.seconds() * os.cpu_count(), 1e-3)
 
@@ -101,7 +101,7 @@ def rows(file):
 
 
 def lane_of(table, case):
-    """The last row that matches decides; a case without a row does not gate."""
+    """The lane of a case: that of the last matching row; a case without a row does not gate."""
     if MOVING.search(case):
         return "world"
     return next((lane for pattern, lane in reversed(table) if fnmatch.fnmatchcase(case, pattern)), "timed")
@@ -114,21 +114,21 @@ broken = []
 
 
 class Wrong(AssertionError):
-    """A result that no shortage of time excuses."""
+    """A wrong result, which a busy machine does not excuse."""
 
 
 class Suite:
     """Collects tests with @suite.test("name") and runs them in order, each once.
 
-    Where FZ_LANE names a lane that only reports, a claim that does not hold is printed as TAP's TODO with
-    its figure, and is no failure; an impossible result (Wrong, a crash, a sanitizer's report) is one everywhere."""
+    If FZ_LANE names a lane that only reports, a failed claim is printed as TAP's TODO with its figure, and is not
+    a failure; an impossible result (Wrong, a crash, a sanitizer's report) fails in every lane."""
 
     def __init__(self):
         self.tests, self.first = [], []
         self.running = None  # name of the test
 
     def test(self, name, first=False):
-        """first=True: the others need what it does, so it is run before any of them."""
+        """first=True: the other cases need its results, so it runs first."""
         def register(function):
             self.tests.append((name, function))
             if first:
@@ -186,17 +186,17 @@ class Suite:
 
 
 def is_named(name, word):
-    """"=NAME" is a whole name, anything else a part of one."""
+    """"=NAME" matches a whole name, anything else a part of one."""
     return name == word[1:] if word.startswith("=") else word in name
 
 
 def is_impossible(error, said):
-    """Whether no shortage of time excuses it: a result that is wrong, or something that broke."""
+    """Is it a failure even on a busy machine: a wrong result, or a crash?"""
     return isinstance(error, Wrong) or bool(broken) or any(word in said for word in BROKEN_SAY)
 
 
 def with_pip(scratch):
-    """An interpreter that has pip: this one, or one in an environment, for Debian's python3 has none of its own."""
+    """An interpreter with pip: this one, or one in a virtual environment, since Debian's python3 has none."""
     if subprocess.run([sys.executable, "-c", "import pip"], capture_output=True, check=False).returncode == 0:
         return sys.executable
     made = subprocess.run([sys.executable, "-m", "venv", scratch], capture_output=True, text=True, check=False)
@@ -206,8 +206,8 @@ def with_pip(scratch):
 
 
 def fetched_package(requirement, of=""):
-    """The folder in which a package of PyPI is, "name==1.0", without what it depends on; fetched the first time.
-    `of` tells apart what it is there for, where that makes a difference: a version of Python."""
+    """The folder of a PyPI package "name==1.0", without its dependencies; downloaded on first use. `of` separates
+    folders of different purposes, such as versions of Python."""
     place = CACHE / (requirement.replace("==", "-") + of)
     if place.is_dir():
         return place
@@ -226,7 +226,7 @@ def fetched_package(requirement, of=""):
 
 
 class Interpreter:
-    """A CPython to test on; `command` is what starts it (a chroot for one in another root)."""
+    """A CPython to test on; `command` starts it (with chroot for one in another root)."""
 
     def __init__(self, name, command, root="/"):
         self.name = name
@@ -238,12 +238,12 @@ class Interpreter:
 
     @property
     def version(self):
-        """(3, 15) of the name "forky-3.15" or "free-3.15t"."""
+        """(3, 15) for the name "forky-3.15" or "free-3.15t"."""
         words = self.name.split("-")[-1].rstrip("t").split(".")
         return tuple(int(part) for part in words[:2])
 
     def path(self, file):
-        """How the interpreter sees a file made by scratch() below."""
+        """Path, for the interpreter, of a file made by scratch() below."""
         return "/" + str(pathlib.Path(file).relative_to(self.root)) if str(self.root) != "/" else str(file)
 
     def scratch(self):
@@ -252,7 +252,7 @@ class Interpreter:
 
 
 class Target:
-    """A program under an interpreter, which has said "up"; it ends with the block.
+    """A running program that has printed "up"; it ends with the block.
 
     With a folder of its own, that others can look into as well; `script` is where it is and `path`
     what the interpreter calls it. Options are subprocess.Popen's."""
@@ -310,8 +310,8 @@ EXPECTED = ["pyenv-3.8", "bullseye-3.9", "pyenv-3.10", "pyenv-3.11", "pyenv-3.12
 
 
 def free_threaded():
-    """Free-threaded builds on this machine, by name. No distribution that CONTRIBUTING names has a
-    package of one, so none is expected: where somebody has built one, it is tested, too."""
+    """Free-threaded builds on this machine, by name. None is required, since no distribution named in CONTRIBUTING
+    packages one; if one was built, it is tested, too."""
     pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv"))
     found = {}
     for folder in [*pyenv.glob("versions/3.*t"), *CACHE.glob("pythons/3.*t")]:
@@ -323,14 +323,15 @@ def free_threaded():
 
 
 def free_port():
-    """One of this machine's own address that nobody listens on, yet."""
+    """A free port of the local address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 def npm_packages(folder, *needed):
-    """Fetches what a folder's package-lock.json lists, unless all that is needed (patterns of names) is there."""
+    """Installs the packages of a folder's package-lock.json, unless all those needed (patterns of names) are
+    there."""
     if not shutil.which("npm"):
         raise Skip("npm is not installed")
     # Several jobs of tests/run come here at once.
@@ -345,7 +346,7 @@ def npm_packages(folder, *needed):
 
 
 def npm_node(folder):
-    """The node that npm put into a folder's packages: the machine's may be older than what they need."""
+    """The node that npm installed in a folder: the machine's may be too old for the packages."""
     found = [*folder.glob("node_modules/node-linux-*/bin/node")]
     if not found:
         raise Skip(f"npm has no node for {os.uname().machine}")
@@ -394,7 +395,7 @@ def forky_command(*command):
 
 
 def wait_until(condition, what="it", seconds=60):
-    """Return what condition() says as soon as that is something."""
+    """Return the result of condition() as soon as it is true."""
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, f"{what} never happened"

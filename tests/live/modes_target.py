@@ -1,4 +1,4 @@
-"""A program that knows what it did: it times its own sections and prints them when it is done.
+"""A program that measures itself: it times its sections and prints them when it is done.
 
     modes_target.py SECONDS [threads]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a page of ours holds, read by other means than its own script."""
+"""Reads the data of a page without its script."""
 
 import base64
 import json

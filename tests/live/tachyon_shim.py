@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run CPython's own tests of its sampling profiler with fizeau in the place of its sampler.
+"""Run CPython's tests of its sampling profiler with fizeau in place of its sampler.
 
 Inside of Debian's root, by python3.15: tachyon_shim.py RESULT MODULE... Collectors and assertions stay
 CPython's. Three seams are ours:
@@ -104,7 +104,7 @@ def cpython_reads(path):
 
 
 def enter_ours(self):
-    """What fizeau refuses CPython must refuse, too: then the test sees CPython's own words."""
+    """CPython must reject what fizeau rejects: the test then gets CPython's messages."""
     with tempfile.TemporaryDirectory() as folder:
         ours = os.path.join(folder, "ours.bin")
         status, said = fizeau("replay", os.fspath(self.filename), "--binary", "-o", ours)
@@ -119,7 +119,7 @@ def enter_ours(self):
 
 
 def words_of_profiler(args):
-    """What stands behind `python -X option -m profiling.sampling`; None: it is something else."""
+    """The arguments after `python -X option -m profiling.sampling`; None if it is another command."""
     words = list(args) if isinstance(args, (list, tuple)) else []
     for at, word in enumerate(words[:6]):
         if word == "-m":

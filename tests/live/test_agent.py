@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""fizeau agent with a real server and real services: two versions are told apart and compared; nothing is lost or
-sent twice while the server is away, dies or does not answer; what the spool drops is told; names of any kind."""
+"""fizeau agent with a real server and real services: two versions are distinguished and compared; nothing is lost
+or sent twice while the server is away, dies or does not respond; dropped recordings are reported; any names work."""
 
 import contextlib
 import json
@@ -52,7 +52,7 @@ LAST = re.compile(r"agent: ([\d,]+) samples? in ([\d,]+) windows?, ([\d,]+) push
 
 
 class Agent:
-    """One that runs for as long as the block lasts, or until it is stopped."""
+    """An agent that runs until the block ends or it is stopped."""
 
     def __init__(self, folder, url, *options, spool="spool"):
         self.words = [FIZEAU, "agent", "--server", url, "--spool", pathlib.Path(folder, spool), *options]
@@ -96,7 +96,7 @@ def running(*command, **options):
 
 
 def stored(folder):
-    """How many pushes the server has, and samples in all."""
+    """Number of pushes the server has, and of their samples."""
     with contextlib.closing(sqlite3.connect(pathlib.Path(folder, "fleet.db"))) as store:
         return (store.execute("SELECT count(*) FROM push").fetchone()[0],
                 store.execute("SELECT coalesce(sum(samples), 0) FROM cell").fetchone()[0])
@@ -113,7 +113,7 @@ def by_name(server, base, head):
 
 
 def checkout(folder, name, size):
-    """A service in a checkout of its own; its path and its commit."""
+    """A service in a separate checkout; its path and its commit."""
     top = pathlib.Path(folder, name)
     top.mkdir()
     (top / "shop.py").write_text(SERVICE.format(size=size))
@@ -154,7 +154,7 @@ def versions():
 
 
 class Lossy(socketserver.ThreadingTCPServer):
-    """Between agent and server: of each second push the server's answer gets lost."""
+    """A proxy between agent and server that loses the response to every second push."""
 
     allow_reuse_address, daemon_threads, asked = True, True, 0
 
@@ -260,7 +260,7 @@ def killed_agent():
 
 @contextlib.contextmanager
 def control_group(name):
-    """A new one of a hostile name, of whichever hierarchy there is; None where none can be made."""
+    """A new control group with a hostile name, in either hierarchy; None if none can be created."""
     for top in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/systemd"):
         path = os.path.join(top, name)
         with contextlib.suppress(OSError):

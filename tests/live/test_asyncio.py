@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--async-aware: stacks of asyncio's tasks, known ones and the same as CPython's own profiler shows."""
+"""--async-aware: stacks of asyncio's tasks, compared with known ones and with CPython's profiler."""
 
 import json
 import os
@@ -241,7 +241,7 @@ class Tasks(Target):
             time.sleep(0.1)
 
     def tachyon(self, *args):
-        """What CPython 3.15's own profiler prints or, with a file name, writes."""
+        """Output of CPython 3.15's profiler or, with a file name, its file."""
         python = find_interpreter("forky-3.15")
         done = subprocess.run([*python.command, "-m", "profiling.sampling", *map(str, args)],
                               capture_output=True, text=True, timeout=60)
@@ -314,7 +314,7 @@ def test_known(name):
 
 
 def test_as_known(name):
-    """Names and coroutines of tasks are those that the program itself tells."""
+    """Names and coroutines of tasks match those printed by the program."""
     with Tasks(name, PARKED) as target:
         known = sorted(map(tuple, json.loads(target.known)))
         text = fizeau("dump", "--async-aware", target.pid).stdout
@@ -366,7 +366,7 @@ def test_waiting(name):
 
 
 def test_idle(name):
-    """A loop that waits is no task that runs."""
+    """A waiting loop is not a running task."""
     with Tasks(name, SLEEPY) as target:
         running, every = (target.collapsed("-d", "1", "--async-mode", mode) for mode in ("running", "all"))
     def share(stacks, function):
@@ -506,7 +506,7 @@ def test_odd(name):
 
 
 def test_states(name):
-    """What a thread does is counted once for each instant, however many tasks wait in it."""
+    """A thread's activity is counted once per instant, however many of its tasks wait."""
     with Tasks(name, PARKED) as target:
         done = fizeau("attach", "-d", "0.5", "--async-aware", "--async-mode", "all", "--format", "json",
                       "-o", "-", target.pid)
@@ -518,7 +518,7 @@ def test_states(name):
 
 
 def test_hostile(name):
-    """A task, its coroutines and who waits for it carry one number."""
+    """A task, its coroutines and those waiting for it have the same number."""
     if SANITIZED:
         raise Skip("too slow with sanitizers")
     notes = []
@@ -535,7 +535,7 @@ def test_hostile(name):
 
 
 def hostile_errors(stacks):
-    """Stacks of the hostile program that it cannot have had."""
+    """Impossible stacks of the hostile program."""
     wrong = Counter()
     for stack, n in stacks.items():
         shown = names(stack)
@@ -553,7 +553,7 @@ def hostile_errors(stacks):
 
 
 def test_hostile_stopped(name):
-    """Stopped for each sample, no stack has what is of another task."""
+    """With the program stopped for each sample, no stack contains parts of another task."""
     if SANITIZED:
         raise Skip("too slow with sanitizers")
     with Tasks(name, HOSTILE) as target:
@@ -642,7 +642,7 @@ def test_refused(name):
 
 
 def test_without_asyncio():
-    """No loop: what --async-aware shows is what is there, not nothing."""
+    """Without a loop --async-aware shows the normal stacks, not nothing."""
     with Target(find_interpreter("debian-3.11"), "import time\nprint('up', flush=True)\ntime.sleep(1000)\n") as target:
         def says_so():
             done = fizeau("attach", "--async-aware", "-d", "0.3", "--collapsed", "-o", "-", target.pid)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fizeau attach and doctor: running processes, what cannot be looked into, and leaving alone."""
+"""fizeau attach and doctor: running processes, unreadable processes, and detaching."""
 
 import os
 import pathlib
@@ -324,7 +324,7 @@ def sources():
 
 
 def unpacked(file):
-    """All text of a recording, through JSON or a page where sources are embedded."""
+    """All text of a recording, from JSON, or from a page if sources are embedded."""
     page = fizeau("replay", "--format", "fz", "-o", "-", file, text=False).stdout
     data = b""
     for at in [m.start() for m in re.finditer(re.escape(b"\x28\xb5\x2f\xfd"), page)]:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""fizeau bench: benchmarks of C, Rust, Python and Node by the bindings, marks of other kinds, and what
-goes wrong with one of them."""
+"""fizeau bench: benchmarks of C, Rust, Python and Node with the bindings, other marks, and failures of single
+benchmarks."""
 
 import os
 import pathlib
@@ -118,7 +118,7 @@ def compiled(folder, text=MARKS_C):
 
 
 def check_twice(folder, wanted, *command):
-    """Counted the same twice, and timed."""
+    """Counted twice with equal results, and timed."""
     first = bench("--", *command, cwd=folder)
     second = bench("--count", "--", *command, cwd=folder)
     rows, again = table(first), table(second)

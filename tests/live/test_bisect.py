@@ -63,7 +63,7 @@ SETUP = "cc -g -O1 -DNAME='\"%s\"' -o bench bench.c parse.c"
 
 
 def history(costs, name="parse"):
-    """A commit for each cost of the benchmark `parse`; a text instead: what parse.c is then."""
+    """Make a commit for each cost of the benchmark `parse`; a text instead is the content of parse.c."""
     need_tool()
     r = Repository()
     r.commits = []

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a server keeps whole lies in a bucket, of s3rver, which speaks S3's protocol; and the bucket's bad days.
-It is of the packages of tests/s3/package-lock.json, fetched once. Signatures it takes as they are: what they are
-worth Amazon's own library says (Debian: python3-botocore).
+"""Complete recordings stored in a bucket, by s3rver, which implements S3's protocol; and failures of the bucket.
+s3rver is installed from tests/s3/package-lock.json once. It accepts any signature; these are checked by Amazon's
+library (Debian: python3-botocore).
 """
 
 import concurrent.futures
@@ -31,7 +31,7 @@ MAIN = "fleet/of-one"  # a bucket and what its objects' names begin with
 
 
 class Bucket:
-    """A server with an empty bucket; it can be stopped and begun again, with what it has."""
+    """A server with an empty bucket; it can be stopped and restarted with its data."""
 
     def __init__(self, folder):
         npm_packages(PACKAGES, "s3rver")
@@ -145,7 +145,7 @@ print(auth.signature(auth.string_to_sign(request, auth.canonical_request(request
 
 
 class Taker(http.server.BaseHTTPRequestHandler):
-    """Takes whatever comes, and remembers what it was."""
+    """Accepts every request and remembers it."""
 
     def do_PUT(self):
         self.server.asked.append((self.command, self.path, {name.lower(): value for name, value in self.headers.items()},

@@ -122,7 +122,7 @@ def need_tool():
 
 
 class Repository:
-    """A scratch checkout, with a cache of its own."""
+    """A scratch checkout with a separate cache."""
 
     def __init__(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="fz-ci-")
@@ -168,8 +168,8 @@ def blog():
 
 
 def check_tree(r):
-    """The recordings hold Python functions from the benchmark's on, the same on both sides but for
-    the one that changed."""
+    """The recordings contain Python functions from the benchmark's on, the same on both sides except for the
+    changed one."""
     stacks = []
     for side in ("base.fz", "head.fz"):
         text = r.fizeau("replay", "--collapsed", "-o", "-", str(r.out / side)).stdout
@@ -183,7 +183,7 @@ def check_tree(r):
 
 
 def loops(first=3000, second=3000, **then):
-    """A shell script with two benchmarks: main, and a branch on which they take other turns."""
+    """A shell script with two benchmarks: main, and a branch that changes their numbers of iterations."""
     need_tool()
     repository = Repository()
     repository.commit(turns=f"FIRST={first}\nSECOND={second}\n", loops__sh=LOOPS)
@@ -562,7 +562,7 @@ def waiting_counts():
 
 
 class GoesAway(http.server.BaseHTTPRequestHandler):
-    """A server that says what it has, and then nothing more."""
+    """A server that sends headers and then nothing more."""
     asked = 0
 
     def do_GET(self):
@@ -737,7 +737,7 @@ def check_layout():
 # ---- what goes wrong ----
 
 def wrong(script, *options, status=2, **env):
-    """Run ci on a script that is the same on both sides; messages, and the benchmarks."""
+    """Run ci on a script that is equal on both sides; returns messages and benchmarks."""
     need_tool()
     r = Repository()
     r.commit(loops__sh=LOOPS.replace("true\n", "") + script, turns="FIRST=100\nSECOND=100\n")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""fizeau ci merge: the reports of jobs that measured a part of the benchmarks each, as one."""
+"""fizeau ci merge: merging the reports of jobs that each measured some of the benchmarks."""
 
 import json
 import pathlib

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""fizeau ci --server: a real server is filled by runs, says how they stand, and its acknowledgements are known to them."""
+"""fizeau ci --server: runs report to a real server, query the state of benchmarks, and know the changes
+acknowledged there."""
 
 import concurrent.futures
 import json
@@ -27,7 +28,7 @@ def scratch():
 
 
 def report(benchmarks, **more):
-    """A report as a job writes it, of (name, base, head); what is slower fails."""
+    """A job's report of (name, base, head); slower ones fail."""
     return json.dumps({"schema": 1, "metric": "instructions", "base": BASE[:10], "head": HEAD[:10], "environment": "E\n",
                        "troubles": [], "notes": [],
                        "benchmarks": [{"name": name, "metric": "instructions", "verdict": verdict, "fails": verdict == "slower",
@@ -125,7 +126,7 @@ def away():
 
 
 def accepted_one(server, name):
-    """A pull request of one change that was accepted, and what is given to runs of its project."""
+    """A pull request with one accepted change, and the options of its project's runs."""
     r = loops(FIRST=4000)
     words = ["ci", *RUN, "--server", server.url, "--repository", name]
     r.fizeau(*words, "--pull", "7", *COUNT, status=1)
@@ -134,7 +135,7 @@ def accepted_one(server, name):
 
 
 def fixed_and_slower_again(r, words):
-    """What was accepted is over; what costs as much by another change is another one, and fails."""
+    """The accepted change is used up; another change with the same cost fails."""
     r.commit("fixed", turns="FIRST=3000\nSECOND=3000\n")
     r.fizeau(*words, *COUNT)
     r.commit("slower", turns="SECOND=3000\nFIRST=4000\n")
@@ -261,7 +262,7 @@ def runs(server):
 
 
 def at_once(function, *arguments):
-    """Its results for each, in their order. While a server is away each of them asks again for some seconds."""
+    """Results in order. While a server is away each call retries for some seconds."""
     with concurrent.futures.ThreadPoolExecutor(len(arguments)) as pool:
         return list(pool.map(function, arguments))
 

@@ -3,8 +3,8 @@
 """bindings/ci: the steps of the GitHub Action and of the GitLab job, run as their runners run them, in
 scratch clones, with a server of our own in place of the services' interfaces.
 
-What is not theirs to decide is checked with them: one comment that is replaced, never a second one;
-a pull request from a fork, whose token may only read, gets its report printed.
+Also checked: one comment is replaced, never a second one added; a pull request from a fork, whose token is
+read-only, gets its report printed.
 """
 
 import http.server
@@ -36,7 +36,7 @@ SUMMARY_LIMIT = 1 << 20
 
 
 class Service(http.server.ThreadingHTTPServer):
-    """The part of GitHub's and GitLab's interfaces that comments need."""
+    """The part of the GitHub and GitLab APIs that comments need."""
 
     def __init__(self, may_write=True):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -106,7 +106,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def bare_environment():
-    """Ours without anything that a service set."""
+    """The environment without variables of a service."""
     return {k: v for k, v in os.environ.items()
             if not k.startswith(("GITHUB_", "CI", "FIZEAU", "RUNNER_"))}
 
@@ -115,7 +115,7 @@ def bare_environment():
 
 
 class Runner:
-    """Runs a composite action: the expressions that ours has, `run` steps by bash, outputs, `if`."""
+    """Runs a composite action: the expressions that this one uses, `run` steps in bash, outputs, `if`."""
 
     def __init__(self, scratch, workspace, service, inputs):
         self.action = yaml.safe_load((CI / "github" / "action.yml").read_text())
@@ -187,7 +187,7 @@ class Runner:
         return done.returncode
 
     def run(self):
-        """The status of the job; everything after a step that failed is left out."""
+        """The status of the job; steps after a failed one are skipped."""
         for step in self.action["runs"]["steps"]:
             status = self.step(step)
             if status:
@@ -212,8 +212,8 @@ def need_programs():
 
 
 def clone():
-    """A clone as a service makes it of a pull request: the change is checked out, the branch that it
-    goes into is known by its remote name only."""
+    """A clone as services make it for a pull request: the change is checked out, its target branch is only known
+    by its remote name."""
     origin = test_ci.loops(300, 300, FIRST=450)
     path = pathlib.Path(origin.scratch.name, "clone")
     subprocess.run(["git", "clone", "-q", origin.path, path], check=True)
@@ -366,7 +366,7 @@ def check_gitlab():
 
 
 class Folder:
-    """What fizeau ci wrote, and the job's surroundings."""
+    """The output of fizeau ci, and the job's surroundings."""
 
     def __init__(self, service, text="<!-- fizeau ci -->\n### \"quoted\" \\ ünïcode\n", verdict="slower"):
         self.scratch = tempfile.TemporaryDirectory(prefix="fz-comment-")

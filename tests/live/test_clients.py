@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A real server is fed by the clients that people have, as they are: Pyroscope's for Python, Node and Go, and
-OpenTelemetry's collector. What docs/server.md tells people to write is what is run here.
+"""Real clients push to a real server: Pyroscope's for Python, Node and Go, and OpenTelemetry's collector, with the
+instructions of docs/server.md.
 
     tests/live/test_clients.py --record   keeps what the collector sends in tests/data/otlp, for where it cannot be had
 """
@@ -292,7 +292,7 @@ PROGRAM = ["github.com/google/pprof v0.0.0-20240727154555-813a5fbdbec8", "go.ope
 
 
 class Collector:
-    """With the configuration of the manual, and more exporters than that."""
+    """Run the collector with the manual's configuration, and further exporters."""
 
     def __init__(self, folder, server, exporters):
         self.program = go_program("collector", (1, 26), COLLECTOR, "collector.go")
@@ -431,7 +431,7 @@ def as_json(name="shop", **of_profile):
 
 
 def asked(server, status, body, kind="application/json", **headers):
-    """The answer of a request, which is of that status, in the request's own type."""
+    """The response to a request, with the expected status, in the request's content type."""
     if not isinstance(body, bytes):
         body = json.dumps(body).encode()
     got, content, answer = server.ask("POST", OTLP, body, Content_Type=kind, **headers)
@@ -510,8 +510,8 @@ def wrong_proto():
 
 
 def machine(programs, processes):
-    """(resources, dictionary) as who profiles a machine sends them: of each process what it runs, and when it was seen;
-    a dictionary longer than what is looked at of a file."""
+    """(resources, dictionary) as sent by a profiler of a whole machine: command and time of each process; the
+    dictionary is longer than the part of a file that is probed."""
     names = [b"", b"samples", b"count", b"cpu", b"nanoseconds", *(b"function %d " % n + b"x" * 100 for n in range(1000))]
     dictionary = b"".join([message(2, b""), message(3, b""), message(7, b"")]
                           + [message(3, number(1, 5 + n)) for n in range(1000)]

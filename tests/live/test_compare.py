@@ -115,28 +115,28 @@ class Project:
         return out, err
 
     def compare(self, *words, **options):
-        """The JSON of a comparison, and what was said."""
+        """The JSON of a comparison, and its messages."""
         out, err = self.fizeau("compare", "--format", "json", *words, **options)
         self.check_clean()
         return json.loads(out), err
 
     def end(self, process):
-        """What a process that ends soon said."""
+        """The output of a process that ends soon."""
         out, err = process.communicate(timeout=600)
         self.check_clean()
         return out, err
 
     def runs(self):
-        """Of the log: (size, folder, files) of each run."""
+        """(size, folder, files) of each run in the log."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return [(int(line.split()[0]), line.split()[1], line.split()[2:]) for line in lines]
 
     def trees(self):
-        """Other trees that are there now, by the programs in them."""
+        """Other worktrees that exist now, by the programs in them."""
         return [path.resolve() for path in self.cache.glob("fizeau/*/??????/base/*/bench.py")]
 
     def check_clean(self):
-        """No worktree is left, and nothing but the two recordings is in the cache."""
+        """No worktree is left, and the cache contains only the two recordings."""
         assert len(self.git("worktree", "list").splitlines()) == 1, self.git("worktree", "list")
         folder = self.cache / "fizeau" / "compare"
         left = [p.name for p in folder.iterdir()] if folder.exists() else []
@@ -322,7 +322,7 @@ def children(pid):
 
 
 def caretaker(pid):
-    """The child that clears up: it has a session of its own and is the same program."""
+    """The child that cleans up: it has a separate session and runs the same program."""
     return next(child for child in children(pid) if os.getsid(child) == child and
                 os.readlink(f"/proc/{child}/exe") == os.readlink(f"/proc/{pid}/exe"))
 
@@ -335,7 +335,7 @@ def is_running(pid):
 
 
 def kill_session(leader):
-    """Kill what runs in a session; whether there was anything."""
+    """Kill the processes of a session; returns whether there were any."""
     found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
              if is_running(pid) and session_of(pid) == leader]
     for pid in found:
@@ -352,7 +352,7 @@ def session_of(pid):
 
 
 def killed_alone(*words):
-    """Neither the program, with what it started, nor the worktree outlives us by much."""
+    """Neither the program and its children nor the worktree remain for long after we end."""
     with project() as p:
         pids = p.outside / "pids"
         program = ["sh", "-c", f"echo $$ >>{pids}; sleep 1000 & echo $! >>{pids}; wait"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--control and --paused: a recording holds what was switched on, from inside and outside, and nothing
-that comes over the socket does harm."""
+"""--control and --paused: recordings contain what was switched on, from inside and outside, and no input on the
+socket does harm."""
 
 import contextlib
 import os
@@ -111,7 +111,7 @@ class Attached:
 
 
 def functions(file):
-    """Seconds of each function, by name, with what it called."""
+    """Seconds of each function, by name, including callees."""
     done = fizeau("replay", file, "--collapsed", "-o", "-")
     assert done.returncode == 0, done
     found = {}
@@ -184,7 +184,7 @@ def from_outside():
 
 
 def samples(file):
-    """Those of a recording that may still be written, unreadable ones among them."""
+    """Samples of a recording that may still be written, including unreadable ones."""
     done = fizeau("replay", file)
     assert done.returncode == 0, done
     return int(re.search(r"Sampling: ([\d,]+) samples? every", done.stdout)[1].replace(",", ""))

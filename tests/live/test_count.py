@@ -202,7 +202,7 @@ for level in range(24):
 
 
 def check_arenas(name):
-    """It does not matter in which part of an arena a body's objects lie."""
+    """Counts do not depend on where in an arena a body's objects are."""
     need_tool()
     python = find_interpreter(name)
     with tempfile.TemporaryDirectory() as folder:
@@ -305,8 +305,7 @@ PROCESSORS = ["", "-AVX2", "-AVX2_Usable,-AVX_Usable", "-AVX,-AVX2", "-AVX512F,-
 
 
 def check_processors(*options):
-    """What a processor can do besides is nothing to the program: the C library, which chooses by
-    it, finds none of it."""
+    """Optional processor features do not affect counts: the C library, which selects code by them, finds none."""
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
         program = compiled(folder, STRINGS_C, "-fno-builtin", *options)
@@ -631,7 +630,7 @@ int main(int argc, char **argv)
 
 
 def check_trouble(wanted, *args, before=()):
-    """One line of ours says what was wrong; whatever was not counted is not written."""
+    """One line reports the error; benchmarks that were not counted are not written."""
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
         program = compiled(folder, TROUBLE_C)

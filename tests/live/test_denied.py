@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Where the kernel refuses what fizeau asks for first, as in containers: one line that says what
-stands for it, and a recording all the same; or one line with the remedy.
+"""If the kernel denies what fizeau needs, as in containers: one line names the fallback, and the recording works; or
+one line names the remedy.
 
 tests/live/denied.c lets a system call fail; the rest is real.
 """
@@ -92,7 +92,7 @@ while True: time.sleep(1)
 
 @contextlib.contextmanager
 def running():
-    """A program that has said that it is there."""
+    """A running program that has reported its start."""
     python = find_interpreter("debian-3.11")
     with subprocess.Popen([*python.command, "-c", LOOP], stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -105,7 +105,7 @@ def target(folder, samples):
 
 
 def recorder(folder, process):
-    """What `fizeau mark` speaks to."""
+    """The socket of `fizeau mark`."""
     attach = subprocess.Popen([FIZEAU, "attach", "-d", "60", "-o", f"{folder}/marked.fz", str(process.pid)],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until(lambda: fizeau("mark", str(process.pid), "ready").returncode == 0, "the recorder's answer")

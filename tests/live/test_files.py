@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whose files: what fizeau writes belongs to whom it should, and nobody else decides where it goes.
+"""File ownership: what fizeau writes belongs to the right user, and no other user decides where it is written.
 
-Most of it is about root in somebody else's folder, so it needs root, and another user's number."""
+Most cases are about root in another user's folder, so they need root, and another user's id."""
 
 import contextlib
 import os

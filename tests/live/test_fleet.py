@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A real server: recordings are pushed to it, it is killed, releases are compared; and its bad days."""
+"""A real server: recordings are pushed, it is killed, releases are compared; and failures."""
 
 import base64
 import concurrent.futures
@@ -55,7 +55,7 @@ def certificate(folder, name):
 
 
 def handshake(port, version):
-    """Whether the server agrees to that version of TLS."""
+    """Does the server accept that version of TLS?"""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_ciphers("ALL:@SECLEVEL=0")
@@ -241,7 +241,7 @@ def many():
 
 
 class Sometimes(http.server.BaseHTTPRequestHandler):
-    """Goes away without an answer, is busy, then asks the server."""
+    """Drops a request, is busy, then forwards to the server."""
     server_behind, asked = None, 0
 
     def do_POST(self):

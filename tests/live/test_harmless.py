@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The target is never hurt: whatever becomes of the recorder, what it looked at goes on."""
+"""The target is never harmed: it goes on, whatever happens to the recorder."""
 
 import os
 import pathlib

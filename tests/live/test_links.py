@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Who is who in programs that were really edited and recorded: nothing is linked without evidence,
-what evidence supports is linked, and what is new is told from what is newly called."""
+"""Matching functions of programs that were edited and recorded: nothing is linked without evidence, links with
+evidence are found, and new code is distinguished from newly called code."""
 
 import itertools
 import json

@@ -125,7 +125,7 @@ class Terminal:
         return wait_until(stays, "a screen that stays", PATIENCE)
 
     def tell(self):
-        """Let the program end."""
+        """End the program."""
         self.path.joinpath("end").touch()
 
     def normal(self):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Modes: which samples are kept, and what each says about its thread, on every interpreter.
 
-The truth is the program's own: it times its sections (modes_target.py), and what a section does is
-known. A mode must hold the sections that belong to it, each with its time, and nothing else.
+The reference is the program: it times its sections (modes_target.py), and what a section does is known. A mode
+must contain the sections that belong to it, each with its time, and nothing else.
 """
 
 import json
@@ -41,7 +41,7 @@ suite = Suite()
 
 
 def run_target(python, folder, *options, seconds=0.9):
-    """(the program's own times and the recorder's longest gap in seconds, path of the recording)."""
+    """(the program's times and the recorder's longest gap in seconds, path of the recording)."""
     script = shutil.copy(TARGET, pathlib.Path(folder, "target.py"))
     recording = pathlib.Path(folder, "x.fz")
     done = fizeau("run", *options, "-o", recording, "--", *python.command, python.path(script),
@@ -354,7 +354,7 @@ for t in started: t.join()
 
 
 def check_contention(name):
-    """Who waits for the GIL is told, also by interpreters that do not say it."""
+    """Threads waiting for the GIL are reported, even in interpreters that do not record it."""
     python = find_interpreter(name)
     with python.scratch() as folder:
         _, _, states = record_states(python, folder, CONTENDED)

@@ -39,7 +39,7 @@ suite = Suite()
 
 
 def probe(pid, *args, check=True):
-    """What reader_probe says about a process; with check=False (exit, code of the error, text)."""
+    """Output of reader_probe for a process; with check=False (exit status, error code, text)."""
     done = subprocess.run([PROBE, *map(str, args), str(pid)], capture_output=True, text=True,
                           timeout=120)
     if check:
@@ -51,7 +51,7 @@ def probe(pid, *args, check=True):
 
 
 def running(python, code, *words, env=None):
-    """A program that can be told things on its standard input."""
+    """A program that reads commands from standard input."""
     return Target(python, code, *words, stdin=subprocess.PIPE, env={**os.environ, **(env or {})})
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fizeau record: py-spy's command lines, as run and attach; --pid; options of ours behind a script."""
+"""fizeau record: py-spy's command lines, mapped to run and attach; --pid; our options after a script."""
 
 import os
 import pathlib

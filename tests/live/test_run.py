@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fizeau run: what it starts behaves as without it, and what it records is there and readable."""
+"""fizeau run: the program behaves as without it, and the recording exists and is readable."""
 
 import json
 import os
@@ -67,13 +67,13 @@ def places(file, cwd=None):
 
 
 def check_main(file, script="busy.py", cwd=None):
-    """What a program that says so was seen in."""
+    """Check that main() of a script was sampled."""
     found = places(file, cwd)
     assert any(place.endswith(f"{script}:main") for place in found), found
 
 
 def child_of(process):
-    """What `fizeau run` has started."""
+    """The process started by `fizeau run`."""
     return int(wait_until(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text).split()[0])
 
 

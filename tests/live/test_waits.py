@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Waits (--wait) against the program's own clock: how long, what for, and who ended them.
 
-What a function took by its own clock, but for its CPU time, is what it waited for, and when it could
-run but had no CPU: the last is what a busy machine does, and is told apart.
+The time that a function took by its own clock, minus its CPU time, is its waiting time; the time when it was
+runnable without a CPU depends on the machine's load, and is reported separately.
 """
 
 import collections
@@ -146,7 +146,7 @@ EXACT = ("--engine", "bpf", "--wait")
 
 
 def recorded(folder, code, name):
-    """What a program said of itself, and the recording of its waits."""
+    """The program's own figures, and the recording of its waits."""
     said, path = test_kernel.run_saying(folder, code, name, *EXACT)
     return said, test_kernel.told(path), path
 
@@ -170,7 +170,7 @@ def waited(report, function):
 
 
 def by(report, function):
-    """Seconds of waits in a function: by what for, and of those by who ended them."""
+    """Seconds of waits in a function: by reason, and by thread that ended them."""
     kinds, wakers = collections.Counter(), collections.Counter()
     for wait in report["waits"]:
         if wait.get("in") == function:
@@ -211,7 +211,7 @@ OF_PLANTED = (("fetch", "lock", "lock released by refresh"), ("ask", "socket", "
 
 
 def check_planted_found(name):
-    """Each wait that was planted is found, and who ended it."""
+    """Each planted wait is found, with the thread that ended it."""
     def look():
         with tempfile.TemporaryDirectory() as folder:
             _, report, _ = watched(folder, PLANTED, name)

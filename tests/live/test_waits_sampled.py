@@ -116,7 +116,7 @@ GIL = test_waits.GIL.replace("300000", "600000")
 
 
 def as_nobody(name):
-    """What starts an interpreter as nobody."""
+    """The command prefix to run an interpreter as nobody."""
     drop = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
     kind, minor = name.split("-")
     find_interpreter(name)

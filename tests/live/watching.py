@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What live tests wait for: samples, and other conditions that must come however slow the machine is.
+"""Conditions that live tests wait for: samples, and others that must come however slow the machine is.
 
-No length of time is enough where others take the machine's time."""
+On a busy machine no fixed delay is enough."""
 
 import inspect
 import json
@@ -19,7 +19,7 @@ PATIENCE = 120  # seconds
 # ---- samples ----
 
 def samples(pid):
-    """How many samples the recorder of a process has; it says so where it listens for marks. None: no answer."""
+    """Number of samples of a process's recorder, read from its socket for marks. None: no answer."""
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(60)
         try:
@@ -60,7 +60,7 @@ def last(more=20, work=lambda: sum(range(5000))):
 
 
 def looks(recorder):
-    """How often a recorder has looked at its program: it sleeps before each look, and the system counts that."""
+    """Number of times a recorder sampled its program: it sleeps before each sample, and the system counts that."""
     found = [0]
     try:
         for task in os.listdir(f"/proc/{recorder}/task"):
@@ -102,7 +102,7 @@ def still_runs(recorder):
 
 
 def wait_for_samples(pid, more=20, recorder=None):
-    """Until that many more than now; the recorder must not end meanwhile."""
+    """Wait for that many more samples; the recorder must not end meanwhile."""
     seen = samples(pid) or 0
     wait_until(lambda: (samples(pid) or 0) >= seen + more or recorder and not still_runs(recorder), f"{more} samples",
                PATIENCE)
@@ -175,7 +175,7 @@ def state(pid, task=None):
 
 
 def waits(pid):
-    """Whether each thread of a process sleeps."""
+    """Does each thread of a process sleep?"""
     def sleeps(task):
         try:
             return state(pid, task.name) == "S"
@@ -196,6 +196,6 @@ def cpu_ticks(pid):
 
 
 def wait_for_work(pid, ticks=5):
-    """Until it has used CPU time from now on."""
+    """Wait until it uses CPU time."""
     before = cpu_ticks(pid)
     wait_until(lambda: cpu_ticks(pid) >= before + ticks, "work")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The wire format of protocol buffers, and numbers of seven bits a byte as pages have them."""
+"""The wire format of protocol buffers, and the LEB128 numbers of pages."""
 
 
 def varint(data, at):
-    """(number, where it ends)"""
+    """(number, end offset)"""
     value = shift = 0
     while True:
         byte = data[at]
@@ -15,7 +15,7 @@ def varint(data, at):
 
 
 def varints(data):
-    """All numbers of which data consists."""
+    """All numbers in the data."""
     at = 0
     while at < len(data):
         value, at = varint(data, at)
