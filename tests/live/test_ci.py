@@ -562,7 +562,7 @@ def waiting_counts():
 
 
 class GoesAway(http.server.BaseHTTPRequestHandler):
-    """A server that sends headers and then nothing more."""
+    """A server that answers GET with headers only, and drops POST requests."""
     asked = 0
 
     def do_GET(self):

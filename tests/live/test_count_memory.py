@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Peak and live bytes, counted beside instructions: what a program is known to hold, the same in every run,
-where it was allocated, and a gate for it."""
+"""Peak and live bytes, counted along with instructions: known amounts, the same in every run, where they were
+allocated, and a gate for them."""
 
 import pathlib
 import subprocess

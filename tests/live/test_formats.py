@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Profiles of other tools: what Fizeau reads from them is what is in them.
+"""Profiles of other tools: Fizeau reads their figures correctly.
 
 Each file is read a second time here, by Python's own json, marshal and re and by a few lines for
 protocol buffers and MOJO, and totals and the self cost of functions are compared. The files are
@@ -80,7 +80,7 @@ def replay(path, *options):
 
 
 def report(path, metric=None):
-    """Its JSON; the total is of all samples, as other tools count, also of those without a stack."""
+    """A file's JSON; the total includes samples without a stack, as in other tools."""
     document = json.loads(replay(path, "--format", "json", "-o", "-",
                                  *(["--metric", metric] if metric else [])))
     document["total"] += document.get("stackless_total", 0)
@@ -590,7 +590,7 @@ def costs(path, metric, key):
 
 
 def alike(ours, theirs):
-    """What both have by the same names."""
+    """The entries with the same names in both."""
     return sum(min(ours[n], theirs[n]) for n in ours)
 
 
@@ -634,7 +634,7 @@ def perf_data_shares():
 
 
 def one_name_each(costs_by_name):
-    """The same with one name for each address of the kernel, whichever of its names was taken."""
+    """The same with one name for each kernel address, whichever alias was used."""
     names = collections.defaultdict(list)
     for line in pathlib.Path("/proc/kallsyms").read_text(encoding="ascii").splitlines():
         address, _, name = line.split()[:3]
@@ -1036,7 +1036,7 @@ def trace_memory():
 # ---- MOJO ----
 
 def mojo_total(data):
-    """Microseconds of all samples, by a second reader."""
+    """Microseconds of all samples, by an independent reader."""
     at = 3
 
     def number():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Recordings of Java's Flight Recorder: what Fizeau reads of them is what the JDK prints of them.
+"""Recordings of Java's Flight Recorder: Fizeau reads the figures that the JDK prints.
 
 The files and the JDK's figures of them are kept in tests/data/jfr; where a JDK is at hand, new ones
 are made and compared, too.
@@ -48,7 +48,7 @@ def report_of(path, *metric):
 
 
 def metrics_of(path):
-    """What there is, as it is said to who asks for something else."""
+    """The available metrics, as listed when another one is requested."""
     done = subprocess.run([FIZEAU, "replay", "--metric=none", path], capture_output=True, text=True)
     return set(done.stderr.partition("it has ")[2].strip().split(", "))
 

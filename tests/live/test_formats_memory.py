@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory as Valgrind's massif and DHAT write it: the same as the tools themselves tell.
+"""Memory profiles of Valgrind's massif and DHAT: the same figures as in their own tools.
 
 massif's oracle is ms_print's table and tree of the peak; DHAT's viewer is a page that adds up the
 file's own numbers, so they are added up here.

@@ -193,7 +193,7 @@ sys.stdin.readline()
 
 
 def wait_for_input(target):
-    """Until the program has nothing to do but read: it must not change while its heap is read."""
+    """Wait until the program only reads: it must not change while its heap is read."""
     call = pathlib.Path(f"/proc/{target.pid}/syscall")
     wait_until(lambda: call.read_text(encoding="ascii").startswith("0 0x0 "), "waiting for input")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Projects that are installed in editable mode (pip install -e): each side runs its own code, or is refused."""
+"""Projects installed in editable mode (pip install -e): each side runs its own code, or is rejected."""
 
 import json
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Inclusive costs that pstats and callgrind files state: shown, compared and written as they stand.
+"""Inclusive costs stored in pstats and callgrind files: shown, compared and written unchanged.
 
 The oracles are Python's pstats and callgrind_annotate, for every function of files made now.
 """
@@ -53,7 +53,7 @@ def report(path, *words):
 
 
 def differing(truth, got):
-    """At most a few of what is not equal, as text; "" when all is."""
+    """The first few differences, as text; "" if there are none."""
     wrong = [f"{key}: {value}, not {got.get(key)}" for key, value in truth.items()
              if got.get(key) != value]
     return "; ".join(wrong[:4])

@@ -28,7 +28,7 @@ NEVER = ("built without", "not allowed to load", "cannot run the BPF program", "
 
 
 def sampled(pid, *args):
-    """What the kernel saw of a process; skips where it does not let us."""
+    """Output of the kernel engine for a process; skips if the kernel does not permit it."""
     done = subprocess.run([test_reader.PROBE, "-k", *map(str, args), str(pid)], capture_output=True,
                           text=True, timeout=120)
     said = done.stderr.strip().splitlines()[-1:] or [""]
@@ -147,7 +147,7 @@ def recording(folder, code, *options):
 
 @contextlib.contextmanager
 def skipping():
-    """Where the kernel does not let us, an error that says so is a reason to skip."""
+    """Skip if the kernel does not permit it and the error says so."""
     try:
         yield
     except AssertionError as error:
@@ -758,7 +758,7 @@ def denied():
 
 
 def facts_of_run(command, path, **options):
-    """What a recording says of itself; None where the program ended before it was looked at."""
+    """Facts of a recording; None if the program ended before it was sampled."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60, **options)
     assert done.returncode == 0, done
     return None if "nothing was recorded" in done.stderr else told(path)["facts"]

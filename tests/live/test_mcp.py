@@ -37,7 +37,7 @@ BYTES_A_TOKEN = 2
 
 
 def environment(folder):
-    """What is kept of comparisons goes with the test."""
+    """Cached comparisons are deleted after the test."""
     return dict(os.environ, XDG_CACHE_HOME=str(pathlib.Path(folder).parent / "cache"))
 
 

@@ -173,7 +173,7 @@ def check_paths(found, name=lambda frame: frame.name):
 
 
 def is_right(found, name=lambda frame: frame.name):
-    """Whether there was something to check, all of which was right."""
+    """Were there samples to check, and were all of them right?"""
     checked, wrong, _ = check_paths(found, name)
     if wrong:
         raise Wrong([s for s in found if check_paths([s], name)[1]][:3])
@@ -442,7 +442,7 @@ CALLERS = {"main": {"<module>"}, "sort_c": {"main"}, "sort_python": {"main"}, "c
 
 
 def python_errors(frames, script):
-    """What is wrong with a merged stack."""
+    """The defect of a merged stack."""
     python = [f for f in frames if f.file == script and f.name in CALLERS or f.name == "<module>"]
     for outer, inner in zip(python, python[1:]):
         if outer.name not in CALLERS.get(inner.name, ()):

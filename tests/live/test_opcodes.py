@@ -33,7 +33,7 @@ hot()
 
 
 def check_names(name):
-    """tools/make-opcodes would write the table that is there."""
+    """tools/make-opcodes would write the existing table."""
     python = find_interpreter(name)
     done = subprocess.run([SOURCE / "tools" / "make-opcodes", "--check", shlex.join(python.command)],
                           capture_output=True, text=True)

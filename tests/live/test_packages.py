@@ -332,7 +332,7 @@ class Root:
 
 
 def told(tool):
-    """What the documents tell to type, and what the program is called then."""
+    """The documented command, and the program's name after it."""
     rows = re.findall(r"^    (\S.*?) +# (\S.*)$", (SOURCE / "docs/packages.md").read_text(), re.M)
     (row,) = (row for row in rows if f"{tool} " in row[0])
     return row

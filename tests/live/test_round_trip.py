@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""What is written of a profile says the same as the profile: every format that is read, written in
-every format that can be, and read back.
+"""Writing a profile and reading it back gives the same profile, in every pair of formats.
 
 Total and the self cost of the ten most expensive functions are compared, in the profile's metric
 or what the format has in its place (samples for times of one length, time for samples). What came
@@ -74,7 +73,7 @@ class Costs:
 
 
 def written(source, output, path):
-    """Whether it was written; refusals and warnings are one line for people."""
+    """Was it written? Refusals and warnings must be one line."""
     done = subprocess.run([FIZEAU, "replay", source, "--format", output, "-o", path],
                           capture_output=True, text=True)
     if done.returncode and not re.fullmatch(r"fizeau: .+\n", done.stderr):

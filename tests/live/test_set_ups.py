@@ -1033,7 +1033,7 @@ def equal(differ):
 
 
 def table():
-    """What docs/benchmarks.md says."""
+    """The table in docs/benchmarks.md."""
     print("| set-up | benchmarks found | equal over five runs | user's functions seen | a x 2 found |")
     print("|---|--:|---|---|---|")
     for name, (_, wanted, _) in {**SET_UPS, **ONLY_IN_TABLE}.items():

@@ -39,7 +39,7 @@ TURN = 'b = f"{a} {self.step(3000)}"'
 
 
 def ours(*args, warns=(), **options):
-    """Run it; all its warnings must be the expected ones."""
+    """Run the command; all its warnings must be the expected ones."""
     done = fizeau(*args, **options)
     assert done.returncode == 0, done.stderr
     said = [line for line in done.stderr.splitlines() if "warning" in line]

@@ -122,7 +122,7 @@ busy(1)
 
 
 class Recorded:
-    """What a program said of itself and what the recording says of it."""
+    """Facts printed by a program, and those in its recording."""
 
     def __init__(self, python, text, *args, options=()):
         with python.scratch() as folder:

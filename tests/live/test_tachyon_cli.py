@@ -89,7 +89,7 @@ replay --gecko -o profile.json profile.bin
 
 
 class Place:
-    """A folder with a script, a module, a baseline; and a process to look into."""
+    """A folder with a script, a module and a baseline; and a process to attach to."""
 
     def __init__(self, script=SCRIPT.replace("float(sys.argv[1] if len(sys.argv) > 1 else 0.25)", "0.25")):
         self.folder = tempfile.TemporaryDirectory(prefix="fz-")
@@ -127,7 +127,7 @@ class Place:
 
 
 def tried(place, line, expected=None, terminal=False, timeout=60):
-    """Run one command line; "" or what is wrong."""
+    """Run one command line; returns "" or the defect."""
     before = {p.name for p in place.path.iterdir()}
     words = [FIZEAU, *line.split()]
     if terminal:

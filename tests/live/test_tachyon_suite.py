@@ -55,7 +55,7 @@ def our_command():
 
 
 def run(module):
-    """What became of each test of a module, by its class and name."""
+    """Outcome of each test of a module, by its class and name."""
     python = find_interpreter("forky-3.15")
     if not (FORKY / PACKAGE / f"{module}.py").exists():
         raise Skip("the root has no libpython3.15-testsuite (tests/roots installs it)")

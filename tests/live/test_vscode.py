@@ -158,7 +158,7 @@ def is_coloured(line, *names, dark=False):
 
 
 def heat_of(report):
-    """What must stand behind lines of app.py: number -> text."""
+    """Expected annotations of lines of app.py: number -> text."""
     file = next(f for f in report["files"] if f["file"].endswith("/app.py"))
     return {line["line"]: f"{value(line['self'])} · {100 * line['self'] / report['head']['total']:.1f} %"
             for line in file["lines"] if line["self"]}

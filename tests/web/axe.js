@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What axe has to say of a page, of how it serves those who do not see it or use no pointer.
+// Accessibility checks of a page by axe.
 "use strict";
 const fs = require("node:fs");
 
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-// A line for each element that is at fault, as the page stands.
+// Returns a line for each faulty element in the page's current state.
 async function complaints(page, options = {}) {
 	if (!(await page.evaluate(() => Boolean(globalThis.axe)))) await page.evaluate(axe);
 	const found = await page.evaluate((more) => globalThis.axe.run(document, { resultTypes: ["violations"], ...more }), options);

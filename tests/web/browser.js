@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A real Chromium for the tests, and what every page must keep to: no errors, no requests.
+// A real Chromium for the tests, and checks of every page: no errors, no requests.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
@@ -42,7 +42,7 @@ async function withPage(file, options, body) {
 	}
 }
 
-// The shown tree as a map from path to what it holds, and its order.
+// The shown tree as a map from path to values, and its order.
 function readTree(page) {
 	return page.evaluate(() => {
 		const { data, flame } = fizeau;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fingers on a page, as the browser gets them from a screen: real touch events, not made ones.
+// Fingers on a page: real touch events of the browser, not synthetic ones.
 "use strict";
 
 const STEPS = 8;
 
-// Move fingers from points to points: paths = [[{x, y}, {x, y}], ...], one a finger.
+// Move fingers along paths: [[{x, y}, {x, y}], ...], one per finger.
 async function drag(page, ...paths) {
 	const session = await page.context().newCDPSession(page);
 	const send = (type, points) => session.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(({ x, y }, id) => ({ x, y, id })) });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A comparison with real verdicts: several runs of a made-up program before and after a change, and
-// what the command line makes of them.
+// A comparison with real verdicts: several runs of a synthetic program before and after a change,
+// and output of the command line for them.
 //
 //   parse costs 40 % more, escape half, audit is new, legacy gone, write_all was renamed, join got a
 //   wrapper, split was parted in two; all else only has noise
@@ -15,7 +15,7 @@ const main = at("<module>", "main.py", 3);
 const parse = at("parse", "decoder.py", 40), render = at("render", "view.py", 20), join = at("join", "view.py", 80);
 const store = at("store", "db.py", 5), rows = at("rows", "rows.py", 9), scan = at("scan", "scanner.py", 12);
 
-// [stack, mean before, mean after, thread]; null: only one side has it.
+// [stack, mean before, mean after, thread]; null: missing on that side.
 const program = [
 	[[main, parse], 400, 560], [[main, parse, scan], 300, 300], [[main, at("read", "io.py", 7)], 200, 200],
 	[[main, render, at("escape", "view.py", 50)], 350, 170], [[main, render], 30, 30],
@@ -37,7 +37,7 @@ function around(mean, next) {
 	return Math.max(0, Math.round(mean + normal * 0.7 * Math.sqrt(mean)));
 }
 
-// A helper that costs more at each of its many callers, at none of them certainly by itself.
+// A helper that costs more in each of its many callers, in none of them certainly by itself.
 const sumCallers = 12;
 const ofSum = [
 	...Array.from({ length: 10 }, (_, k) => [[main, at(`rest_${k}`, "main.py", 50 + k)], 120, 120]),
@@ -54,7 +54,7 @@ function runOf(side, seed, of = program) {
 const runsOf = (of) => [0, 1].map((side) => Array.from({ length: RUNS }, (_, k) => runOf(side, 11 + 100 * side + k, of)));
 const runs = runsOf(program);
 
-// What `fizeau diff` writes of these runs: a page, or with a format its text.
+// Output of `fizeau diff` for these runs: a page, or with a format its text.
 function judged(options = [], { swapped = false } = {}) {
 	const [base, head] = swapped ? [...runs].reverse() : runs;
 	return ["diff", ...base, "::", ...head, "--scale", "time", ...options];

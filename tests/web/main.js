@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All tests of the page, in one browser, and of its modules, which need none: node main.js [WORD...]
-// FZ_NO_PAGES says why there are no pages to open.
+// All tests of pages, in one browser, and of their modules, without one: node main.js [WORD...].
+// FZ_NO_PAGES contains the reason if no pages can be opened.
 "use strict";
 const fs = require("node:fs");
 const { runAll, test } = require("./tap.js");

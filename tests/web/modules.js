@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The page's modules, to be tested without a page and a browser.
+// Loads the page's modules for tests without a page and a browser.
 "use strict";
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 
-// Node takes .js for ES modules only beside a package.json that says so.
+// Node treats .js files as ES modules only next to a package.json with "type": "module".
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "fizeau-web-"));
 const sources = path.join(__dirname, "../../web");
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Profiles with known content, and the pages made of them.
+// Profiles with known content, and their pages.
 //
 // A profile is a list of samples {tid, stack: [{name, file, line}], count}; it is written as
 // folded text, so what a test expects can be computed from the list alone.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Small PNG files of screenshots: at most 256 colours, chosen by how many pixels have them. A page's
-// picture has few but for the edges of letters, so nothing is seen to be missing.
+// Small PNG files of screenshots, with the 256 most frequent colours. A page has few other than at
+// the edges of letters, so no difference is visible.
 "use strict";
 const zlib = require("node:zlib");
 

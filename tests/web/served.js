@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A server of ours, to look at its pages.
+// Runs a fizeau server to test its pages.
 "use strict";
 const assert = require("node:assert/strict");
 const path = require("node:path");
@@ -7,7 +7,8 @@ const { spawn } = require("node:child_process");
 const { folder } = require("./pages.js");
 const { test } = require("./tap.js");
 
-// Starts one; ends with us. Its address; null: this fizeau was built without servers.
+// Starts a server that ends with this process. Returns its URL; null: fizeau was built without
+// servers.
 async function startServer(store, ...options) {
 	const child = spawn(process.env.FIZEAU, ["serve", "--store", path.join(folder, store), "--listen", "127.0.0.1:0", ...options], { stdio: ["ignore", "pipe", "pipe"] });
 	process.on("exit", () => child.kill("SIGKILL"));

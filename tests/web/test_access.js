@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page for those who do not see it, or do not use a pointer.
+// Accessibility of pages: screen readers, and use without a pointer.
 "use strict";
 const assert = require("node:assert/strict");
 const path = require("node:path");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The browser of the tests: one that died takes no other case with it.
+// The browser of the tests: a crash fails only one case.
 "use strict";
 const assert = require("node:assert/strict");
 const { withPage } = require("./browser.js");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A frame for each line that calls a function.
+// Call lines: one frame per calling line.
 "use strict";
 const assert = require("node:assert/strict");
 const { until, withPage } = require("./browser.js");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The numbers in the page are those of the command line, and those of the samples.
+// The numbers in the page equal those of the command line, and those of the samples.
 "use strict";
 const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Filters by module and verdict, and rules for names: sums are those of the samples that are meant.
+// Filters by module and verdict, and name rules: sums equal those of the selected samples.
 "use strict";
 const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a judged diff shows before anybody pressed a key: where it changed, in colours and names that
-// can be read.
+// What a judged diff shows before any input: where it changed, in visible colours and legible
+// names.
 "use strict";
 const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pages of a real server's benchmarks: repositories, benchmarks over commits, pull requests,
-// and changes that are acknowledged there.
+// Benchmark pages of a real server: repositories, benchmarks across commits, pull requests, and
+// acknowledging changes.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Firefox Profiler's own importer reads what --gecko writes, and finds our figures in it.
+// The Firefox Profiler's own importer reads the output of --gecko and finds the same figures.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");

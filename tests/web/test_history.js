@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page of a history: charts without script, from counts that are kept of commits.
+// The history page: charts without JavaScript, from stored counts of commits.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");

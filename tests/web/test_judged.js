@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pages with verdicts: what is coloured, what is said of a frame, what is inferred, the sides swapped.
+// Pages with verdicts: colours, descriptions of frames, inferred facts, and swapped sides.
 "use strict";
 const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytecode instructions: in tooltips of every view, and beside the lines of the source.
+// Bytecode instructions: in tooltips of every view, and next to source lines.
 "use strict";
 const assert = require("node:assert/strict");
 const { withPage } = require("./browser.js");

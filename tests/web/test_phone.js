@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page in a hand: small windows, fingers, and text twice as large.
+// The page on phones: small windows, fingers, and text twice as large.
 "use strict";
 const assert = require("node:assert/strict");
 const { centreOf, readTree, until, withPage } = require("./browser.js");

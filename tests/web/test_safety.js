@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Text of a profile is never markup, in names, files, sources, labels, threads and pictures.
+// Text of a profile is never interpreted as markup, in names, files, sources, labels, threads and
+// pictures.
 "use strict";
 const assert = require("node:assert/strict");
 const { readTree, withPage } = require("./browser.js");

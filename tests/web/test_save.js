@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Saved pictures: the SVG has what the canvas has, and nothing from outside; the PNG is one.
+// Saved pictures: the SVG equals the canvas and has no external content; the PNG is valid.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The search box: text and expressions, what is no expression, and the list of what was found.
+// The search box: text and expressions, invalid expressions, and the list of results.
 "use strict";
 const assert = require("node:assert/strict");
 const { readTree, until, withPage } = require("./browser.js");

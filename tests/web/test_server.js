@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pages of a real server: a service over time, two ranges of it, and what changed between them.
+// Pages of a real server: a service over time, two ranges of it, and the changes between them.
 "use strict";
 const assert = require("node:assert/strict");
 const { complaints } = require("./axe.js");

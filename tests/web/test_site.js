@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The documents as pages: read at any width, light and dark, and by those who do not see them.
+// The documentation as a website: any width, light and dark, and accessibility.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The source of one function: lines of both versions aligned, and what each cost.
+// The source of one function: lines of both versions aligned, and their costs.
 "use strict";
 const assert = require("node:assert/strict");
 const { centreOf, readTree, until, withPage } = require("./browser.js");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of functions by keys alone, and its rows in other programs.
+// The table of functions: use by keyboard, and its rows in other programs.
 "use strict";
 const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks of asyncio: a colour of their own, and words for it.
+// Tasks of asyncio: their colour, and their descriptions.
 "use strict";
 const assert = require("node:assert/strict");
 const { withPage } = require("./browser.js");

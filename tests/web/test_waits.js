@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The view of a recording of waits: what for, who waits for whom, the longest chain.
+// The Waits view: reasons, which thread waits for which, the longest chain.
 "use strict";
 const assert = require("node:assert/strict");
 const { withPage } = require("./browser.js");

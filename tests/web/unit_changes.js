@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a judged diff changed: which functions are named, of a path on which all cost more.
+// Where a judged diff changed: which functions on a path that costs more are listed.
 "use strict";
 const assert = require("node:assert/strict");
 const { test } = require("./tap.js");

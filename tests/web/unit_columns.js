@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Columns of numbers: how they are read, and what they are kept as.
+// Columns of numbers: reading them, and their array types.
 "use strict";
 const assert = require("node:assert/strict");
 const { load } = require("./modules.js");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Folding: what is folded, what never is, and that no cost is lost.
+// Folding: what is folded, what never is, and that sums stay exact.
 "use strict";
 const assert = require("node:assert/strict");
 const { test } = require("./tap.js");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the comparison inferred, by functions of the page.
+// Facts inferred by the comparison, by function of the page.
 "use strict";
 const assert = require("node:assert/strict");
 const { load } = require("./modules.js");

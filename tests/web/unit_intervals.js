@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Intervals of changes, and of the same changes the other way round.
+// Intervals of changes, also with sides swapped.
 "use strict";
 const assert = require("node:assert/strict");
 const { load } = require("./modules.js");

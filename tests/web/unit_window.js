@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Windows that are moved by hand, without a page.
+// Windows moved by hand, without a page.
 "use strict";
 const assert = require("node:assert/strict");
 const { load } = require("./modules.js");
