@@ -100,7 +100,7 @@ export class Trees {
 	}
 
 	// Saved time of removed paths, to draw beside the head: {sum, tree}; all removed paths if
-	// nothing was judged. costs: of all functions; only called if something was removed.
+	// nothing was judged. costs: returns those of all functions; only called if judged.
 	saved(isJudged, costs) {
 		const tree = this.drawn(this.straight()), { cache, model: { data } } = this;
 		if (cache.saved?.of !== tree || cache.saved.isJudged !== isJudged) {
