@@ -59,7 +59,7 @@ test("lines of calls are those of the head, wherever the base had them, and a ce
 
 test("a call whose line was edited is the same call, unless the caller has other calls that could be it", async () => {
 	const now = ["def main():", "    work(1, 2)", "    rest()", "    pass", "    work(7)", "", "def work(n):", "    pass"];
-	const edited = (lines, at, text) => lines.map((line, i) => (i === at ? text : line));
+	const edited = (lines, number, text) => lines.map((line, i) => (i === number ? text : line));
 	const then = edited(now, 1, "    work(1)");
 	const sample = (line, count) => ({ tid: 1, stack: [at("main", line), at("work", 8)], count });
 	const shown = async (before, head) => {
