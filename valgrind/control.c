@@ -263,9 +263,9 @@ void fzc_control_before(ThreadId tid, UInt number, UWord *arguments, UInt n)
 	fzc_now.node->count[FZC_SYSCALLS]++;
 	obey_path(path_of(number, arguments));
 	if (number == __NR_write && arguments[0] == 1 && fzc_options.harnesses) {
-		fzc_criterion_said((const HChar *)arguments[1], arguments[2]);
-		fzc_gotest_said((const HChar *)arguments[1], arguments[2]);
-		fzc_rustbench_said((const HChar *)arguments[1], arguments[2]);
+		fzc_criterion_output((const HChar *)arguments[1], arguments[2]);
+		fzc_gotest_output((const HChar *)arguments[1], arguments[2]);
+		fzc_rustbench_output((const HChar *)arguments[1], arguments[2]);
 	}
 	if (number == __NR_nanosleep)
 		fzc_go_sleeps((struct vki_timespec *)arguments[0]);

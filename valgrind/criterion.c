@@ -83,7 +83,7 @@ static Bool is_benchers(void)
 	return True;
 }
 
-Bool fzc_criterion_look(void)
+Bool fzc_criterion_enter_clock(void)
 {
 	if (!is_benchers())
 		return False;
@@ -162,7 +162,7 @@ static Bool begins(const HChar *text, UWord n, const HChar *with)
 	return n >= length && VG_(strncmp)(text, with, length) == 0;
 }
 
-void fzc_criterion_said(const HChar *text, UWord n)
+void fzc_criterion_output(const HChar *text, UWord n)
 {
 	static const HChar testing[] = "Testing ";
 	SizeT skip = sizeof(testing) - 1;

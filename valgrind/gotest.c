@@ -78,7 +78,7 @@ static void open(void)
 	fzc_control_start(bench.name);
 }
 
-VG_REGPARM(0) void fzc_on_look(void)
+VG_REGPARM(0) void fzc_gotest_on_load(void)
 {
 	if (bench.state == ARMED)
 		open();
@@ -218,7 +218,7 @@ static void fail(const HChar *text, UWord n)
 	fzc_write_failure(name, length ? why : "it failed");
 }
 
-void fzc_gotest_said(const HChar *text, UWord n)
+void fzc_gotest_output(const HChar *text, UWord n)
 {
 	static const HChar package[] = "pkg: ", failed[] = "--- FAIL: ";
 

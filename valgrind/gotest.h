@@ -13,7 +13,7 @@ void fzc_gotest_obey(UChar hook, const UWord *arguments);
 UWord fzc_gotest_offset(void);
 /* The next load from this address begins the body; 0: none does. */
 extern Addr fzc_gotest_watched;
-VG_REGPARM(0) void fzc_on_look(void);
+VG_REGPARM(0) void fzc_gotest_on_load(void);
 
 /* Call with what the program writes to its standard output. */
-void fzc_gotest_said(const HChar *text, UWord n);
+void fzc_gotest_output(const HChar *text, UWord n);

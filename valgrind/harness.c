@@ -287,7 +287,8 @@ VG_REGPARM(2) void fzc_on_hook(struct fzc_function *f, Addr sp)
 {
 	struct fzc_hooked *h = &fzc_now.hooked;
 	Bool nothing =
-		f->hook == LOOK && (bench.other || !(fzc_criterion_look() || fzc_rustbench_look()));
+		f->hook == LOOK &&
+		(bench.other || !(fzc_criterion_enter_clock() || fzc_rustbench_enter_clock()));
 
 	/* Before fzc_on_other(): the function itself is not the benchmark's. */
 	if (f->hook > LAST_AT_RETURN)

@@ -279,7 +279,7 @@ static void watch(IRSB *out, const IRSB *in, const IRStmt *s)
 	if (!offset || !e || e->tag != Iex_Load || e->Iex.Load.ty != Ity_I64 ||
 	    e->Iex.Load.addr->tag != Iex_RdTmp || !is_at_offset(in, e->Iex.Load.addr, offset))
 		return;
-	CALL(out, fzc_on_look, mkIRExprVec_0(),
+	CALL(out, fzc_gotest_on_load, mkIRExprVec_0(),
 	     binary(out, Iop_CmpEQ64, Ity_I1, e->Iex.Load.addr,
 		    load(out, word(&fzc_gotest_watched))));
 }

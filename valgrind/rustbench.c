@@ -90,7 +90,7 @@ static Bool counts(void)
 	       is_in(caller->function, crates[bench.crate].mark);
 }
 
-Bool fzc_rustbench_look(void)
+Bool fzc_rustbench_enter_clock(void)
 {
 	if (!bench.name[0] || !counts())
 		return False;
@@ -229,7 +229,7 @@ static void take_test(const HChar *text, UWord n)
 	begin(program, text, n);
 }
 
-void fzc_rustbench_said(const HChar *text, UWord n)
+void fzc_rustbench_output(const HChar *text, UWord n)
 {
 	enum crate crate = printer();
 

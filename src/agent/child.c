@@ -67,7 +67,7 @@ static bool read_answer(int fd, struct fz_buf *ret)
 	return false;
 }
 
-bool fz_agent_ask(const struct fz_agent_question *q, struct fz_buf *ret)
+bool fz_agent_run_child(const struct fz_agent_question *q, struct fz_buf *ret)
 {
 	int out[2], status = 1;
 

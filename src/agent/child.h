@@ -17,4 +17,4 @@ struct fz_agent_question {
 };
 
 /* Append its output to *ret; false if it failed or was too slow. */
-bool fz_agent_ask(const struct fz_agent_question *q, struct fz_buf *ret);
+bool fz_agent_run_child(const struct fz_agent_question *q, struct fz_buf *ret);

@@ -55,7 +55,7 @@ static char *ask(const char *top, enum fz_git_call_kind kind, const char *const 
 	if (stat(top, &st))
 		return NULL;
 	struct fz_agent_question q = { st.st_uid, st.st_gid, top, be_git, &call };
-	if (!fz_agent_ask(&q, &answer))
+	if (!fz_agent_run_child(&q, &answer))
 		return NULL;
 	struct fz_str rest = fz_buf_view(&answer), line = fz_str_take_line(&rest);
 	return fz_strndup(line.p, line.n);

@@ -112,7 +112,7 @@ static void be_dpkg(const void *arg, int out)
 /* The exit status is ignored: it is an error if only one of many was not found. */
 static void ask_dpkg(char *const *words, struct fz_buf *ret)
 {
-	fz_agent_ask(&(struct fz_agent_question){ .become = be_dpkg, .arg = words }, ret);
+	fz_agent_run_child(&(struct fz_agent_question){ .become = be_dpkg, .arg = words }, ret);
 }
 
 /* False if dpkg-query would interpret the path as a pattern. */

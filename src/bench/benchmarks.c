@@ -203,7 +203,7 @@ static int count_once(struct bench *b, struct fz_counter *counter, struct fz_err
 	fz_bench_env_set(&marking, "count", b->log, b->options->filter, NULL);
 	int rc = fz_counter_begin(counter, b->argv, marking.list, &wrapped, err);
 	if (!rc)
-		fz_series_say_how(b->series, counter);
+		fz_series_report_counter(b->series, counter);
 	place.environ = counter->environ.list;
 	if (!rc)
 		rc = fz_series_run(b->series, wrapped, &place, &b->child, err);

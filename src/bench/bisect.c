@@ -79,7 +79,7 @@ static struct fz_profile *find_kept(struct fz_bisect *b, const char *commit)
 		return NULL;
 	struct fz_str environment = fz_profile_fact(b->profiles[0], "environment");
 	bool found = fz_baseline_find(&b->baselines, commit, environment, &p, &from);
-	fz_counts_tell(&b->baselines, "bisect", b->notify);
+	fz_counts_warn(&b->baselines, "bisect", b->notify);
 	return found ? p : NULL;
 }
 
@@ -305,7 +305,7 @@ static const char *choose(const struct fz_bisect *b, const struct fz_halving *le
 static int begin_where_they_parted(struct fz_bisect *b, struct fz_error *err)
 {
 	const char *const words[] = { "merge-base", b->ends[0], b->ends[1], NULL };
-	fz_auto(fz_free_ptr) char *parting = fz_repository_ask(&b->workspace.repository, words);
+	fz_auto(fz_free_ptr) char *parting = fz_repository_query(&b->workspace.repository, words);
 	uint32_t step;
 
 	if (!parting)

@@ -112,7 +112,7 @@ static int find_commit(struct fz_ci_run *c, const char *revision, struct fz_erro
 
 	if (*revision == '-' || !exists(r, revision))
 		return missing_history(r, revision, err);
-	char *commit = fz_repository_ask(r, words);
+	char *commit = fz_repository_query(r, words);
 	if (!commit && take_merged_tip(c, revision))
 		return 0;
 	if (!commit)
@@ -213,7 +213,7 @@ int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err)
 		return load_file(c, err);
 	bool found = fz_baseline_find(&c->baselines, c->base_commit, fz_buf_view(&c->environment),
 				      &c->profile[FZ_BASE], &c->base_from);
-	fz_counts_tell(&c->baselines, "ci", c->notify);
+	fz_counts_warn(&c->baselines, "ci", c->notify);
 	if (!found)
 		return count_base_here(c, err);
 	fz_auto(fz_free_ptr) char *where = fz_baseline_describe(&c->baselines, &c->base_from);

@@ -77,7 +77,7 @@ static char *find_branch(const struct fz_repository *r)
 		return fz_strdup(said);
 	if (ref && strncmp(ref, "refs/heads/", 11) == 0)
 		return fz_strdup(ref + 11);
-	char *branch = fz_repository_ask(r, words);
+	char *branch = fz_repository_query(r, words);
 	return branch ? branch : fz_strdup("");
 }
 
@@ -86,7 +86,7 @@ static char *branch_of(const struct fz_repository *r, const char *revision)
 {
 	static const char *const places[] = { "refs/heads/", "refs/remotes/origin/" };
 	const char *const words[] = { "rev-parse", "--symbolic-full-name", revision, NULL };
-	fz_auto(fz_free_ptr) char *name = fz_repository_ask(r, words);
+	fz_auto(fz_free_ptr) char *name = fz_repository_query(r, words);
 
 	for (size_t i = 0; name && i < FZ_ARRAY_LEN(places); i++)
 		if (strncmp(name, places[i], strlen(places[i])) == 0)
@@ -103,7 +103,7 @@ static char *find_target(const struct fz_repository *r)
 	static const char *const words[] = { "rev-parse", "--abbrev-ref", "origin/HEAD", NULL };
 	static const char *const usual[] = { "main", "master" };
 	const char *said = variable(targets);
-	fz_auto(fz_free_ptr) char *found = said ? NULL : fz_repository_ask(r, words);
+	fz_auto(fz_free_ptr) char *found = said ? NULL : fz_repository_query(r, words);
 
 	if (said)
 		return fz_strdup(said);
@@ -129,7 +129,7 @@ static int describe(const struct fz_repository *r, const char *revision,
 	if (rc)
 		return rc;
 	const char *const words[] = { "show", "-s", "--format=%ct %s", ret->hash, NULL };
-	fz_auto(fz_free_ptr) char *line = fz_repository_ask(r, words);
+	fz_auto(fz_free_ptr) char *line = fz_repository_query(r, words);
 	struct fz_str rest = fz_str_of(line ? line : "");
 	uint64_t seconds = 0;
 

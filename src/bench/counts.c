@@ -2,7 +2,7 @@
 /* A server of counts that may be unreachable; see counts.h. */
 #include "bench/counts.h"
 
-void fz_counts_tell(const struct fz_baselines *b, const char *who, const struct fz_notify *notify)
+void fz_counts_warn(const struct fz_baselines *b, const char *who, const struct fz_notify *notify)
 {
 	struct fz_baseline_server *s = b->server;
 

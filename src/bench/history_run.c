@@ -183,7 +183,7 @@ static void take_kept(struct fz_history_run *r)
 			fz_notify_warn(r->notify, "history: %.10s: %s", l.list[i].commit,
 				       err.message);
 	}
-	fz_counts_tell(&r->baselines, "history", r->notify);
+	fz_counts_warn(&r->baselines, "history", r->notify);
 }
 
 /* ---- counting the others ---- */

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_NS = 20000000, TROUBLE_MAX = 2048 };
+enum { POLL_NS = 20000000, TROUBLE_MAX = 2048 };
 
 static void write_trouble(const struct fz_job *job, bool fatal, const char *text)
 {
@@ -170,7 +170,7 @@ static struct fz_job *reap(struct fz_job *jobs, size_t n)
 			finish(&jobs[i], status);
 			return &jobs[i];
 		}
-	nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
 	return NULL;
 }
 

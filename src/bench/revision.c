@@ -75,7 +75,7 @@ void fz_revision_title(const struct fz_repository *r, const char *commit,
 {
 	const char *const words[] = { "log", "-1", "--no-show-signature", "--format=%cs %s", commit,
 				      "--",  NULL };
-	fz_auto(fz_free_ptr) char *line = fz_repository_ask(r, words);
+	fz_auto(fz_free_ptr) char *line = fz_repository_query(r, words);
 	size_t day = line ? strcspn(line, " ") : 0;
 
 	ret->day = fz_strndup(line ? line : "", day);

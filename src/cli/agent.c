@@ -107,7 +107,7 @@ static void tell(const struct fz_agent_figures *f)
 static int start(char **names, int n, struct fz_error *err)
 {
 	static char command[] = "agent";
-	static const struct fz_notify notify = { .call = fz_cli_fleet_say, .arg = command };
+	static const struct fz_notify notify = { .call = fz_cli_fleet_notify, .arg = command };
 	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
 	fz_auto(fz_free_ptr) char *token = NULL;
 	char name[HOST_NAME_MAX + 1] = "";

@@ -135,7 +135,8 @@ static int record_process(struct fz_record *r, const char *command, pid_t pid, i
 	if (!options.how.machine)
 		choose_threads(command, pid);
 	r->sampling.on_signal = on_signal;
-	r->looker = options.live ? fz_watch_looker(&watch) : fz_cli_record_looker(&options);
+	r->callbacks =
+		options.live ? fz_watch_callbacks(&watch) : fz_cli_record_callbacks(&options);
 	fz_record_begin(r, pid, pidfd, false, fz_clock_now());
 	rc = fz_sampler_open(&r->sampler, err);
 	if (!rc)

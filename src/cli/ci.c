@@ -87,7 +87,7 @@ static int ci(struct fz_ci_run *c, struct fz_error *err)
 	rc = fz_ci_run_begin(c, &options.run, &fz_cli_notify, err);
 	c->result.link = options.link;
 	if (!rc) {
-		fz_cli_ci_server_ask(c, &options);
+		fz_cli_ci_server_fetch(c, &options);
 		rc = fz_ci_run_measure(c, err);
 	}
 	if (!rc)

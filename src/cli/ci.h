@@ -46,7 +46,7 @@ char *fz_cli_ci_page_name(const struct fz_ci_result *r, const char *metric);
 /* Check options for the server before anything is measured. Does nothing without a server. */
 int fz_cli_ci_server_check(const struct fz_cli_ci_options *o, struct fz_error *err);
 /* Add changes that were accepted on the server to the configuration, if it is reachable. */
-void fz_cli_ci_server_ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o);
+void fz_cli_ci_server_fetch(struct fz_ci_run *c, const struct fz_cli_ci_options *o);
 /* Send verdicts, values and pages to the server. While it is unreachable, they wait in a spool for
  * the next run. Failures are only warnings, because the verdict does not depend on them. */
 void fz_cli_ci_server_send(struct fz_ci_run *c, const struct fz_cli_ci_options *o);

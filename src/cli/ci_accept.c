@@ -104,7 +104,7 @@ static int accept_change(char **names, int n, struct fz_error *err)
 					  .type = "application/json" };
 	wish(names[0], &source, out);
 	struct fz_str body = fz_buf_view(fz_output_buffer(out));
-	rc = fz_client_ask(&client, "/api/accept", &body, &answer, err);
+	rc = fz_client_request(&client, "/api/accept", &body, &answer, err);
 	if (!rc)
 		tell(names[0], &answer);
 	return rc;

@@ -50,7 +50,7 @@ int fz_cli_ci_merge(int argc, char **argv)
 	if (!rc)
 		fz_ci_merge_find(&c, NULL); /* without the commit there are no links */
 	if (!rc)
-		fz_cli_ci_server_ask(&c, &options);
+		fz_cli_ci_server_fetch(&c, &options);
 	if (!rc && c.rules.config)
 		fz_ci_accept(&c.result, &c.rules);
 	c.result.link = options.link;

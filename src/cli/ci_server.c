@@ -94,7 +94,7 @@ static int ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz
 					     l.source.patch };
 	fz_buf_str(&query, "/api/accepted?");
 	add_parameter(&query, "repository", l.source.repository);
-	rc = fz_client_ask(&l.client, query.p, NULL, &answer, err);
+	rc = fz_client_request(&l.client, query.p, NULL, &answer, err);
 	if (rc)
 		return rc;
 	json_t *told = json_loadb(answer.p ? answer.p : "", answer.n, 0, NULL);
@@ -107,7 +107,7 @@ static int ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz
 	return 0;
 }
 
-void fz_cli_ci_server_ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o)
+void fz_cli_ci_server_fetch(struct fz_ci_run *c, const struct fz_cli_ci_options *o)
 {
 	struct fz_error err;
 
@@ -206,7 +206,7 @@ static int put(struct outbox *o, const char *query, struct fz_str body, struct f
 
 	if (o->spool && !fz_agent_spool_add(o->spool, query, body, time(NULL), err))
 		return 0;
-	int rc = fz_client_ask(&o->link->client, query, &body, &answer, err);
+	int rc = fz_client_request(&o->link->client, query, &body, &answer, err);
 	if (!rc && !o->run)
 		take_run(o, &answer);
 	return rc;
@@ -275,7 +275,7 @@ static void empty(struct outbox *o, const char *folder, const struct fz_notify *
 static int send(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz_error *err)
 {
 	static char command[] = "ci";
-	static const struct fz_notify notify = { .call = fz_cli_fleet_say, .arg = command };
+	static const struct fz_notify notify = { .call = fz_cli_fleet_notify, .arg = command };
 	fz_auto(release_link) struct link l = { 0 };
 	struct outbox box = { .link = &l };
 	int rc = open_link(c, o, &l, err);
@@ -310,7 +310,7 @@ static int check(const struct fz_cli_ci_options *o, struct fz_error *err)
 	return fz_error_prefix(err, "--server");
 }
 
-void fz_cli_ci_server_ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o)
+void fz_cli_ci_server_fetch(struct fz_ci_run *c, const struct fz_cli_ci_options *o)
 {
 	(void)c;
 	(void)o;

@@ -62,7 +62,7 @@ static void say(void *arg, enum fz_notice kind, const char *text)
 {
 	const struct fz_cli_counts *c = arg;
 
-	fz_cli_fleet_say((void *)c->who, kind, text);
+	fz_cli_fleet_notify((void *)c->who, kind, text);
 }
 
 static int open_spool(struct fz_cli_counts *c, const struct fz_notify *notify,

@@ -55,7 +55,7 @@ int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz
 	return 0;
 }
 
-void fz_cli_fleet_say(void *command, enum fz_notice kind, const char *text)
+void fz_cli_fleet_notify(void *command, enum fz_notice kind, const char *text)
 {
 	if (kind == FZ_NOTICE_WARNING)
 		fz_cli_warn("%s: %s", (const char *)command, text);
@@ -202,7 +202,7 @@ static int from_server(const struct fz_cli_fleet *f, const char *const names[2],
 	struct fz_client client = { .server = f->server, .token = token };
 
 	if (!r)
-		r = fz_client_ask(&client, query, NULL, &answer, err);
+		r = fz_client_request(&client, query, NULL, &answer, err);
 	if (!r)
 		r = take_pair(fz_buf_view(&answer), f->server, profile, err);
 	for (int side = 0; side < 2; side++) {

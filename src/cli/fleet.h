@@ -59,7 +59,7 @@ int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz
 	}
 
 /* A call of a struct fz_notify whose arg is the command's name. */
-void fz_cli_fleet_say(void *command, enum fz_notice kind, const char *text);
+void fz_cli_fleet_notify(void *command, enum fz_notice kind, const char *text);
 
 /* True if one of these options was given. */
 static inline bool fz_cli_fleet_asked(const struct fz_cli_fleet *f)

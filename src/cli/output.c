@@ -501,7 +501,7 @@ static char *target_of(const struct fz_cli_output *o, const char *file, const st
 	return o->folder ? fz_asprintf("%s/%s", o->folder, name) : fz_steal(name);
 }
 
-void fz_cli_output_tell(const char *path)
+void fz_cli_output_report(const char *path)
 {
 	struct stat st;
 
@@ -524,7 +524,7 @@ static int finish(const struct fz_cli_output *o, struct fz_output *out, const ch
 	int r = fz_output_close(out, err);
 
 	if (!r)
-		fz_cli_output_tell(path);
+		fz_cli_output_report(path);
 	if (!r && o->browser)
 		open_page(path);
 	return r;
@@ -535,7 +535,7 @@ static void finish_folder(const struct fz_cli_output *o, const char *path)
 {
 	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s/index.html", path);
 
-	fz_cli_output_tell(index);
+	fz_cli_output_report(index);
 	if (o->browser)
 		open_page(index);
 }
@@ -692,7 +692,7 @@ static int write_comparison(const struct fz_cli_output *o, const struct fz_compa
 	else
 		r = finish(o, fz_steal(out), path, err);
 	if (!r && picture)
-		fz_cli_output_tell(picture);
+		fz_cli_output_report(picture);
 	return r;
 }
 

@@ -425,5 +425,5 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 /* Print the table of functions to standard output, as fz_cli_output_write does. */
 void fz_cli_output_print(const struct fz_cli_output *o, struct fz_profile *p);
 /* Report that a file was written; does nothing for standard output and special files. */
-void fz_cli_output_tell(const char *path);
+void fz_cli_output_report(const char *path);
 void fz_cli_output_release(struct fz_cli_output *o);

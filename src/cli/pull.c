@@ -70,7 +70,7 @@ static int ask_list(const struct fz_client *client, const char *query, json_t **
 		    struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
-	int r = fz_client_ask(client, query, NULL, &answer, err);
+	int r = fz_client_request(client, query, NULL, &answer, err);
 
 	if (r)
 		return r;
@@ -309,7 +309,7 @@ static int fetch(const struct fz_client *client, const struct row *r, bool sever
 
 	fz_buf_str(&query, "/api/recording?id=");
 	fz_buf_uri_part(&query, fz_str_of(r->id));
-	int rc = fz_client_ask(client, query.p, NULL, &bytes, err);
+	int rc = fz_client_request(client, query.p, NULL, &bytes, err);
 	if (rc)
 		return rc;
 	fz_auto(fz_free_ptr) char *name = name_of(r, &bytes);

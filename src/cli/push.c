@@ -156,7 +156,7 @@ static int push_one(const struct fz_client *client, const char *name, const char
 	if (!r)
 		r = fz_fleet_check_name("host", where, err);
 	if (!r)
-		r = fz_client_ask(client, query, &body, &answer, err);
+		r = fz_client_request(client, query, &body, &answer, err);
 	if (!r)
 		tell(name, &push, &answer);
 	return r ? fz_error_prefix(err, "%s", name) : 0;

@@ -256,9 +256,10 @@ static void print_realtime(void *arg, const struct fz_sampler *s)
 	last.cpu_ns = cpu;
 }
 
-struct fz_record_looker fz_cli_record_looker(const struct fz_cli_record *o)
+struct fz_record_callbacks fz_cli_record_callbacks(const struct fz_cli_record *o)
 {
-	return (struct fz_record_looker){ .on_second = o->realtime_stats ? print_realtime : NULL };
+	return (struct fz_record_callbacks){ .on_second =
+						     o->realtime_stats ? print_realtime : NULL };
 }
 
 /* ---- after ---- */
@@ -305,7 +306,7 @@ static int write_outputs(const struct fz_record *r, struct fz_cli_output *o, str
 	}
 	print_quality(p);
 	if (!r->temporary) {
-		fz_cli_output_tell(r->path);
+		fz_cli_output_report(r->path);
 		return 0;
 	}
 	print_sampling(o, p);

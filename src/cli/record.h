@@ -139,7 +139,7 @@ int fz_cli_record_check(struct fz_cli_record *o, bool diff, struct fz_error *err
 int fz_cli_record_prepare(struct fz_record *r, struct fz_cli_record *o, const char *program,
 			  struct fz_error *err);
 /* Callbacks that print statistics every second, if requested. */
-struct fz_record_looker fz_cli_record_looker(const struct fz_cli_record *o);
+struct fz_record_callbacks fz_cli_record_callbacks(const struct fz_cli_record *o);
 /* After r->sampler has run: complete the recording, write the outputs and print a summary.
  * exit_fact: how the program ended, or "". never_ran: the interpreter has printed an error, so
  * discard the recording silently. Returns the exit status of attach. */

@@ -146,8 +146,8 @@ static int record_child(struct fz_trial *run, struct fz_watch *watch, int64_t st
 	char how[32];
 
 	r->sampling.on_signal = options.record.live ? on_live_signal : fz_trial_on_signal;
-	r->looker = options.record.live ? fz_watch_looker(watch)
-					: fz_cli_record_looker(&options.record);
+	r->callbacks = options.record.live ? fz_watch_callbacks(watch)
+					   : fz_cli_record_callbacks(&options.record);
 	fz_record_begin(r, run->child.pid, run->child.pidfd, true, start);
 	fz_record_begin_file(r);
 	if (options.record.live &&
@@ -216,7 +216,7 @@ static int record_series(struct fz_runs *runs, char *const argv[], struct fz_err
 
 	fz_series_begin(&series, "run", &options.record.how, &fz_cli_notify);
 	series.all_signals = true;
-	series.looker = fz_cli_record_looker(&options.record);
+	series.callbacks = fz_cli_record_callbacks(&options.record);
 	int rc = fz_runs_record(&series, argv, options.runs, runs, err);
 	fz_series_end(&series);
 	return rc;

@@ -106,11 +106,11 @@ static void on_sample(void *arg, const struct fz_sampler *s, const struct fz_sam
 	fz_live_sample(w->live, s, sample, weight);
 }
 
-struct fz_record_looker fz_watch_looker(struct fz_watch *w)
+struct fz_record_callbacks fz_watch_callbacks(struct fz_watch *w)
 {
-	return (struct fz_record_looker){ .on_second = on_second,
-					  .on_sample = on_sample,
-					  .arg = w };
+	return (struct fz_record_callbacks){ .on_second = on_second,
+					     .on_sample = on_sample,
+					     .arg = w };
 }
 
 int fz_watch_begin(struct fz_watch *w, const struct fz_record *r, enum fz_color_when color,

@@ -28,7 +28,7 @@ int fz_watch_prepare(struct fz_watch *w, bool collect, struct fz_error *err);
 void fz_watch_title(struct fz_watch *w, char *const words[]);
 void fz_watch_title_of(struct fz_watch *w, pid_t pid);
 /* The callbacks to set before fz_record_begin. */
-struct fz_record_looker fz_watch_looker(struct fz_watch *w);
+struct fz_record_callbacks fz_watch_callbacks(struct fz_watch *w);
 /* After fz_record_begin_file: start the view. */
 int fz_watch_begin(struct fz_watch *w, const struct fz_record *r, enum fz_color_when color,
 		   struct fz_error *err);

@@ -29,7 +29,7 @@ static int open_store(const char *path, enum fz_fleet_access access, struct fz_f
 	c->writing = access == FZ_FLEET_WRITE;
 	c->read = fz_calloc(1, sizeof(*c->read));
 	if (!r)
-		r = fz_clickhouse_ask(c, (struct fz_str){ 0 }, FZ_MISSING_GOES, answers, err);
+		r = fz_clickhouse_query(c, (struct fz_str){ 0 }, FZ_MISSING_GOES, answers, err);
 	if (r)
 		close_store(&c->fleet);
 	else

@@ -224,8 +224,8 @@ static int ask(struct fz_clickhouse *c, struct fz_shard *s, const char *database
 	return gone(c, s, began, why, err);
 }
 
-int fz_shard_ask(struct fz_clickhouse *c, struct fz_shard *s, struct fz_str sql, struct fz_buf *ret,
-		 struct fz_error *err)
+int fz_shard_query(struct fz_clickhouse *c, struct fz_shard *s, struct fz_str sql,
+		   struct fz_buf *ret, struct fz_error *err)
 {
 	return ask(c, s, s->database, (struct fz_str){ 0 }, sql, ret, err);
 }
@@ -255,8 +255,8 @@ static int make_tables(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 	int r = ask(c, s, "default", (struct fz_str){ 0 }, fz_str_of(make), &answer, err);
 
 	if (!r)
-		r = fz_shard_ask(c, s, FZ_STR("SELECT splitByChar('.', version())[1]"), &answer,
-				 err);
+		r = fz_shard_query(c, s, FZ_STR("SELECT splitByChar('.', version())[1]"), &answer,
+				   err);
 	if (!r && !fz_parse_u64(fz_str_trimmed(fz_buf_view(&answer)), 1000, &version))
 		r = fz_fail(err, FZ_EINPUT, "%s: not a ClickHouse server", s->name);
 	for (size_t i = 0; !r && i < FZ_ARRAY_LEN(tables); i++) {
@@ -266,7 +266,7 @@ static int make_tables(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 				? " SETTINGS fsync_after_insert = 1, fsync_part_directory = 1"
 				: "");
 
-		r = fz_shard_ask(c, s, fz_str_of(sql), &answer, err);
+		r = fz_shard_query(c, s, fz_str_of(sql), &answer, err);
 	}
 	return r;
 }
@@ -279,7 +279,7 @@ static int add_digests(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 		fz_asprintf("SELECT count() FROM system.columns WHERE database = '%s' AND"
 			    " table = 'fizeau_push' AND name = 'digest' FORMAT RowBinary",
 			    s->database);
-	int r = fz_shard_ask(c, s, fz_str_of(count), &answer, err);
+	int r = fz_shard_query(c, s, fz_str_of(count), &answer, err);
 
 	if (r)
 		return r;
@@ -288,8 +288,8 @@ static int add_digests(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 	r = fz_clickhouse_check(c, s->place, &row, err);
 	if (r || there)
 		return r;
-	return fz_shard_ask(c, s, FZ_STR("ALTER TABLE fizeau_push ADD COLUMN digest UInt64"),
-			    &answer, err);
+	return fz_shard_query(c, s, FZ_STR("ALTER TABLE fizeau_push ADD COLUMN digest UInt64"),
+			      &answer, err);
 }
 
 static int check_place(const struct fz_clickhouse *c, const struct fz_shard *s,
@@ -323,9 +323,9 @@ int fz_shard_prepare(struct fz_clickhouse *c, struct fz_shard *s, struct fz_erro
 		r = add_digests(c, s, err);
 	if (r || s->ready)
 		return r;
-	r = fz_shard_ask(c, s,
-			 FZ_STR("SELECT layout, place, shards FROM fizeau_shard FORMAT RowBinary"),
-			 &answer, err);
+	r = fz_shard_query(
+		c, s, FZ_STR("SELECT layout, place, shards FROM fizeau_shard FORMAT RowBinary"),
+		&answer, err);
 	if (r)
 		return r;
 	if (!answer.n && !c->writing)
@@ -360,12 +360,12 @@ static void *ask_one(void *arg)
 
 	q->result = fz_shard_prepare(q->c, q->shard, &q->err);
 	if (!q->result && q->sql.n)
-		q->result = fz_shard_ask(q->c, q->shard, q->sql, q->answer, &q->err);
+		q->result = fz_shard_query(q->c, q->shard, q->sql, q->answer, &q->err);
 	return NULL;
 }
 
-int fz_clickhouse_ask(struct fz_clickhouse *c, struct fz_str sql, enum fz_missing how,
-		      struct fz_buf answers[FZ_CLICKHOUSE_SHARDS], struct fz_error *err)
+int fz_clickhouse_query(struct fz_clickhouse *c, struct fz_str sql, enum fz_missing how,
+			struct fz_buf answers[FZ_CLICKHOUSE_SHARDS], struct fz_error *err)
 {
 	struct question questions[FZ_CLICKHOUSE_SHARDS];
 	uint32_t n = 0, answered = 0;

@@ -44,8 +44,8 @@ void fz_clickhouse_release(struct fz_clickhouse *c);
 
 /* Run a statement; `ret` gets the response. FZ_EAGAIN if the shard does not respond or is too busy.
  * Different shards may be queried from different threads at once. */
-int fz_shard_ask(struct fz_clickhouse *c, struct fz_shard *s, struct fz_str sql, struct fz_buf *ret,
-		 struct fz_error *err);
+int fz_shard_query(struct fz_clickhouse *c, struct fz_shard *s, struct fz_str sql,
+		   struct fz_buf *ret, struct fz_error *err);
 /* Insert rows into a table; `columns` as "a, b". */
 int fz_shard_insert(struct fz_clickhouse *c, struct fz_shard *s, const char *table,
 		    const char *columns, const struct fz_buf *rows, struct fz_error *err);
@@ -56,8 +56,8 @@ enum fz_missing { FZ_MISSING_GOES, FZ_MISSING_FAILS };
 
 /* Send the same query to all shards that are not missing, in parallel. A shard that does not
  * respond is missing from then on; with FZ_MISSING_FAILS, or if none is left, that is an error. */
-int fz_clickhouse_ask(struct fz_clickhouse *c, struct fz_str sql, enum fz_missing how,
-		      struct fz_buf answers[FZ_CLICKHOUSE_SHARDS], struct fz_error *err);
+int fz_clickhouse_query(struct fz_clickhouse *c, struct fz_str sql, enum fz_missing how,
+			struct fz_buf answers[FZ_CLICKHOUSE_SHARDS], struct fz_error *err);
 void fz_clickhouse_release_answers(struct fz_buf answers[FZ_CLICKHOUSE_SHARDS]);
 /* Fails unless the response was read exactly to its end. */
 int fz_clickhouse_check(const struct fz_clickhouse *c, uint32_t shard, const struct fz_cursor *row,

@@ -12,7 +12,7 @@ static int each_row(struct fz_clickhouse *c, const struct fz_buf *sql,
 		    void (*take)(void *arg, struct fz_cursor *row), void *arg, struct fz_error *err)
 {
 	struct fz_buf answers[FZ_CLICKHOUSE_SHARDS];
-	int r = fz_clickhouse_ask(c, fz_buf_view(sql), FZ_MISSING_GOES, answers, err);
+	int r = fz_clickhouse_query(c, fz_buf_view(sql), FZ_MISSING_GOES, answers, err);
 
 	if (r)
 		return r;

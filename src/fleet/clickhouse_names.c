@@ -50,7 +50,7 @@ static int load(struct fz_clickhouse *c, struct fz_shard *s, enum kind kind, con
 
 	fz_buf_str(&sql, kinds[kind].sql);
 	fz_sql_format(&sql, " WHERE project = {} FORMAT RowBinary", project);
-	int r = fz_shard_ask(c, s, fz_buf_view(&sql), &answer, err);
+	int r = fz_shard_query(c, s, fz_buf_view(&sql), &answer, err);
 	if (r)
 		return r;
 	struct fz_cursor row = fz_rows_of(&answer);

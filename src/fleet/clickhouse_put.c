@@ -86,7 +86,7 @@ static int find_ids(struct job *j, struct fz_error *err)
 	for (size_t i = 0; i < j->n; i++)
 		add_id(j, i, &sql);
 	fz_buf_str(&sql, ") FORMAT RowBinary");
-	int r = fz_shard_ask(j->c, j->shard, fz_buf_view(&sql), &answer, err);
+	int r = fz_shard_query(j->c, j->shard, fz_buf_view(&sql), &answer, err);
 	if (r)
 		return r;
 	struct fz_cursor row = fz_rows_of(&answer);
@@ -274,7 +274,7 @@ static int drop_days(struct fz_clickhouse *c, struct fz_shard *s, int64_t day, s
 			" FORMAT RowBinary",
 			s->database, order[t], (long long)day);
 
-		r = fz_shard_ask(c, s, fz_str_of(sql), &answer, err);
+		r = fz_shard_query(c, s, fz_str_of(sql), &answer, err);
 		struct fz_cursor row = fz_rows_of(&answer);
 		while (!r && fz_row_next(&row)) {
 			fz_auto(fz_buf_release) struct fz_buf nothing = { 0 };
@@ -282,7 +282,7 @@ static int drop_days(struct fz_clickhouse *c, struct fz_shard *s, int64_t day, s
 				fz_asprintf("ALTER TABLE fizeau_%s DROP PARTITION %u", order[t],
 					    fz_cursor_u32(&row));
 
-			r = fz_shard_ask(c, s, fz_str_of(drop), &nothing, err);
+			r = fz_shard_query(c, s, fz_str_of(drop), &nothing, err);
 		}
 	}
 	return r;
@@ -295,7 +295,7 @@ static int64_t forget_in(struct fz_clickhouse *c, struct fz_shard *s, int64_t da
 	fz_auto(fz_free_ptr) char *count =
 		fz_asprintf("SELECT count() FROM fizeau_cell WHERE minute < %lld FORMAT RowBinary",
 			    (long long)day * 1440);
-	int r = fz_shard_ask(c, s, fz_str_of(count), &answer, err);
+	int r = fz_shard_query(c, s, fz_str_of(count), &answer, err);
 
 	if (r)
 		return r;
@@ -352,7 +352,7 @@ int fz_clickhouse_raise(struct fz_fleet *f, const char *project, const struct fz
 		      "SELECT count() FROM fizeau_alarm WHERE project = {} AND service = {} AND"
 		      " head = {} AND function = {} FORMAT RowBinary",
 		      project, a->service, a->head, a->function);
-	r = fz_shard_ask(c, s, fz_buf_view(&sql), &answer, err);
+	r = fz_shard_query(c, s, fz_buf_view(&sql), &answer, err);
 	if (r)
 		return r;
 	struct fz_cursor count = fz_rows_of(&answer);

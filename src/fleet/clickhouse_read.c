@@ -137,7 +137,7 @@ int fz_clickhouse_series(struct fz_fleet *f, const struct fz_fleet_query *q,
 	fz_auto(release_series) struct series all = { 0 };
 
 	ask_for_series(q, &sql);
-	int r = fz_clickhouse_ask(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
+	int r = fz_clickhouse_query(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
 	if (r)
 		return r;
 	for (uint32_t i = 0; !r && i < c->n; i++)
@@ -273,7 +273,7 @@ int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, cons
 	add_selection(&sql, q, series, n);
 	fz_buf_str(&sql, " ORDER BY series, host, minute, put, number FORMAT RowBinary");
 	add_scope(k.c->read, q);
-	int r = fz_clickhouse_ask(k.c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
+	int r = fz_clickhouse_query(k.c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
 	if (r)
 		return r;
 	map_series(&k.series, series, n);
@@ -330,7 +330,7 @@ int fz_clickhouse_sums(struct fz_fleet *f, const struct fz_fleet_query *q, const
 		      (long long)first, (long long)minutes);
 	add_selection(&sql, q, series, n);
 	fz_buf_str(&sql, " GROUP BY series, bucket FORMAT RowBinary");
-	int r = fz_clickhouse_ask(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
+	int r = fz_clickhouse_query(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
 	if (r)
 		return r;
 	map_series(&map, series, n);

@@ -113,7 +113,7 @@ static int read_all(struct reader *k, struct fz_error *err)
 	fz_sql_add_time(&sql, k->first, k->last + 1);
 	fz_buf_str(&sql, "1 ORDER BY series, minute, put, cell, node FORMAT RowBinary");
 	/* Cells without their values would give wrong results. */
-	int r = fz_clickhouse_ask(k->c, fz_buf_view(&sql), FZ_MISSING_FAILS, answers, err);
+	int r = fz_clickhouse_query(k->c, fz_buf_view(&sql), FZ_MISSING_FAILS, answers, err);
 	if (r)
 		return r;
 	for (uint32_t i = 0; !r && i < k->c->n; i++)
@@ -244,7 +244,7 @@ static int load(struct fz_clickhouse *c, const char *columns, const char *table,
 		fz_buf_printf(&sql, "day >= %lld AND day <= %lld FORMAT RowBinary",
 			      (long long)fz_clickhouse_day(first),
 			      (long long)fz_clickhouse_day(last));
-		r = fz_clickhouse_ask(c, fz_buf_view(&sql), FZ_MISSING_FAILS, answers, err);
+		r = fz_clickhouse_query(c, fz_buf_view(&sql), FZ_MISSING_FAILS, answers, err);
 		if (r)
 			return r;
 		for (uint32_t shard = 0; !r && shard < c->n; shard++)

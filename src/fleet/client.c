@@ -209,8 +209,8 @@ static int ask_below(const struct fz_client *c, const char *query, const struct 
 	return check(c, &a, ret, err);
 }
 
-int fz_client_ask(const struct fz_client *c, const char *query, const struct fz_str *body,
-		  struct fz_buf *ret, struct fz_error *err)
+int fz_client_request(const struct fz_client *c, const char *query, const struct fz_str *body,
+		      struct fz_buf *ret, struct fz_error *err)
 {
 	long status;
 

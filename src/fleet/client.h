@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "fleet/fleet.h"
 
-enum { FZ_CLIENT_ATTEMPTS = 6 }; /* of fz_client_ask: for about 6 seconds */
+enum { FZ_CLIENT_ATTEMPTS = 6 }; /* of fz_client_request: for about 6 seconds */
 
 struct fz_client {
 	const char *server;         /* "http://host:port", with or without a path and a slash */
@@ -35,8 +35,8 @@ char *fz_client_url(const char *server, const char *query);
 /* query: the part of the URL after the server, "/api/push?service=...". body NULL: GET. Retries for
  * a while if the server cannot be reached, is busy or disconnects; all our requests may be
  * repeated, since pushes have ids. The error contains the first line of the response. */
-int fz_client_ask(const struct fz_client *c, const char *query, const struct fz_str *body,
-		  struct fz_buf *ret, struct fz_error *err);
+int fz_client_request(const struct fz_client *c, const char *query, const struct fz_str *body,
+		      struct fz_buf *ret, struct fz_error *err);
 /* The same with c->attempts. *ret_status: the response's status; 0: no response. */
 int fz_client_try(const struct fz_client *c, const char *query, const struct fz_str *body,
 		  struct fz_buf *ret, long *ret_status, struct fz_error *err);

@@ -23,7 +23,7 @@ struct fz_file_writer *fz_file_writer_new(int fd, struct fz_profile *p);
 void fz_file_writer_add(struct fz_file_writer *w, const struct fz_sample *s,
 			const int64_t *weights);
 /* The same for a measurement of the machine's speed. */
-void fz_file_writer_add_look(struct fz_file_writer *w, const struct fz_speed_look *look);
+void fz_file_writer_add_probe(struct fz_file_writer *w, const struct fz_speed_probe *probe);
 /* The same for a wake-up of a thread by another. */
 void fz_file_writer_add_wake(struct fz_file_writer *w, const struct fz_wake *wake);
 /* Fails if earlier data could not be written. */

@@ -27,9 +27,9 @@ enum {
 	FZ_FZ_PACKED_MAX = 64 << 20, /* payload as stored, and unpacked */
 	FZ_FZ_PLAIN_MAX = 256 << 20,
 	FZ_FZ_ROWS_MAX = 1 << 16, /* in one block */
-	FZ_FZ_LOOKS_MAX = 1 << 16,
+	FZ_FZ_PROBES_MAX = 1 << 16,
 	FZ_FZ_WAKES_MAX = 1 << 16,
-	FZ_FZ_LOOK_QUANTUM = 10000, /* ns: quantum of the times of speed measurements */
+	FZ_FZ_PROBE_QUANTUM = 10000, /* ns: quantum of the times of speed measurements */
 	FZ_FZ_COST_QUANTUM = 10,
 };
 

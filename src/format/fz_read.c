@@ -423,22 +423,22 @@ static bool read_speed(struct reader *r, struct fz_cursor *c)
 	uint64_t n = fz_cursor_varint(c);
 	int64_t time = 0, cost = 0;
 
-	if (c->bad || n > FZ_FZ_LOOKS_MAX)
+	if (c->bad || n > FZ_FZ_PROBES_MAX)
 		return false;
 	for (uint64_t i = 0; i < n; i++) {
 		uint32_t run = fz_cursor_varint32(c, UINT16_MAX),
 			 cpu = fz_cursor_varint32(c, UINT16_MAX);
 		int64_t later = fz_cursor_zigzag(c), more = fz_cursor_zigzag(c);
 
-		if (c->bad || __builtin_mul_overflow(later, FZ_FZ_LOOK_QUANTUM, &later) ||
+		if (c->bad || __builtin_mul_overflow(later, FZ_FZ_PROBE_QUANTUM, &later) ||
 		    __builtin_add_overflow(time, later, &time) ||
 		    __builtin_mul_overflow(more, FZ_FZ_COST_QUANTUM, &more) ||
 		    __builtin_add_overflow(cost, more, &cost) || cost <= 0 || cost > UINT32_MAX)
 			return false;
-		fz_speed_add(&r->p->speed, &(struct fz_speed_look){ .run = (uint16_t)run,
-								    .cpu = (uint16_t)cpu,
-								    .time = time,
-								    .cost = (uint32_t)cost });
+		fz_speed_add(&r->p->speed, &(struct fz_speed_probe){ .run = (uint16_t)run,
+								     .cpu = (uint16_t)cpu,
+								     .time = time,
+								     .cost = (uint32_t)cost });
 	}
 	return true;
 }

@@ -42,9 +42,9 @@ struct fz_file_writer {
 	const struct fz_profile *p;
 	ZSTD_CCtx *zstd;
 	int64_t interval_ns, quantum_ns;
-	struct fz_file_rows rows;    /* pending; n counts */
-	struct fz_speed_track looks; /* pending */
-	struct fz_wakes wakes;       /* pending */
+	struct fz_file_rows rows;     /* pending; n counts */
+	struct fz_speed_track probes; /* pending */
+	struct fz_wakes wakes;        /* pending */
 	struct lane *lanes;
 	uint32_t lane_count;
 	uint64_t block; /* number of SAMPLES blocks, from 1 */
@@ -441,28 +441,28 @@ static void put_samples(struct fz_file_writer *w)
 /* Writes each as the difference to the previous one. */
 static void put_looks(struct fz_file_writer *w)
 {
-	struct fz_speed_look last = { 0 };
+	struct fz_speed_probe last = { 0 };
 
-	if (!w->looks.n)
+	if (!w->probes.n)
 		return;
-	fz_buf_varint(&w->plain, w->looks.n);
-	for (size_t i = 0; i < w->looks.n; i++) {
-		struct fz_speed_look look = w->looks.looks[i];
+	fz_buf_varint(&w->plain, w->probes.n);
+	for (size_t i = 0; i < w->probes.n; i++) {
+		struct fz_speed_probe probe = w->probes.probes[i];
 
-		fz_buf_varint(&w->plain, look.run);
-		fz_buf_varint(&w->plain, look.cpu);
+		fz_buf_varint(&w->plain, probe.run);
+		fz_buf_varint(&w->plain, probe.cpu);
 		fz_buf_zigzag(&w->plain,
-			      fz_file_round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM));
-		fz_buf_zigzag(&w->plain, fz_file_round_quanta((int64_t)look.cost - last.cost,
+			      fz_file_round_quanta(probe.time - last.time, FZ_FZ_PROBE_QUANTUM));
+		fz_buf_zigzag(&w->plain, fz_file_round_quanta((int64_t)probe.cost - last.cost,
 							      FZ_FZ_COST_QUANTUM));
-		last.time += fz_file_round_quanta(look.time - last.time, FZ_FZ_LOOK_QUANTUM) *
-			     FZ_FZ_LOOK_QUANTUM;
+		last.time += fz_file_round_quanta(probe.time - last.time, FZ_FZ_PROBE_QUANTUM) *
+			     FZ_FZ_PROBE_QUANTUM;
 		last.cost +=
-			fz_file_round_quanta((int64_t)look.cost - last.cost, FZ_FZ_COST_QUANTUM) *
+			fz_file_round_quanta((int64_t)probe.cost - last.cost, FZ_FZ_COST_QUANTUM) *
 			FZ_FZ_COST_QUANTUM;
 	}
 	put_block(w, FZ_FZ_SPEED, NULL, 0);
-	w->looks.n = 0;
+	w->probes.n = 0;
 }
 
 static void put_wakes(struct fz_file_writer *w)
@@ -515,10 +515,10 @@ void fz_file_writer_add(struct fz_file_writer *w, const struct fz_sample *s, con
 		write_pending(w);
 }
 
-void fz_file_writer_add_look(struct fz_file_writer *w, const struct fz_speed_look *look)
+void fz_file_writer_add_probe(struct fz_file_writer *w, const struct fz_speed_probe *probe)
 {
-	fz_speed_add(&w->looks, look);
-	if (w->looks.n == FZ_FZ_LOOKS_MAX)
+	fz_speed_add(&w->probes, probe);
+	if (w->probes.n == FZ_FZ_PROBES_MAX)
 		put_looks(w);
 }
 
@@ -639,7 +639,7 @@ void fz_file_writer_free(struct fz_file_writer *w)
 	fz_file_rows_release(&w->rows);
 	free(w->lanes);
 	free(w->named);
-	free(w->looks.looks);
+	free(w->probes.probes);
 	free(w->wakes.list);
 	fz_write_behind_free(w->file);
 	ZSTD_freeCCtx(w->zstd);
@@ -670,7 +670,7 @@ int fz_file_write(const struct fz_profile *p, struct fz_output *out, struct fz_e
 		fz_file_writer_add(w, &sample, weights);
 	}
 	for (size_t i = 0; i < p->speed.n; i++)
-		fz_file_writer_add_look(w, &p->speed.looks[i]);
+		fz_file_writer_add_probe(w, &p->speed.probes[i]);
 	for (size_t i = 0; i < p->wakes.n; i++)
 		fz_file_writer_add_wake(w, &p->wakes.list[i]);
 	finish(w);

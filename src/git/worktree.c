@@ -148,7 +148,7 @@ int fz_repository_git(const struct fz_repository *r, const char *folder, const c
 	return rc;
 }
 
-char *fz_repository_ask(const struct fz_repository *r, const char *const words[])
+char *fz_repository_query(const struct fz_repository *r, const char *const words[])
 {
 	char *line = NULL;
 
@@ -159,13 +159,13 @@ char *fz_repository_remote(const struct fz_repository *r)
 {
 	static const char *const words[] = { "config", "--get", "remote.origin.url", NULL };
 
-	return fz_repository_ask(r, words);
+	return fz_repository_query(r, words);
 }
 
 bool fz_repository_is_shallow(const struct fz_repository *r)
 {
 	static const char *const words[] = { "rev-parse", "--is-shallow-repository", NULL };
-	fz_auto(fz_free_ptr) char *answer = fz_repository_ask(r, words);
+	fz_auto(fz_free_ptr) char *answer = fz_repository_query(r, words);
 
 	return answer && strcmp(answer, "true") == 0;
 }

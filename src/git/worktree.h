@@ -26,7 +26,7 @@ int fz_repository_git(const struct fz_repository *r, const char *folder, const c
 		      struct fz_buf *out, struct fz_buf *why, int *ret_status,
 		      struct fz_error *err);
 /* Returns the first line of git's output (the caller frees); NULL on failure. */
-char *fz_repository_ask(const struct fz_repository *r, const char *const words[]);
+char *fz_repository_query(const struct fz_repository *r, const char *const words[]);
 /* The URL of origin (the caller frees), or NULL. */
 char *fz_repository_remote(const struct fz_repository *r);
 /* Whether this clone lacks older commits. */

@@ -10,7 +10,7 @@
 
 #define MESSAGE_NS (4000 * FZ_MS)
 
-void fz_live_view_say(struct fz_live_view *v, const char *fmt, ...)
+void fz_live_view_message(struct fz_live_view *v, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -208,7 +208,7 @@ static void do_freeze(struct fz_live_view *v)
 static void do_reset(struct fz_live_view *v)
 {
 	if (v->ended[0]) {
-		fz_live_view_say(v, "the program has ended; there are no new samples");
+		fz_live_view_message(v, "the program has ended; there are no new samples");
 		return;
 	}
 	fz_live_model_reset(&v->model);
@@ -216,7 +216,7 @@ static void do_reset(struct fz_live_view *v)
 	v->chosen = false;
 	if (v->sort == FZ_LIVE_SORT_CHANGE)
 		v->sort = FZ_LIVE_SORT_SELF;
-	fz_live_view_say(v, "counts reset; the recording continues");
+	fz_live_view_message(v, "counts reset; the recording continues");
 }
 
 static void do_filter(struct fz_live_view *v)
@@ -238,24 +238,24 @@ static void do_trends(struct fz_live_view *v)
 static void do_faster(struct fz_live_view *v)
 {
 	v->refresh = FZ_MAX(v->refresh - (v->refresh > 100 * FZ_MS ? 100 : 50) * FZ_MS, 50 * FZ_MS);
-	fz_live_view_say(v, "refresh every %.2f s", (double)v->refresh / 1e9);
+	fz_live_view_message(v, "refresh every %.2f s", (double)v->refresh / 1e9);
 }
 
 static void do_slower(struct fz_live_view *v)
 {
 	v->refresh =
 		FZ_MIN(v->refresh + (v->refresh >= 100 * FZ_MS ? 100 : 50) * FZ_MS, 1000 * FZ_MS);
-	fz_live_view_say(v, "refresh every %.2f s", (double)v->refresh / 1e9);
+	fz_live_view_message(v, "refresh every %.2f s", (double)v->refresh / 1e9);
 }
 
 static void do_mark(struct fz_live_view *v)
 {
 	if (!v->model.last) {
-		fz_live_view_say(v, "no samples to mark yet");
+		fz_live_view_message(v, "no samples to mark yet");
 		return;
 	}
 	fz_live_model_mark(&v->model);
-	fz_live_view_say(v, "mark set: columns show changes from now on (M removes it)");
+	fz_live_view_message(v, "mark set: columns show changes from now on (M removes it)");
 }
 
 static void do_unmark(struct fz_live_view *v)

@@ -69,9 +69,10 @@ static int save_copy(struct fz_live *l, const struct fz_live_facts *facts, char 
 		rc = fz_format_save(p, &fz_format_fz, *ret_path, err);
 	if (!rc) {
 		char n[FZ_NUMBER_SIZE];
-		fz_live_view_say(&l->view, "saved %s so far to %s",
-				 fz_format_plural((int64_t)fz_profile_sample_total(p), "sample", n),
-				 *ret_path);
+		fz_live_view_message(
+			&l->view, "saved %s so far to %s",
+			fz_format_plural((int64_t)fz_profile_sample_total(p), "sample", n),
+			*ret_path);
 	}
 	return rc;
 }
@@ -85,7 +86,7 @@ static void take_facts(struct fz_live *l)
 	if (!facts)
 		return;
 	if (facts->error || save_copy(l, facts, &path, &err))
-		fz_live_view_say(&l->view, "not saved: %s", err.message);
+		fz_live_view_message(&l->view, "not saved: %s", err.message);
 	fz_live_facts_free(facts);
 	l->dirty = true;
 }
@@ -138,10 +139,10 @@ static void read_keys(struct fz_live *l)
 	if (v->save) {
 		v->save = false;
 		if (l->over) {
-			fz_live_view_say(v, "the program has ended; the recording is complete");
+			fz_live_view_message(v, "the program has ended; the recording is complete");
 		} else {
 			fz_live_feed_want_facts(&l->feed);
-			fz_live_view_say(v, "saving ...");
+			fz_live_view_message(v, "saving ...");
 		}
 	}
 	/* The sampler's thread handles it like an external signal. */
@@ -193,7 +194,7 @@ static void end_view(struct fz_live *l)
 		return;
 	}
 	snprintf(v->ended, sizeof(v->ended), "%s", l->how);
-	fz_live_view_say(v, "the program has ended; q quits");
+	fz_live_view_message(v, "the program has ended; q quits");
 	l->dirty = true;
 }
 

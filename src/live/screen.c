@@ -269,17 +269,17 @@ static const char *dots(const struct fz_live_screen *s)
 	return s->style.ascii ? "~" : "\xe2\x80\xa6";
 }
 
-static void add_bytes(struct fz_live_screen *s, int y, int x, enum fz_live_look look,
+static void add_bytes(struct fz_live_screen *s, int y, int x, enum fz_live_style style,
 		      struct fz_str text)
 {
 	if (y < 0 || y >= s->rows || x < 0 || x >= s->columns)
 		return;
-	attrset((int)s->attributes[look]);
+	attrset((int)s->attributes[style]);
 	mvaddnstr(y, x, text.p, (int)text.n);
 	attrset(A_NORMAL);
 }
 
-int fz_live_put(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
+int fz_live_put(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
 		struct fz_str text)
 {
 	char safe[TEXT_MAX];
@@ -294,13 +294,13 @@ int fz_live_put(struct fz_live_screen *s, int y, int x, int width, enum fz_live_
 		if (used + columns > room - cut)
 			break;
 	}
-	add_bytes(s, y, x, look, (struct fz_str){ t.p, at });
+	add_bytes(s, y, x, style, (struct fz_str){ t.p, at });
 	if (cut)
-		add_bytes(s, y, x + (int)used, look, fz_str_of(dots(s)));
+		add_bytes(s, y, x + (int)used, style, fz_str_of(dots(s)));
 	return (int)(used + cut);
 }
 
-int fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
+int fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
 		    struct fz_str text)
 {
 	char safe[TEXT_MAX];
@@ -309,19 +309,19 @@ int fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_l
 	size_t all = fz_str_columns(t), columns;
 
 	if (room == 0 || all <= room)
-		return fz_live_put(s, y, x, width, look, text);
+		return fz_live_put(s, y, x, width, style, text);
 	while (t.n && all > room - 1) {
 		size_t n = next_char(t, 0, &columns);
 		t.p += n;
 		t.n -= n;
 		all -= columns;
 	}
-	add_bytes(s, y, x, look, fz_str_of(dots(s)));
-	add_bytes(s, y, x + 1, look, t);
+	add_bytes(s, y, x, style, fz_str_of(dots(s)));
+	add_bytes(s, y, x + 1, style, t);
 	return (int)all + 1;
 }
 
-int fz_live_printf(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
+int fz_live_printf(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
 		   const char *fmt, ...)
 {
 	char text[TEXT_MAX / 4];
@@ -330,10 +330,10 @@ int fz_live_printf(struct fz_live_screen *s, int y, int x, int width, enum fz_li
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return fz_live_put(s, y, x, width, look, fz_str_of(text));
+	return fz_live_put(s, y, x, width, style, fz_str_of(text));
 }
 
-int fz_live_print_right(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
+int fz_live_print_right(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
 			const char *fmt, ...)
 {
 	char text[TEXT_MAX / 4];
@@ -344,22 +344,22 @@ int fz_live_print_right(struct fz_live_screen *s, int y, int x, int width, enum 
 	va_end(ap);
 	int columns = (int)fz_str_columns(fz_str_of(text));
 	int from = x + FZ_MAX(width - columns, 0);
-	fz_live_put(s, y, from, width, look, fz_str_of(text));
+	fz_live_put(s, y, from, width, style, fz_str_of(text));
 	return columns;
 }
 
-void fz_live_fill(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look)
+void fz_live_fill(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style)
 {
-	attrset((int)s->attributes[look]);
+	attrset((int)s->attributes[style]);
 	for (int i = x; i < x + width && i < s->columns; i++)
 		mvaddch(y, i, ' ');
 	attrset(A_NORMAL);
 }
 
-void fz_live_rule(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look)
+void fz_live_rule(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style)
 {
 	for (int i = x; i < x + width && i < s->columns; i++)
-		add_bytes(s, y, i, look, fz_str_of(s->style.ascii ? "-" : "\xe2\x94\x80"));
+		add_bytes(s, y, i, style, fz_str_of(s->style.ascii ? "-" : "\xe2\x94\x80"));
 }
 
 /* ---- pictures ---- */
@@ -378,7 +378,7 @@ static const char *const low_blocks[] = { "\xe2\x96\x81", "\xe2\x96\x82", "\xe2\
 					  "\xe2\x96\x87", "\xe2\x96\x88" };
 static const char ascii_steps[] = ".:-=+*#@";
 
-void fz_live_bar(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
+void fz_live_bar(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
 		 double fraction)
 {
 	int eighths = (int)lround(FZ_MAX(FZ_MIN(fraction, 1.0), 0.0) * width * 8);
@@ -386,15 +386,15 @@ void fz_live_bar(struct fz_live_screen *s, int y, int x, int width, enum fz_live
 	for (int i = 0; i < width; i++, eighths -= 8) {
 		int part = FZ_MAX(FZ_MIN(eighths, 8), 0);
 		if (s->style.ascii)
-			add_bytes(s, y, x + i, look, fz_str_of(part >= 4 ? "#" : " "));
+			add_bytes(s, y, x + i, style, fz_str_of(part >= 4 ? "#" : " "));
 		else if (part)
-			add_bytes(s, y, x + i, look, fz_str_of(left_blocks[part]));
+			add_bytes(s, y, x + i, style, fz_str_of(left_blocks[part]));
 		else
 			add_bytes(s, y, x + i, FZ_LIVE_TEXT, FZ_STR(" "));
 	}
 }
 
-void fz_live_graph(struct fz_live_screen *s, int y, int x, enum fz_live_look look,
+void fz_live_graph(struct fz_live_screen *s, int y, int x, enum fz_live_style style,
 		   const double *values, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -402,16 +402,16 @@ void fz_live_graph(struct fz_live_screen *s, int y, int x, enum fz_live_look loo
 			continue;
 		int step = (int)FZ_MIN(FZ_MAX(values[i], 0.0) * 8, 7.0);
 		if (s->style.ascii)
-			add_bytes(s, y, x + i, look, (struct fz_str){ &ascii_steps[step], 1 });
+			add_bytes(s, y, x + i, style, (struct fz_str){ &ascii_steps[step], 1 });
 		else
-			add_bytes(s, y, x + i, look, fz_str_of(low_blocks[step]));
+			add_bytes(s, y, x + i, style, fz_str_of(low_blocks[step]));
 	}
 }
 
-enum fz_live_look fz_live_heat(double share)
+enum fz_live_style fz_live_heat(double share)
 {
 	/* Most shares are small, so steps follow the square root. */
 	int step = (int)(sqrt(FZ_MAX(FZ_MIN(share, 1.0), 0.0)) * FZ_LIVE_HEATS);
 
-	return (enum fz_live_look)(FZ_LIVE_HEAT + FZ_MIN(step, FZ_LIVE_HEATS - 1));
+	return (enum fz_live_style)(FZ_LIVE_HEAT + FZ_MIN(step, FZ_LIVE_HEATS - 1));
 }

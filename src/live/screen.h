@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "base/text.h"
 
-enum fz_live_look {
+enum fz_live_style {
 	FZ_LIVE_TEXT,
 	FZ_LIVE_DIM,
 	FZ_LIVE_BOLD,
@@ -28,7 +28,7 @@ enum fz_live_look {
 	FZ_LIVE_LESS,
 	FZ_LIVE_HEAT, /* and FZ_LIVE_HEATS - 1 hotter ones */
 	FZ_LIVE_HEATS = 10,
-	FZ_LIVE_LOOKS = FZ_LIVE_HEAT + FZ_LIVE_HEATS
+	FZ_LIVE_STYLES = FZ_LIVE_HEAT + FZ_LIVE_HEATS
 };
 
 struct fz_live_screen {
@@ -36,7 +36,7 @@ struct fz_live_screen {
 	int fd;                /* of the terminal */
 	FILE *in, *out;
 	SCREEN *screen;
-	attr_t attributes[FZ_LIVE_LOOKS];
+	attr_t attributes[FZ_LIVE_STYLES];
 	int rows, columns;
 };
 
@@ -52,27 +52,27 @@ void fz_live_screen_return(struct fz_live_screen *s);
 void fz_live_screen_resize(struct fz_live_screen *s);
 
 /* Put text at most `width` columns wide, cut with an ellipsis; returns the columns used. */
-int fz_live_put(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
+int fz_live_put(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
 		struct fz_str text);
 /* The same, but cut text at its start, for paths. */
-int fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
+int fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
 		    struct fz_str text);
 __attribute__((format(printf, 6, 7))) int fz_live_printf(struct fz_live_screen *s, int y, int x,
-							 int width, enum fz_live_look look,
+							 int width, enum fz_live_style style,
 							 const char *fmt, ...);
 /* Right-aligned: the text ends at column x + width. */
 __attribute__((format(printf, 6, 7))) int fz_live_print_right(struct fz_live_screen *s, int y,
 							      int x, int width,
-							      enum fz_live_look look,
+							      enum fz_live_style style,
 							      const char *fmt, ...);
 /* Fill `width` columns of the row from x on. */
-void fz_live_fill(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look);
-void fz_live_rule(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look);
+void fz_live_fill(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style);
+void fz_live_rule(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style);
 /* A bar; fraction 1 is the full width. */
-void fz_live_bar(struct fz_live_screen *s, int y, int x, int width, enum fz_live_look look,
+void fz_live_bar(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
 		 double fraction);
 /* A graph, one column for each value from 0 to 1; NaN leaves a gap. */
-void fz_live_graph(struct fz_live_screen *s, int y, int x, enum fz_live_look look,
+void fz_live_graph(struct fz_live_screen *s, int y, int x, enum fz_live_style style,
 		   const double *values, int n);
 /* The heat of a share from 0 to 1. */
-enum fz_live_look fz_live_heat(double share);
+enum fz_live_style fz_live_heat(double share);

@@ -96,7 +96,7 @@ static void describe_scope(const struct fz_live_view *v, uint32_t scope, char *o
 }
 
 /* Add a piece of text if it fits. */
-static void add_piece(struct fz_live_screen *s, int y, int *x, enum fz_live_look look,
+static void add_piece(struct fz_live_screen *s, int y, int *x, enum fz_live_style style,
 		      const char *text)
 {
 	char safe[512];
@@ -105,7 +105,7 @@ static void add_piece(struct fz_live_screen *s, int y, int *x, enum fz_live_look
 
 	if (*x + width > s->columns)
 		return;
-	*x += fz_live_put(s, y, *x, width, look, fz_str_of(text)) + 2;
+	*x += fz_live_put(s, y, *x, width, style, fz_str_of(text)) + 2;
 }
 
 static void draw_status(struct fz_live_view *v, uint32_t scope)
@@ -297,13 +297,13 @@ static void draw_place(struct fz_live_view *v, int y, const struct plan *p, bool
 {
 	struct fz_live_screen *s = &v->screen;
 	const struct fz_profile *m = v->model.mirror;
-	enum fz_live_look look = selected ? FZ_LIVE_SELECTED : FZ_LIVE_TEXT;
+	enum fz_live_style style = selected ? FZ_LIVE_SELECTED : FZ_LIVE_TEXT;
 	struct fz_str file = fz_profile_text(m, fn->file);
 	char place[1024];
 
 	if (selected)
-		fz_live_fill(s, y, p->name_x, s->columns - p->name_x, look);
-	fz_live_put(s, y, p->name_x, p->name_width, look, fz_profile_text(m, fn->name));
+		fz_live_fill(s, y, p->name_x, s->columns - p->name_x, style);
+	fz_live_put(s, y, p->name_x, p->name_width, style, fz_profile_text(m, fn->name));
 	if (!p->file_width || fn->kind == FZ_KIND_MARKER || fn->kind == FZ_KIND_TASK)
 		return;
 	if (file.n > sizeof(place) - 32) {
@@ -314,7 +314,7 @@ static void draw_place(struct fz_live_view *v, int y, const struct plan *p, bool
 		snprintf(place, sizeof(place), "%.*s:%d", (int)file.n, file.p, fn->first_line);
 	else
 		snprintf(place, sizeof(place), "%.*s", (int)file.n, file.p);
-	fz_live_put_end(s, y, p->file_x, p->file_width, selected ? look : FZ_LIVE_DIM,
+	fz_live_put_end(s, y, p->file_x, p->file_width, selected ? style : FZ_LIVE_DIM,
 			fz_str_of(place));
 }
 
@@ -326,11 +326,11 @@ static int draw_change(struct fz_live_view *v, int y, int x, const struct fz_liv
 	struct fz_live_shares now = fz_live_since(&v->model, r),
 			      before = fz_live_before(&v->model, r);
 	double change = v->by_total ? now.total - before.total : now.self - before.self;
-	enum fz_live_look look = fabs(change) < NOTABLE ? FZ_LIVE_DIM
-				 : change > 0           ? FZ_LIVE_MORE
-							: FZ_LIVE_LESS;
+	enum fz_live_style style = fabs(change) < NOTABLE ? FZ_LIVE_DIM
+				   : change > 0           ? FZ_LIVE_MORE
+							  : FZ_LIVE_LESS;
 
-	fz_live_print_right(&v->screen, y, x, 8, look, "%+.1f", 100 * change);
+	fz_live_print_right(&v->screen, y, x, 8, style, "%+.1f", 100 * change);
 	return x + 9;
 }
 

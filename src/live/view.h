@@ -55,7 +55,7 @@ struct fz_live_view {
 
 /* The current index of the displayed scope; FZ_LIVE_ALL if it does not exist. */
 uint32_t fz_live_view_scope(const struct fz_live_view *v);
-void fz_live_view_say(struct fz_live_view *v, const char *fmt, ...) FZ_PRINTF(2, 3);
+void fz_live_view_message(struct fz_live_view *v, const char *fmt, ...) FZ_PRINTF(2, 3);
 /* Handle a key from get_wch. code: it is a KEY_ constant. */
 void fz_live_view_key(struct fz_live_view *v, wint_t key, bool code);
 void fz_live_view_draw(struct fz_live_view *v);

@@ -25,7 +25,7 @@ json_t *fz_mcp_printable(struct fz_str text, unsigned columns)
 	return json_stringn(b.p ? b.p : "", b.n);
 }
 
-void fz_mcp_say(struct fz_mcp_call *c, const char *key, const struct fz_buf *text)
+void fz_mcp_add_text(struct fz_mcp_call *c, const char *key, const struct fz_buf *text)
 {
 	struct fz_str s = fz_str_trimmed(fz_buf_view(text));
 
@@ -33,7 +33,7 @@ void fz_mcp_say(struct fz_mcp_call *c, const char *key, const struct fz_buf *tex
 		json_object_set_new(c->answer, key, fz_mcp_printable(s, UINT_MAX));
 }
 
-void fz_mcp_say_also(struct fz_mcp_call *c, const char *key, const char *text)
+void fz_mcp_append_text(struct fz_mcp_call *c, const char *key, const char *text)
 {
 	json_t *list = json_object_get(c->answer, key);
 	struct fz_str rest = fz_str_of(text);
@@ -83,7 +83,7 @@ void fz_mcp_next(struct fz_mcp_call *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fz_mcp_say_also(c, "next", text);
+	fz_mcp_append_text(c, "next", text);
 }
 
 /* ---- as text ---- */

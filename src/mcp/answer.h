@@ -16,9 +16,9 @@
 /* Untrusted text, made printable, in at most `columns` columns. */
 json_t *fz_mcp_printable(struct fz_str text, unsigned columns);
 /* Add a sentence, unless it is empty. */
-void fz_mcp_say(struct fz_mcp_call *c, const char *key, const struct fz_buf *text);
+void fz_mcp_add_text(struct fz_mcp_call *c, const char *key, const struct fz_buf *text);
 /* Append each line of the text to a list of sentences. */
-void fz_mcp_say_also(struct fz_mcp_call *c, const char *key, const char *text);
+void fz_mcp_append_text(struct fz_mcp_call *c, const char *key, const char *text);
 /* Add a cell with a value in a unit, or a change with its sign; nothing if it is not finite. */
 void fz_mcp_value(const struct fz_mcp_call *c, json_t *row, const char *key, double value,
 		  const char *unit);

@@ -4,4 +4,4 @@
 
 #include "mcp/subject.h"
 
-void fz_mcp_say_changes(struct fz_mcp_call *c, const struct fz_mcp_subject *s);
+void fz_mcp_add_changes(struct fz_mcp_call *c, const struct fz_mcp_subject *s);

@@ -103,7 +103,7 @@ static void say(struct view *v, json_t *rows)
 		      json_string_value(json_object_get(row, "function")),
 		      v->s->diff ? ", largest change first; not tested individually" : "");
 	json_decref(row);
-	fz_mcp_say(v->c, "says", &text);
+	fz_mcp_add_text(v->c, "says", &text);
 	json_object_set_new(v->c->answer, "of", json_string(v->s->name));
 	if (json_array_size(rows)) {
 		json_object_set(v->c->answer, directions[v->callees], rows);

@@ -30,7 +30,7 @@ static void say_warnings(struct fz_mcp_call *c, const struct fz_diff *d, const c
 			 uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++)
-		fz_mcp_say_also(c, key, d->warnings[i]);
+		fz_mcp_append_text(c, key, d->warnings[i]);
 }
 
 static void say_beside(struct fz_mcp_call *c, const struct fz_mcp_subject *s, bool advice)
@@ -39,10 +39,10 @@ static void say_beside(struct fz_mcp_call *c, const struct fz_mcp_subject *s, bo
 
 	fz_advice_init(&b, s->diff, s->judgement);
 	for (uint32_t i = 0; i < b.n; i++)
-		fz_mcp_say_also(c, "beside", b.notes[i]);
+		fz_mcp_append_text(c, "beside", b.notes[i]);
 	if (b.command && advice) {
 		fz_auto(fz_free_ptr) char *text = fz_asprintf("%s: %s", b.advice, b.command);
-		fz_mcp_say_also(c, "would_tell", text);
+		fz_mcp_append_text(c, "would_tell", text);
 	}
 }
 
@@ -51,7 +51,7 @@ static void say_headline(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
 	fz_findings_headline(s->diff, s->judgement, &style, &text);
-	fz_mcp_say(c, "says", &text);
+	fz_mcp_add_text(c, "says", &text);
 	json_object_set_new(c->answer, "of", json_string(s->name));
 }
 
@@ -254,7 +254,7 @@ static void add_functions(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 	add_unsure(&t, &self, true);
 	add_unsure(&t, &self, false);
 	fz_findings_summary(&self, s->diff, s->judgement, &style, &summary);
-	fz_mcp_say(c, "self", &summary);
+	fz_mcp_add_text(c, "self", &summary);
 	if (json_array_size(t.rows))
 		json_object_set(c->answer, "functions", t.rows);
 	say_next(&t);
@@ -265,7 +265,7 @@ static void add_functions(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 
 /* ---- tools ---- */
 
-void fz_mcp_say_changes(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
+void fz_mcp_add_changes(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 {
 	const struct fz_diff *d = s->diff;
 
@@ -283,7 +283,7 @@ static int changes(struct fz_mcp_call *c, struct fz_error *err)
 	int r = fz_mcp_subject_open(c, FZ_MCP_TWO, &s, err);
 
 	if (!r)
-		fz_mcp_say_changes(c, &s);
+		fz_mcp_add_changes(c, &s);
 	return r;
 }
 
@@ -307,7 +307,7 @@ static void claim(struct fz_mcp_call *c, const char *word, const char *of_what)
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
 	fz_buf_printf(&text, "%s%s", strcmp(word, "unsure") == 0 ? "cannot tell" : word, of_what);
-	fz_mcp_say(c, "claim", &text);
+	fz_mcp_add_text(c, "claim", &text);
 }
 
 static void claim_run(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
@@ -347,7 +347,7 @@ static int claim_function(struct fz_mcp_call *c, const struct fz_mcp_subject *s,
 		      fz_finding_percent(row, percent));
 	if (*fz_finding_interval(row, s->diff->unit, &style, interval))
 		fz_buf_printf(&line, ", interval %s", interval);
-	fz_mcp_say(c, "change", &line);
+	fz_mcp_add_text(c, "change", &line);
 	say_headline(c, s);
 	return 0;
 }
@@ -368,9 +368,9 @@ static int verify(struct fz_mcp_call *c, struct fz_error *err)
 	say_warnings(c, s.diff, "warnings", 0, s.diff->warning_count);
 	say_beside(c, &s, true);
 	fz_findings_power(s.judgement, &power);
-	fz_mcp_say(c, "power", &power);
+	fz_mcp_add_text(c, "power", &power);
 	fz_findings_method(s.diff, s.judgement, &method);
-	fz_mcp_say(c, "judged", &method);
+	fz_mcp_add_text(c, "judged", &method);
 	return 0;
 }
 

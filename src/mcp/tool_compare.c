@@ -76,12 +76,12 @@ static int answer(struct fz_mcp_call *c, struct fz_paired_run *done, struct fz_e
 		free(path[side]);
 	if (r)
 		return r;
-	fz_mcp_say_changes(c, &s);
+	fz_mcp_add_changes(c, &s);
 	fz_auto(fz_free_ptr) char *sides =
 		fz_asprintf("base %s, %u runs; head %s, %u runs", label[FZ_BASE],
 			    done->side[FZ_BASE].profile->run_count, label[FZ_HEAD],
 			    done->side[FZ_HEAD].profile->run_count);
-	fz_mcp_say_also(c, "measured", sides);
+	fz_mcp_append_text(c, "measured", sides);
 	return 0;
 }
 

@@ -111,14 +111,14 @@ static int summary(struct fz_mcp_call *c, struct fz_error *err)
 	if (r)
 		return r;
 	fz_report_profile_heading(s.tree, &style, &heading);
-	fz_mcp_say_also(c, "says", heading.p ? heading.p : "");
+	fz_mcp_append_text(c, "says", heading.p ? heading.p : "");
 	json_object_set_new(c->answer, "of", json_string(s.name));
 	fz_report_quality(s.profile[FZ_HEAD], &quality);
-	fz_mcp_say(c, "quality", &quality);
+	fz_mcp_add_text(c, "quality", &quality);
 	add_functions(c, &s);
 	add_lines(c, &s);
 	fz_report_states_text(s.profile[FZ_HEAD], &style, &states);
-	fz_mcp_say_also(c, "threads", states.p ? states.p : "");
+	fz_mcp_append_text(c, "threads", states.p ? states.p : "");
 	fz_mcp_next(c, "where(of=%s, function=ID)", s.name);
 	return 0;
 }

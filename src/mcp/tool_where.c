@@ -211,7 +211,7 @@ static void say_place(struct view *v)
 		      json_string_value(json_object_get(row, "function")),
 		      json_string_value(json_object_get(row, "at")));
 	json_decref(row);
-	fz_mcp_say(v->c, "says", &text);
+	fz_mcp_add_text(v->c, "says", &text);
 	json_object_set_new(v->c->answer, "of", json_string(v->s->name));
 }
 

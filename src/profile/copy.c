@@ -40,7 +40,7 @@ static void copy_tables(struct fz_profile *p)
 	COPY_ARRAY(p->facts, p->fact_count);
 	COPY_ARRAY(p->sources, p->source_count);
 	p->speed.cap = p->speed.n;
-	COPY_ARRAY(p->speed.looks, p->speed.n);
+	COPY_ARRAY(p->speed.probes, p->speed.n);
 	p->wakes.cap = p->wakes.n;
 	COPY_ARRAY(p->wakes.list, p->wakes.n);
 }

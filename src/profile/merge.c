@@ -219,10 +219,10 @@ static void take_facts(struct merger *m)
 static void append_looks(struct merger *m, uint32_t first_run)
 {
 	for (size_t i = 0; i < m->from->speed.n; i++) {
-		struct fz_speed_look look = m->from->speed.looks[i];
+		struct fz_speed_probe probe = m->from->speed.probes[i];
 
-		look.run = (uint16_t)(look.run + first_run);
-		fz_speed_add(&m->into->speed, &look);
+		probe.run = (uint16_t)(probe.run + first_run);
+		fz_speed_add(&m->into->speed, &probe);
 	}
 }
 

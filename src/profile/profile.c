@@ -56,10 +56,10 @@ void fz_profile_free(struct fz_profile *p)
 	if (!p)
 		return;
 	struct fz_samples *s = &p->samples;
-	void *arrays[] = { p->strings, p->functions, p->frames,      p->stacks,
-			   p->threads, p->runs,      p->facts,       p->sources,
-			   s->run,     s->thread,    s->stack,       s->time,
-			   s->status,  s->count,     p->speed.looks, p->wakes.list };
+	void *arrays[] = { p->strings, p->functions, p->frames,       p->stacks,
+			   p->threads, p->runs,      p->facts,        p->sources,
+			   s->run,     s->thread,    s->stack,        s->time,
+			   s->status,  s->count,     p->speed.probes, p->wakes.list };
 	for (size_t i = 0; i < FZ_ARRAY_LEN(arrays); i++)
 		free(arrays[i]);
 	for (uint32_t i = 0; i < p->metric_count; i++)

@@ -117,12 +117,12 @@ static void move_looks(struct fz_speed_track *track, const struct fz_range *rang
 	size_t kept = 0;
 
 	for (size_t i = 0; i < track->n; i++) {
-		struct fz_speed_look look = track->looks[i];
+		struct fz_speed_probe probe = track->probes[i];
 
-		if (look.time < range->from_ns || look.time >= range->to_ns)
+		if (probe.time < range->from_ns || probe.time >= range->to_ns)
 			continue;
-		look.time -= range->from_ns;
-		track->looks[kept++] = look;
+		probe.time -= range->from_ns;
+		track->probes[kept++] = probe;
 	}
 	track->n = kept;
 }

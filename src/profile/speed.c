@@ -11,12 +11,12 @@ enum { NEIGHBOURS = 2 };
 #define NEAR_NS ((int64_t)25000000)
 
 /* Fewer are too few for a speed. */
-enum { LOOKS_MIN = 8 };
+enum { PROBES_MIN = 8 };
 
-void fz_speed_add(struct fz_speed_track *t, const struct fz_speed_look *look)
+void fz_speed_add(struct fz_speed_track *t, const struct fz_speed_probe *probe)
 {
-	fz_grow(t->looks, t->n, t->cap);
-	t->looks[t->n++] = *look;
+	fz_grow(t->probes, t->n, t->cap);
+	t->probes[t->n++] = *probe;
 }
 
 static int compare_cost(const void *a, const void *b)
@@ -26,7 +26,7 @@ static int compare_cost(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool is_near(const struct fz_speed_look *a, const struct fz_speed_look *b)
+static bool is_near(const struct fz_speed_probe *a, const struct fz_speed_probe *b)
 {
 	return a->run == b->run && a->time - b->time <= NEAR_NS && b->time - a->time <= NEAR_NS;
 }
@@ -37,8 +37,8 @@ static double smooth(const struct fz_speed_track *t, size_t i)
 	size_t n = 0, first = i < NEIGHBOURS ? 0 : i - NEIGHBOURS;
 
 	for (size_t k = first; k < t->n && k <= i + NEIGHBOURS; k++)
-		if (is_near(&t->looks[k], &t->looks[i]))
-			near[n++] = t->looks[k].cost;
+		if (is_near(&t->probes[k], &t->probes[i]))
+			near[n++] = t->probes[k].cost;
 	qsort(near, n, sizeof(*near), compare_cost);
 	return (near[(n - 1) / 2] + near[n / 2]) / 2;
 }
@@ -46,7 +46,7 @@ static double smooth(const struct fz_speed_track *t, size_t i)
 bool fz_speed_init(struct fz_speed *s, const struct fz_profile *p)
 {
 	*s = (struct fz_speed){ .track = &p->speed };
-	if (p->speed.n < LOOKS_MIN)
+	if (p->speed.n < PROBES_MIN)
 		return false;
 	s->cost = fz_reallocarray(NULL, p->speed.n, sizeof(*s->cost));
 	for (size_t i = 0; i < p->speed.n; i++)
@@ -60,9 +60,9 @@ void fz_speed_release(struct fz_speed *s)
 	s->cost = NULL;
 }
 
-static bool is_before(const struct fz_speed_look *look, uint16_t run, int64_t time)
+static bool is_before(const struct fz_speed_probe *probe, uint16_t run, int64_t time)
 {
-	return look->run < run || (look->run == run && look->time < time);
+	return probe->run < run || (probe->run == run && probe->time < time);
 }
 
 double fz_speed_cost_at(const struct fz_speed *s, uint16_t run, int64_t time, size_t *hint)
@@ -70,15 +70,15 @@ double fz_speed_cost_at(const struct fz_speed *s, uint16_t run, int64_t time, si
 	const struct fz_speed_track *t = s->track;
 	size_t i = FZ_MIN(*hint, t->n - 1);
 
-	while (i > 0 && !is_before(&t->looks[i - 1], run, time))
+	while (i > 0 && !is_before(&t->probes[i - 1], run, time))
 		i--;
-	while (i < t->n && is_before(&t->looks[i], run, time))
+	while (i < t->n && is_before(&t->probes[i], run, time))
 		i++;
 	*hint = i;
-	bool before = i > 0 && t->looks[i - 1].run == run;
-	bool after = i < t->n && t->looks[i].run == run;
+	bool before = i > 0 && t->probes[i - 1].run == run;
+	bool after = i < t->n && t->probes[i].run == run;
 	if (before && after)
-		return s->cost[time - t->looks[i - 1].time < t->looks[i].time - time ? i - 1 : i];
+		return s->cost[time - t->probes[i - 1].time < t->probes[i].time - time ? i - 1 : i];
 	return s->cost[before || i == t->n ? i - 1 : i];
 }
 

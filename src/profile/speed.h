@@ -19,7 +19,7 @@
 struct fz_profile;
 
 /* One timing of the piece. */
-struct fz_speed_look {
+struct fz_speed_probe {
 	uint16_t run;
 	uint16_t cpu;
 	int64_t time;  /* ns since the run began */
@@ -28,17 +28,17 @@ struct fz_speed_look {
 
 /* In order of run and time. */
 struct fz_speed_track {
-	struct fz_speed_look *looks;
+	struct fz_speed_probe *probes;
 	size_t n, cap;
 };
 
-void fz_speed_add(struct fz_speed_track *t, const struct fz_speed_look *look);
+void fz_speed_add(struct fz_speed_track *t, const struct fz_speed_probe *probe);
 
 /* The smoothed track of a profile: each value is the median of itself and its neighbours in time,
  * so a single interrupt has no effect. */
 struct fz_speed {
 	const struct fz_speed_track *track;
-	double *cost; /* of each look */
+	double *cost; /* of each probe */
 };
 
 /* False if there are too few measurements. */

@@ -38,7 +38,7 @@ void fz_asleep_close(struct fz_asleep *a)
 	fz_close_fd(&a->fd);
 }
 
-void fz_asleep_look(struct fz_asleep *a, struct fz_process *process, uint64_t turns)
+void fz_asleep_read(struct fz_asleep *a, struct fz_process *process, uint64_t turns)
 {
 	char text[FZ_WAITCALL_TEXT];
 	bool slept = a->answer == FZ_WAITCALL_SLEEPS && turns && turns == a->turns;

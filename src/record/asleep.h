@@ -21,7 +21,7 @@ struct fz_asleep {
 void fz_asleep_open(struct fz_asleep *a, pid_t pid, uint64_t tid);
 void fz_asleep_close(struct fz_asleep *a);
 /* turns: how often the thread has been given a CPU, as schedstat just reported; 0: unknown. */
-void fz_asleep_look(struct fz_asleep *a, struct fz_process *process, uint64_t turns);
+void fz_asleep_read(struct fz_asleep *a, struct fz_process *process, uint64_t turns);
 
 /* 0 if what the main thread of a process sleeps for can be read. With our own pid it tests whether
  * the kernel supports this at all. */

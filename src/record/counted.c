@@ -38,7 +38,7 @@ void fz_trial_add_facts(struct fz_profile *p, char *const argv[], const char *fo
 					      .achieved_hz = NAN };
 }
 
-void fz_series_say_how(struct fz_series *s, const struct fz_counter *counter)
+void fz_series_report_counter(struct fz_series *s, const struct fz_counter *counter)
 {
 	if (counter->variables && !s->warned_counting)
 		fz_notify_note(s->notify,
@@ -112,7 +112,7 @@ int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_lau
 	if (!rc)
 		rc = fz_counter_begin(&counter, argv, place ? place->environ : NULL, &wrapped, err);
 	if (!rc)
-		fz_series_say_how(s, &counter);
+		fz_series_report_counter(s, &counter);
 	if (!rc)
 		rc = run_counted(s, wrapped, place, &counter, &ret->child, err);
 	int64_t lasted = fz_clock_now() - began;

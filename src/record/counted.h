@@ -9,7 +9,7 @@ int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_lau
 		    struct fz_series_run *ret, struct fz_error *err);
 /* Report, once, that callgrind counts instead of our tool, and which variables of the user's
  * environment affect the counts. */
-void fz_series_say_how(struct fz_series *s, const struct fz_counter *counter);
+void fz_series_report_counter(struct fz_series *s, const struct fz_counter *counter);
 /* Set the facts of a counted run that need no running process. folder: NULL is ours. */
 void fz_trial_add_facts(struct fz_profile *p, char *const argv[], const char *folder,
 			const struct fz_child *child);

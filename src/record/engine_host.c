@@ -140,9 +140,9 @@ int64_t fz_sampler_duty(const struct fz_sampler *s)
 
 /* ---- writing ---- */
 
-bool fz_sampler_wants_look(const struct fz_sampler *s)
+bool fz_sampler_wants_probe(const struct fz_sampler *s)
 {
-	return s->now >= s->next_look;
+	return s->now >= s->next_check;
 }
 
 /* Status of a sample: from the interpreter, and whether the thread was on a CPU. */
@@ -172,8 +172,8 @@ void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *e)
 	if ((sample.status & wanted) != wanted)
 		return;
 
-	if (s->writer && fz_sampler_wants_look(s) && (sample.status & FZ_STATUS_ON_CPU))
-		s->look_cpu = e->cpu;
+	if (s->writer && fz_sampler_wants_probe(s) && (sample.status & FZ_STATUS_ON_CPU))
+		s->probe_cpu = e->cpu;
 	if (stack->rejected)
 		s->profile->quality.rejected[stack->reject]++;
 	if (s->writer)

@@ -20,7 +20,7 @@ void fz_sampler_note_missing(struct fz_sampler *s, const char *fact, int64_t par
 /* Add a fact with the number and CPU time of threads without a stack, unless negligible. */
 void fz_sampler_note_silent(struct fz_sampler *s, uint32_t threads, int64_t used);
 /* Is it time to measure the machine's speed, on the CPU of the next sample? */
-bool fz_sampler_wants_look(const struct fz_sampler *s);
+bool fz_sampler_wants_probe(const struct fz_sampler *s);
 /* When the requested duration is over; INT64_MAX: unlimited. */
 int64_t fz_sampler_deadline(const struct fz_sampler *s);
 /* When the loop must run at the latest, whatever is sampled. */

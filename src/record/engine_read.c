@@ -98,8 +98,8 @@ static enum fz_oncpu_answer ask_oncpu(struct fz_sampler *s, const struct fz_targ
 		return FZ_ONCPU_UNKNOWN;
 	if (reader_of(s)->cpuclock)
 		return FZ_ONCPU_YES;
-	return fz_oncpu_ask(p->oncpu, s->profile->threads[stack->thread].tid, stack->stack, now,
-			    weight);
+	return fz_oncpu_check(p->oncpu, s->profile->threads[stack->thread].tid, stack->stack, now,
+			      weight);
 }
 
 /* What a sample's thread waited for; FZ_WAIT_KINDS: nothing, or unknown. */
@@ -175,7 +175,7 @@ static void write_stack(struct fz_sampler *s, const struct fz_target_process *p,
 			set_waits_for_gil(&waiting);
 		sample.stack = &waiting;
 	}
-	if (fz_sampler_wants_look(s))
+	if (fz_sampler_wants_probe(s))
 		sample.cpu = clock ? fz_cpuclock_cpu(clock, tid) : fz_oncpu_cpu(p->oncpu, tid);
 	fz_sampler_write(s, &sample);
 }

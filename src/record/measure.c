@@ -47,7 +47,7 @@ static int record_sampled(struct fz_series *s, char *const argv[],
 	struct fz_series_run run = { 0 };
 
 	fz_record_init(&t.record, s->options, s->command, s->notify);
-	t.record.looker = s->looker;
+	t.record.callbacks = s->callbacks;
 	int rc = fz_record_to_temporary(&t.record, err);
 	if (!rc)
 		rc = fz_record_load(&t.record, err);

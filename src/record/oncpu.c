@@ -35,8 +35,8 @@
 #include <unistd.h>
 
 /* At most once a millisecond; callers may be a little early. */
-#define LOOK_AGAIN (FZ_MS - FZ_MS / 8)
-enum { LOOK_COST_NS = 100 * 1000 }; /* pause between readings, per thread */
+#define CHECK_AGAIN (FZ_MS - FZ_MS / 8)
+enum { CHECK_COST_NS = 100 * 1000 }; /* pause between readings, per thread */
 
 /* Longer than any scheduler tick. */
 #define STILL (25 * FZ_MS)
@@ -220,7 +220,7 @@ static void look(struct fz_oncpu *o, struct thread *t, int64_t now)
 	t->used = used;
 	/* Read before the state, since it also shows whether the thread sleeps. */
 	if (o->asks) {
-		fz_asleep_look(a, o->process, t->turns);
+		fz_asleep_read(a, o->process, t->turns);
 		note_trouble(o, t);
 	}
 	if (t->state == 'R' || now - t->changed < STILL)
@@ -238,7 +238,7 @@ static int64_t unaccounted(struct fz_oncpu *o, int64_t now)
 {
 	int64_t used;
 
-	if (now - o->clocked >= LOOK_AGAIN && (used = fz_cputimes_process(o->pid)) >= 0) {
+	if (now - o->clocked >= CHECK_AGAIN && (used = fz_cputimes_process(o->pid)) >= 0) {
 		o->credit += used - o->used;
 		o->used = used;
 		o->clocked = now;
@@ -263,8 +263,8 @@ static bool is_covered(struct fz_oncpu *o, struct thread *t, int64_t elapsed, in
 	return true;
 }
 
-enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, uint32_t stack, int64_t now,
-				  int64_t elapsed)
+enum fz_oncpu_answer fz_oncpu_check(struct fz_oncpu *o, uint64_t tid, uint32_t stack, int64_t now,
+				    int64_t elapsed)
 {
 	if (o->n >= o->sweep_at)
 		sweep(o, now, elapsed);
@@ -276,7 +276,7 @@ enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, uint32_t sta
 		return FZ_ONCPU_UNKNOWN;
 	if (t->changed == 0)
 		t->changed = now;
-	if (moved || now - t->looked >= FZ_MAX(LOOK_AGAIN, (int64_t)o->n * LOOK_COST_NS))
+	if (moved || now - t->looked >= FZ_MAX(CHECK_AGAIN, (int64_t)o->n * CHECK_COST_NS))
 		look(o, t, now);
 	t->stack = stack;
 	if (t->state != 'R')
@@ -296,7 +296,7 @@ static void ask_now(struct fz_oncpu *o, struct thread *t)
 	if (a->answer == FZ_WAITCALL_SLEEPS && t->turns && t->turns == a->turns)
 		return;
 	fz_asleep_open(a, o->pid, t->tid);
-	fz_asleep_look(a, o->process, t->turns);
+	fz_asleep_read(a, o->process, t->turns);
 	fz_asleep_close(a);
 }
 

@@ -30,9 +30,9 @@ struct fz_oncpu *fz_oncpu_new(pid_t pid, struct fz_process *process, bool always
 void fz_oncpu_free(struct fz_oncpu *o);
 /* Call once for each sample of a thread with a stack. The sample stands for the `elapsed` ns up to
  * `now`. */
-enum fz_oncpu_answer fz_oncpu_ask(struct fz_oncpu *o, uint64_t tid, uint32_t stack, int64_t now,
-				  int64_t elapsed);
-/* What a thread sleeps for, after fz_oncpu_ask reported that it does; NULL if unknown.
+enum fz_oncpu_answer fz_oncpu_check(struct fz_oncpu *o, uint64_t tid, uint32_t stack, int64_t now,
+				    int64_t elapsed);
+/* What a thread sleeps for, after fz_oncpu_check reported that it does; NULL if unknown.
  * *ret_stopped: a signal or a debugger has stopped it. */
 const struct fz_asleep *fz_oncpu_asleep(struct fz_oncpu *o, uint64_t tid, bool *ret_stopped);
 /* The errno with which that could not be read for some thread; 0 if there was none. */

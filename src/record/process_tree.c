@@ -34,7 +34,7 @@
 
 enum {
 	RING_PAGES = 16, /* a power of two */
-	LOOK_EVERY_NS = 5000000,
+	CHECK_EVERY_NS = 5000000,
 	SCANS_MAX = 16,
 	MEMBERS_MAX = 65536,
 	EVENTS_AT_ONCE = 64,
@@ -292,8 +292,8 @@ static void scan(struct fz_process_tree *t)
 
 static void start_timer(struct fz_process_tree *t)
 {
-	struct itimerspec every = { .it_interval.tv_nsec = LOOK_EVERY_NS,
-				    .it_value.tv_nsec = LOOK_EVERY_NS };
+	struct itimerspec every = { .it_interval.tv_nsec = CHECK_EVERY_NS,
+				    .it_value.tv_nsec = CHECK_EVERY_NS };
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = TIMER };
 
 	if (t->timer >= 0)

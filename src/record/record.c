@@ -178,8 +178,8 @@ static void on_second(void *arg, const struct fz_sampler *s)
 
 	/* Not only at the end: we may be killed before. */
 	fz_git_poll(&r->git, r->profile);
-	if (r->looker.on_second)
-		r->looker.on_second(r->looker.arg, s);
+	if (r->callbacks.on_second)
+		r->callbacks.on_second(r->callbacks.arg, s);
 }
 
 static void on_sample(void *arg, const struct fz_sampler *s, const struct fz_sample *sample,
@@ -187,7 +187,7 @@ static void on_sample(void *arg, const struct fz_sampler *s, const struct fz_sam
 {
 	struct fz_record *r = arg;
 
-	r->looker.on_sample(r->looker.arg, s, sample, weight);
+	r->callbacks.on_sample(r->callbacks.arg, s, sample, weight);
 }
 
 void fz_record_save(struct fz_record *r)
@@ -280,7 +280,7 @@ void fz_record_begin(struct fz_record *r, pid_t pid, int pidfd, bool started, in
 	r->sampling.start = start;
 	r->sampling.control = r->control;
 	r->sampling.on_second = on_second;
-	r->sampling.on_sample = r->looker.on_sample ? on_sample : NULL;
+	r->sampling.on_sample = r->callbacks.on_sample ? on_sample : NULL;
 	r->sampling.arg = r;
 	if (started && r->folder)
 		fz_git_start(&r->git, r->folder);

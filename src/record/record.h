@@ -17,7 +17,7 @@
 #include "record/notify.h"
 
 /* Callbacks while the process is sampled; each may be NULL. See struct fz_sampling. */
-struct fz_record_looker {
+struct fz_record_callbacks {
 	void (*on_second)(void *arg, const struct fz_sampler *s);
 	void (*on_sample)(void *arg, const struct fz_sampler *s, const struct fz_sample *sample,
 			  int64_t weight);
@@ -27,7 +27,7 @@ struct fz_record_looker {
 struct fz_record {
 	const struct fz_record_options *options;
 	const struct fz_notify *notify;
-	struct fz_record_looker looker;
+	struct fz_record_callbacks callbacks;
 	const char *command; /* its name in messages: "run" */
 	char *const *argv;   /* what was started; NULL when attaching */
 	const char *folder;  /* where it was started; NULL: in our folder */

@@ -76,7 +76,7 @@ void fz_sampler_init(struct fz_sampler *s, const struct fz_record_options *optio
 				  .planned = profile->recording.features,
 				  .next_chore = now + FLUSH_EVERY,
 				  .next_second = now + FZ_SECOND,
-				  .look_cpu = FZ_NONE,
+				  .probe_cpu = FZ_NONE,
 				  .paused = options->paused,
 				  .end_time = now };
 	s->images.eager = options->watched;
@@ -279,17 +279,17 @@ static void seek_targets(struct fz_sampler *s)
 /* Measure the speed of the CPU on which the sampled thread runs, while it is there. */
 static void take_look(struct fz_sampler *s)
 {
-	struct fz_speed_look look = { .cpu = (uint16_t)s->look_cpu,
-				      .time = s->now - s->sampling->start,
-				      .cost = fz_speed_time_piece(s->look_cpu) };
+	struct fz_speed_probe probe = { .cpu = (uint16_t)s->probe_cpu,
+					.time = s->now - s->sampling->start,
+					.cost = fz_speed_time_piece(s->probe_cpu) };
 
-	s->look_cpu = FZ_NONE;
-	s->next_look = s->now + LOOK_EVERY;
-	if (!look.cost)
+	s->probe_cpu = FZ_NONE;
+	s->next_check = s->now + LOOK_EVERY;
+	if (!probe.cost)
 		return;
 	if (!fz_profile_fact(s->profile, "speed").n)
 		fz_profile_set_fact(s->profile, "speed", fz_str_of(fz_speed_kind));
-	fz_file_writer_add_look(s->writer, &look);
+	fz_file_writer_add_probe(s->writer, &probe);
 }
 
 /* ---- threads without a stack ---- */
@@ -300,7 +300,7 @@ static void read_thread_times(struct fz_sampler *s)
 
 	for (size_t i = 0; i < s->process_n; i++)
 		if (fz_target_is_open(&s->processes[i]->target))
-			fz_target_process_look_at_threads(s, s->processes[i]);
+			fz_target_process_read_threads(s, s->processes[i]);
 	int64_t now = fz_clock_now();
 	s->silent.next = now + FZ_MAX(THREADS_EVERY, THREADS_SHARE * (now - begun));
 }
@@ -344,7 +344,7 @@ static void do_chores(struct fz_sampler *s)
 
 	if (now >= fz_sampler_deadline(s) && !s->end)
 		s->end = FZ_END_TIME;
-	if (s->look_cpu != FZ_NONE)
+	if (s->probe_cpu != FZ_NONE)
 		take_look(s);
 	if (s->sources)
 		fz_sources_step(s->sources);

@@ -15,16 +15,16 @@ struct fz_series {
 	const char *command; /* its name in messages: "run" */
 	const struct fz_record_options *options;
 	const struct fz_notify *notify;
-	struct fz_record_looker looker; /* of every run */
-	bool all_signals;               /* see fz_record_catch_signals */
-	sigset_t old_mask;              /* the mask before the series, which programs get */
-	int stopped_by;                 /* the signal that ended the series; 0: none */
-	bool warned[FZ_WARNINGS];       /* each warning is printed once */
-	bool warned_counting;           /* likewise */
-	double patience;                /* time limit in seconds of fz_series_run; 0: none */
-	bool late;                      /* the last program exceeded it */
-	unsigned other;                 /* fz_series_count: struct fz_counter */
-	struct fz_count_options counts; /* likewise */
+	struct fz_record_callbacks callbacks; /* of every run */
+	bool all_signals;                     /* see fz_record_catch_signals */
+	sigset_t old_mask;                    /* the mask before the series, which programs get */
+	int stopped_by;                       /* the signal that ended the series; 0: none */
+	bool warned[FZ_WARNINGS];             /* each warning is printed once */
+	bool warned_counting;                 /* likewise */
+	double patience;                      /* time limit in seconds of fz_series_run; 0: none */
+	bool late;                            /* the last program exceeded it */
+	unsigned other;                       /* fz_series_count: struct fz_counter */
+	struct fz_count_options counts;       /* likewise */
 };
 
 /* All arguments are borrowed; notify may be NULL. */

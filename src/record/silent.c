@@ -47,7 +47,7 @@ static void look_at(struct fz_silent *q, pid_t tid, bool whole)
 	q->threads[*slot].last = used;
 }
 
-void fz_silent_look(struct fz_silent *q, pid_t pid, bool whole)
+void fz_silent_read(struct fz_silent *q, pid_t pid, bool whole)
 {
 	uint32_t *known = fz_map_slot(&q->processes, (uint64_t)pid);
 	char path[64];

@@ -29,7 +29,7 @@ struct fz_silent {
 
 void fz_silent_release(struct fz_silent *q);
 /* Read the CPU time of all threads of a process. whole: time before the first reading counts. */
-void fz_silent_look(struct fz_silent *q, pid_t pid, bool whole);
+void fz_silent_read(struct fz_silent *q, pid_t pid, bool whole);
 /* Add a sample of `ns` CPU time to a thread of the profile. */
 void fz_silent_charge(struct fz_silent *q, uint32_t thread, int64_t ns);
 /* Count from here on. */

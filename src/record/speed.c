@@ -16,7 +16,7 @@
 #include <time.h>
 
 /* Between two timings in the thread. */
-#define LOOK_EVERY_NS 4000000
+#define CHECK_EVERY_NS 4000000
 
 /* Rounds of the piece, and of the warm-up before it. */
 enum { ROUNDS = 8000, WARM_ROUNDS = 300 };
@@ -138,15 +138,15 @@ static void look(struct fz_speed_watch *w)
 	uint32_t cost = cpu == FZ_NONE ? 0 : fz_speed_time_piece(cpu);
 
 	if (cost)
-		fz_speed_add(&w->profile->speed, &(struct fz_speed_look){ .cpu = (uint16_t)cpu,
-									  .time = fz_clock_now(),
-									  .cost = cost });
+		fz_speed_add(&w->profile->speed, &(struct fz_speed_probe){ .cpu = (uint16_t)cpu,
+									   .time = fz_clock_now(),
+									   .cost = cost });
 }
 
 static void *watch(void *arg)
 {
 	struct fz_speed_watch *w = arg;
-	struct timespec pause = { .tv_nsec = LOOK_EVERY_NS };
+	struct timespec pause = { .tv_nsec = CHECK_EVERY_NS };
 
 	fz_priority_raise();
 	while (!__atomic_load_n(&w->ending, __ATOMIC_ACQUIRE)) {

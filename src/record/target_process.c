@@ -69,10 +69,10 @@ void fz_target_process_free_stopper(struct fz_sampler *s, struct fz_target_proce
 	p->stopper = NULL;
 }
 
-void fz_target_process_look_at_threads(struct fz_sampler *s, const struct fz_target_process *p)
+void fz_target_process_read_threads(struct fz_sampler *s, const struct fz_target_process *p)
 {
 	if (!s->silent_told && !s->paused && !s->options->growth)
-		fz_silent_look(&s->silent, p->target.pid, s->sampling->started && !s->paused_ns);
+		fz_silent_read(&s->silent, p->target.pid, s->sampling->started && !s->paused_ns);
 }
 
 void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
@@ -85,7 +85,7 @@ void fz_target_process_drop(struct fz_sampler *s, struct fz_target_process *p)
 		s->figures.incomplete += f.incomplete;
 	}
 	fz_assert(s->open_n > 0);
-	fz_target_process_look_at_threads(s, p);
+	fz_target_process_read_threads(s, p);
 	s->engine->drop(s, p, p->target.pid);
 	fz_target_drop(&p->target);
 	s->next_seek = FZ_MIN(s->next_seek, p->target.next_try);

@@ -38,4 +38,4 @@ int fz_target_process_start_stopper(struct fz_sampler *s, struct fz_target_proce
 				    struct fz_error *err);
 void fz_target_process_free_stopper(struct fz_sampler *s, struct fz_target_process *p);
 /* Read the CPU time of its threads, for those that have no stack. */
-void fz_target_process_look_at_threads(struct fz_sampler *s, const struct fz_target_process *p);
+void fz_target_process_read_threads(struct fz_sampler *s, const struct fz_target_process *p);

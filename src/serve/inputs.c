@@ -9,8 +9,8 @@
 
 #include "fleet/sides.h"
 
-void fz_inputs_tell(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
-		    const char *more)
+void fz_inputs_report(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
+		      const char *more)
 {
 	a->type = "application/json";
 	fz_buf_printf(&a->body, "{\"status\":\"%s\",\"minutes\":%u,\"samples\":%lld%s}\n",
@@ -110,6 +110,6 @@ void fz_answer_push(void *arg, const struct fz_http_request *q, struct fz_http_a
 	if (push(arg, q, &pushed, &asked, &kept, &err))
 		fz_http_refuse(ret, &err);
 	else
-		fz_inputs_tell(ret, &pushed,
-			       asked ? kept ? ",\"kept\":true" : ",\"kept\":false" : "");
+		fz_inputs_report(ret, &pushed,
+				 asked ? kept ? ",\"kept\":true" : ",\"kept\":false" : "");
 }

@@ -12,5 +12,5 @@ int fz_inputs_time(const char *name, const char *text, int64_t *ret, struct fz_e
 /* Check service, version, host, and the id if there is one. */
 int fz_inputs_check(const struct fz_fleet_push *to, struct fz_error *err);
 /* Write the result of a push as JSON. more: further members, each after a comma. */
-void fz_inputs_tell(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
-		    const char *more);
+void fz_inputs_report(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
+		      const char *more);

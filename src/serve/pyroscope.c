@@ -168,7 +168,7 @@ void fz_answer_ingest(void *arg, const struct fz_http_request *q, struct fz_http
 	if (ingest(arg, q, &g, &pushed, &err))
 		fz_http_refuse(ret, &err);
 	else
-		fz_inputs_tell(ret, &pushed, "");
+		fz_inputs_report(ret, &pushed, "");
 }
 
 /* ---- push.v1 ---- */

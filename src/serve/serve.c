@@ -195,7 +195,7 @@ static int take_result(struct fz_server *s, const struct ready *w, struct fz_ser
 	else
 		describe(&w->batch, ret);
 	if (!r && s->watcher && w->item.put == FZ_FLEET_STORED)
-		fz_watcher_tell(s->watcher, w->item.push, &w->batch);
+		fz_watcher_note(s->watcher, w->item.push, &w->batch);
 	if (r == FZ_ESYSTEM)
 		s->say(err->message);
 	ret->put = w->item.put;

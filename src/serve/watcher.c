@@ -148,7 +148,7 @@ static void note_metric(struct fz_watcher *w, const struct fz_fleet_push *push,
 		drop_oldest(w);
 }
 
-void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
+void fz_watcher_note(struct fz_watcher *w, const struct fz_fleet_push *push,
 		     const struct fz_fleet_batch *b)
 {
 	pthread_mutex_lock(&w->lock);
@@ -235,7 +235,7 @@ static void ask_url(const struct fz_server *s, const char *text)
 	struct fz_str body = fz_str_of(text);
 	struct fz_error err;
 
-	if (!fz_client_ask(&client, "", &body, &answer, &err))
+	if (!fz_client_request(&client, "", &body, &answer, &err))
 		return;
 	fz_error_prefix(&err, "--alarm-url");
 	s->say(err.message);

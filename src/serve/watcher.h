@@ -12,7 +12,7 @@ struct fz_watcher;
 
 void fz_watcher_start(struct fz_server *s, struct fz_watcher **ret);
 /* Note a stored push: its project, service and version, and its minutes. */
-void fz_watcher_tell(struct fz_watcher *w, const struct fz_fleet_push *push,
+void fz_watcher_note(struct fz_watcher *w, const struct fz_fleet_push *push,
 		     const struct fz_fleet_batch *b);
 /* Waits for a running check or command. */
 void fz_watcher_stop(struct fz_watcher *w);

@@ -408,7 +408,7 @@ static void copy_rest(struct resolver *r)
 	to->recording = p->recording;
 	to->quality = p->quality;
 	for (size_t i = 0; i < p->speed.n; i++)
-		fz_speed_add(&to->speed, &p->speed.looks[i]);
+		fz_speed_add(&to->speed, &p->speed.probes[i]);
 	for (uint32_t i = 0; i < p->fact_count; i++) {
 		fz_auto(fz_free_ptr) char *key =
 			fz_strndup(p->strings[p->facts[i].key].p, p->strings[p->facts[i].key].n);

@@ -64,7 +64,12 @@ static const struct machine machines[] = {
 };
 enum { MACHINES = sizeof(machines) / sizeof(machines[0]) };
 
-enum { MADE_INTERVAL = 1000000, MADE_SAMPLES = 2500, MADE_LOOK_EVERY = 4000000, MADE_PIECE = 8000 };
+enum {
+	MADE_INTERVAL = 1000000,
+	MADE_SAMPLES = 2500,
+	MADE_PROBE_EVERY = 4000000,
+	MADE_PIECE = 8000
+};
 
 struct made_visit {
 	uint32_t stack;
@@ -192,11 +197,11 @@ static inline void made_run(struct chance *c, struct fz_profile *p, uint32_t thr
 			if (m->pace > 0 && time >= look) {
 				at += 0.1 * (pace - at) + 0.02 * chance_normal(c);
 				fz_speed_add(&p->speed,
-					     &(struct fz_speed_look){
+					     &(struct fz_speed_probe){
 						     .run = run,
 						     .time = time,
 						     .cost = (uint32_t)(MADE_PIECE * exp(at)) });
-				look += MADE_LOOK_EVERY;
+				look += MADE_PROBE_EVERY;
 			}
 			if (work < 1) {
 				work += exp(at);

@@ -65,10 +65,10 @@ static struct fz_profile *record(struct chance *c, const struct rounds *r, doubl
 				if (s.time >= look) {
 					double cost =
 						MADE_PIECE * exp(pace + 0.01 * chance_normal(c));
-					fz_speed_add(&p->speed, &(struct fz_speed_look){
+					fz_speed_add(&p->speed, &(struct fz_speed_probe){
 									.time = s.time,
 									.cost = (uint32_t)cost });
-					look += MADE_LOOK_EVERY;
+					look += MADE_PROBE_EVERY;
 				}
 				made_sample(p, &s, true);
 				while (!r->cpu && chance_uniform(c) < waits / (1 + waits))

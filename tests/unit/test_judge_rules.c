@@ -347,7 +347,7 @@ static struct fz_profile *beside_others(double part, double each)
 	fz_profile_set_fact(p, "cpu", FZ_STR("made up"));
 	fz_profile_set_fact(p, "speed", FZ_STR("made up"));
 	for (int64_t time = 0; time < end; time += 4 * INTERVAL)
-		fz_speed_add(&p->speed, &(struct fz_speed_look){ .time = time, .cost = 8000 });
+		fz_speed_add(&p->speed, &(struct fz_speed_probe){ .time = time, .cost = 8000 });
 	p->runs[0].duration_ns = end;
 	p->runs[0].load.machine_ns = 2 * end;
 	p->runs[0].load.others_ns = (int64_t)(part * 2 * (double)end);

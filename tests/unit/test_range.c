@@ -82,7 +82,7 @@ static struct fz_profile *recording(uint64_t seed)
 				add(p, run, tid, (int)(chance_uniform(&c) * FUNCTIONS), time, step);
 			}
 	for (int64_t time = 0; time < durations[0]; time += 4 * MS)
-		fz_speed_add(&p->speed, &(struct fz_speed_look){ .time = time, .cost = 8000 });
+		fz_speed_add(&p->speed, &(struct fz_speed_probe){ .time = time, .cost = 8000 });
 	p->recording.complete = true;
 	p->runs[0].load.machine_ns = 1;
 	return p;
@@ -189,8 +189,8 @@ static void times_count_from_the_beginning(void **state)
 	(void)state;
 	for (int i = 1; i <= 100; i++)
 		add(p, 0, 1, 0, i * MS, MS);
-	fz_speed_add(&p->speed, &(struct fz_speed_look){ .time = 39 * MS, .cost = 1 });
-	fz_speed_add(&p->speed, &(struct fz_speed_look){ .time = 42 * MS, .cost = 2 });
+	fz_speed_add(&p->speed, &(struct fz_speed_probe){ .time = 39 * MS, .cost = 1 });
+	fz_speed_add(&p->speed, &(struct fz_speed_probe){ .time = 42 * MS, .cost = 2 });
 	assert_int_equal(fz_profile_end(p), 100 * MS);
 	assert_int_equal(fz_profile_keep_range(p, &(struct fz_range){ 40 * MS, 60 * MS }), 20);
 	assert_int_equal(p->samples.time[0], 0);
@@ -199,7 +199,7 @@ static void times_count_from_the_beginning(void **state)
 	assert_int_equal(p->runs[0].duration_ns, 20 * MS);
 	assert_int_equal(p->recording.duration_ns, 20 * MS);
 	assert_int_equal(p->speed.n, 1);
-	assert_int_equal(p->speed.looks[0].time, 2 * MS);
+	assert_int_equal(p->speed.probes[0].time, 2 * MS);
 	assert_string_equal(fz_profile_fact(p, FZ_RANGE_FACT).p, "40.0 ms to 60.0 ms");
 	fz_profile_free(p);
 }
@@ -329,7 +329,7 @@ static struct fz_profile *starved(struct chance *c)
 		fz_profile_add_sample(p, &s, weights);
 	}
 	for (int64_t time = 0; time < duration[0]; time += 4 * MS)
-		fz_speed_add(&p->speed, &(struct fz_speed_look){ .time = time, .cost = 8000 });
+		fz_speed_add(&p->speed, &(struct fz_speed_probe){ .time = time, .cost = 8000 });
 	return p;
 }
 

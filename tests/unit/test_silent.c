@@ -47,20 +47,20 @@ static void test_threads(void **state)
 	add_thread(p, getpid());
 	sem_init(&computed, 0, 0);
 	sem_init(&may_end, 0, 0);
-	fz_silent_look(&q, getpid(), false);
+	fz_silent_read(&q, getpid(), false);
 	assert_int_equal(pthread_create(&thread, NULL, compute, NULL), 0);
 	while (sem_wait(&computed))
 		;
 	/* It began after the first look: all that it used counts. */
-	fz_silent_look(&q, getpid(), false);
+	fz_silent_read(&q, getpid(), false);
 	struct fz_silent_sum sum = fz_silent_sum(&q, p);
 	assert_int_equal(sum.threads, 1);
 	assert_true(sum.used >= 50000000);
 	/* Whoever comes later counts from there, unless the whole is asked for. */
-	fz_silent_look(&late, getpid(), false);
+	fz_silent_read(&late, getpid(), false);
 	assert_int_equal(fz_silent_sum(&late, p).threads, 0);
 	fz_silent_release(&late);
-	fz_silent_look(&late, getpid(), true);
+	fz_silent_read(&late, getpid(), true);
 	assert_int_equal(fz_silent_sum(&late, p).threads, 1);
 	fz_silent_restart(&late);
 	assert_int_equal(fz_silent_sum(&late, p).threads, 0);
@@ -76,7 +76,7 @@ static void test_threads(void **state)
 	sem_post(&may_end);
 	pthread_join(thread, NULL);
 	/* What it used stays known when it has ended. */
-	fz_silent_look(&q, getpid(), false);
+	fz_silent_read(&q, getpid(), false);
 	assert_int_equal(q.n, 2);
 	fz_silent_release(&q);
 	fz_silent_release(&late);

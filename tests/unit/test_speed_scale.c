@@ -55,7 +55,7 @@ static void add(struct made *m, const char *name, enum doing what, int samples, 
 
 	for (int i = 0; i < samples; i++) {
 		fz_speed_add(&m->p->speed,
-			     &(struct fz_speed_look){ .time = m->time, .cost = piece });
+			     &(struct fz_speed_probe){ .time = m->time, .cost = piece });
 		s.time = m->time += MS;
 		fz_profile_add_sample(m->p, &s, weights);
 	}

@@ -31,12 +31,12 @@
 #define PYTHON_PAUSE (20 * FZ_MS)
 #define PYTHON_PAUSE_MAX (10000 * FZ_MS)
 /* Time between two checks of a found interpreter. */
-#define PYTHON_LOOK (500 * FZ_MS)
+#define PYTHON_CHECK (500 * FZ_MS)
 /* Minimum time before the map of a process is read again for an unknown address, doubled each time
  * that this was in vain. */
 #define MAP_PAUSE (200 * FZ_MS)
 /* Time between two checks for other code at known addresses. */
-#define MAP_LOOK (10000 * FZ_MS)
+#define MAP_CHECK (10000 * FZ_MS)
 
 enum {
 	KTHREADD = 2, /* pid of the parent of all kernel threads */
@@ -65,8 +65,8 @@ struct member {
 	struct place *places;
 	size_t place_n, place_cap;
 	uint32_t generation; /* of the space, for which places are valid */
-	int64_t next_look, map_pause;
-	int64_t map_looked; /* next_look of the space when its map was last read in vain */
+	int64_t next_check, map_pause;
+	int64_t map_looked; /* next_check of the space when its map was last read in vain */
 	struct fz_python *python;
 	int64_t next_python, python_pause; /* when to search for it or check it */
 	struct fz_map threads;             /* kernel tid -> thread of the profile */
@@ -231,8 +231,8 @@ static struct member *add_member(struct fz_machine_processes *m, const struct fz
 		what = FZ_MET_GONE;
 	} else {
 		fz_space_init(&p->space, &p->process, &m->s->images);
-		fz_space_look(&p->space, m->s->now);
-		p->next_look = m->s->now + MAP_LOOK;
+		fz_space_refresh(&p->space, m->s->now);
+		p->next_check = m->s->now + MAP_CHECK;
 	}
 	p->root = fz_profile_stack(m->s->profile, FZ_NONE, marker(m, name));
 	if (o->on_process)
@@ -339,7 +339,7 @@ static void check_python(struct member *p, int64_t now)
 
 	if (!p->python || now < p->next_python)
 		return;
-	p->next_python = now + PYTHON_LOOK;
+	p->next_python = now + PYTHON_CHECK;
 	fz_python_ticks_begin(p->python, &ignored);
 }
 
@@ -374,18 +374,18 @@ static uint32_t kernel_frame(struct fz_machine_processes *m, uint64_t address)
  * frame pointers may give any address. */
 static const struct fz_space_range *range_at(struct member *p, uint64_t address, int64_t now)
 {
-	if (now >= p->next_look) {
-		fz_space_look(&p->space, now);
-		p->next_look = now + MAP_LOOK;
+	if (now >= p->next_check) {
+		fz_space_refresh(&p->space, now);
+		p->next_check = now + MAP_CHECK;
 	}
 	const struct fz_space_range *r = fz_space_find(&p->space, address);
 	p->space.credit = 0;
 	if (p->generation != p->space.generation)
 		p->map_pause = MAP_PAUSE;
-	if (!r && p->space.next_look > p->map_looked) {
-		p->map_looked = p->space.next_look;
+	if (!r && p->space.next_check > p->map_looked) {
+		p->map_looked = p->space.next_check;
 		p->space.next_refresh = now + p->map_pause;
-		p->map_pause = FZ_MIN(2 * p->map_pause, MAP_LOOK);
+		p->map_pause = FZ_MIN(2 * p->map_pause, MAP_CHECK);
 	}
 	return r;
 }

@@ -22,7 +22,7 @@
 enum {
 	RED_ZONE = 128, /* bytes below the stack pointer that leaf functions use */
 	COPY_MAX = 16 << 20,
-	LOOK_EVERY_NS = 10000000,
+	CHECK_EVERY_NS = 10000000,
 	ABOVE_ROOT = 256, /* bytes to copy beyond the outermost call */
 };
 
@@ -66,7 +66,7 @@ struct fz_native {
 	size_t buffer_size;
 	struct fz_python_stack *stacks;
 	uint32_t stack_n, stack_cap;
-	int64_t next_look;
+	int64_t next_check;
 	struct fz_native_figures figures;
 };
 
@@ -234,15 +234,15 @@ static int read_stacks(struct fz_native *n, size_t bytes)
 
 static int look_around(struct fz_native *n, int64_t now, struct fz_error *err)
 {
-	if (now < n->next_look)
+	if (now < n->next_check)
 		return 0;
-	n->next_look = now + LOOK_EVERY_NS;
+	n->next_check = now + CHECK_EVERY_NS;
 	if (!fz_process_alive(&n->process))
 		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)n->process.pid);
 	if (!fz_process_same_image(&n->process))
 		return fz_fail(err, FZ_EAGAIN, "process %d now runs another program",
 			       (int)n->process.pid);
-	fz_space_look(&n->space, now);
+	fz_space_refresh(&n->space, now);
 	return 0;
 }
 

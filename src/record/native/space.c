@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LOOK_EVERY_NS ((int64_t)1000000000)
+#define CHECK_EVERY_NS ((int64_t)1000000000)
 
 enum {
 	REFRESH_EVERY_NS = 5000000,
@@ -301,7 +301,7 @@ static void refresh(struct fz_space *s, int64_t now)
 	bool changed = false;
 
 	s->next_refresh = now + REFRESH_EVERY_NS;
-	s->next_look = now + LOOK_EVERY_NS;
+	s->next_check = now + CHECK_EVERY_NS;
 	if (fz_process_maps(s->process, &maps, NULL) || maps.n == 0)
 		return;
 	s->ranges = NULL;
@@ -329,9 +329,9 @@ static void refresh(struct fz_space *s, int64_t now)
 	release_ranges(old, old_n);
 }
 
-void fz_space_look(struct fz_space *s, int64_t now)
+void fz_space_refresh(struct fz_space *s, int64_t now)
 {
-	if (now < s->next_look)
+	if (now < s->next_check)
 		return;
 	refresh(s, now);
 	s->credit = CREDIT;

@@ -19,7 +19,7 @@ struct fz_space {
 	 * be loaded within milliseconds of each other. */
 	int64_t next_refresh;
 	unsigned credit;
-	int64_t next_look;   /* when to check whether other code is at known addresses */
+	int64_t next_check;  /* when to check whether other code is at known addresses */
 	uint32_t generation; /* counts changes: they invalidate what is cached by address */
 	size_t last;         /* the last range found */
 	/* where stacks can be: writable mappings by address */
@@ -43,7 +43,7 @@ struct fz_space_range {
 void fz_space_init(struct fz_space *s, struct fz_process *process, struct fz_images *images);
 void fz_space_release(struct fz_space *s);
 /* Once a second, read the mappings again. */
-void fz_space_look(struct fz_space *s, int64_t now);
+void fz_space_refresh(struct fz_space *s, int64_t now);
 /* The range around an address, with its file opened; NULL if there is no code. */
 struct fz_space_range *fz_space_find(struct fz_space *s, uint64_t address);
 /* End of the writable memory around an address; 0 if there is none. */

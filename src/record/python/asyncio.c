@@ -81,7 +81,7 @@ static bool parse_table(struct fz_py_tasks *t, const uint64_t *w)
 	return true;
 }
 
-void fz_py_tasks_look(struct fz_py_tasks *t)
+void fz_py_tasks_find(struct fz_py_tasks *t)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;
 	uint64_t at, table[TABLE_WORDS];

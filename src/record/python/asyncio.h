@@ -75,7 +75,7 @@ struct fz_py_tasks {
 };
 
 /* Search for asyncio in the target, unless it was found before. */
-void fz_py_tasks_look(struct fz_py_tasks *t);
+void fz_py_tasks_find(struct fz_py_tasks *t);
 /* Copy the pages that the last sample used. Call before the threads are copied. */
 void fz_py_tasks_begin(struct fz_py_tasks *t);
 

@@ -25,7 +25,7 @@ enum {
 	ROUNDS_MAX = 4,
 	VARIABLES_MAX = 4096,
 	LOOKS = 16,             /* by chance alone half of them agree, at the very most */
-	LOOK_PAUSE_NS = 100000, /* the longest */
+	READ_PAUSE_NS = 100000, /* the longest */
 };
 
 /* Flags of cells and free variables in co_localspluskinds. */
@@ -302,7 +302,7 @@ static bool confirm(struct reading *g)
 	bool ok = true;
 
 	for (unsigned i = 0; i < LOOKS; i++) {
-		uint64_t pause = fz_hash64((uint64_t)fz_clock_now()) % LOOK_PAUSE_NS;
+		uint64_t pause = fz_hash64((uint64_t)fz_clock_now()) % READ_PAUSE_NS;
 		nanosleep(&(struct timespec){ .tv_nsec = (long)pause }, NULL);
 		ok = look_again(g);
 	}

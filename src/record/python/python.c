@@ -52,7 +52,7 @@ static void prepare_tasks(struct fz_python *py)
 			     .names = o->task_names,
 			     .opcodes = o->opcodes },
 	};
-	fz_py_tasks_look(&py->tasks);
+	fz_py_tasks_find(&py->tasks);
 }
 
 int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz_profile *into,

@@ -51,7 +51,7 @@ struct fz_python {
 
 	struct fz_python_stack *stacks;
 	size_t stack_n, stack_cap;
-	int64_t next_look, next_list, next_expiry, churn_end;
+	int64_t next_check, next_list, next_expiry, churn_end;
 	uint32_t seen_changes;
 };
 
@@ -76,7 +76,7 @@ static inline uint32_t fz_py_copied_u32(const struct fz_py_plan *plan, size_t at
 
 /* Periodic checks: is it the same program, are there new interpreters? Errors as for
  * fz_python_take. */
-int fz_py_look_around(struct fz_python *py, int64_t now, struct fz_error *err);
+int fz_py_recheck(struct fz_python *py, int64_t now, struct fz_error *err);
 void fz_py_list_threads(struct fz_python *py);
 
 /* ---- states.c ---- */

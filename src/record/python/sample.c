@@ -27,7 +27,7 @@ enum {
 	LEARN_MAX = 64, /* reads that were interrupted, or only located frames */
 	LIST_TRIES_MAX = 4,
 	CHANGES_MAX = 4, /* how often a sample's threads may change */
-	LOOK_EVERY_NS = 10 * 1000 * 1000,
+	CHECK_EVERY_NS = 10 * 1000 * 1000,
 	EXPIRE_EVERY_NS = 100 * 1000,
 	EXPIRE_LAG = 200, /* times longer for unchanged frames */
 	LIST_EVERY_NS = 100 * 1000 * 1000,
@@ -409,7 +409,7 @@ static void take_tasks(struct fz_python *py, struct fz_py_thread *t, unsigned *r
 
 /* ---- a sample ---- */
 
-int fz_py_look_around(struct fz_python *py, int64_t now, struct fz_error *err)
+int fz_py_recheck(struct fz_python *py, int64_t now, struct fz_error *err)
 {
 	if (!fz_process_alive(&py->process))
 		return fz_fail(err, FZ_EGONE, "process %d has ended", (int)py->process.pid);
@@ -421,10 +421,10 @@ int fz_py_look_around(struct fz_python *py, int64_t now, struct fz_error *err)
 		return fz_fail(err, FZ_EAGAIN, "process %d now runs another program",
 			       (int)py->process.pid);
 	}
-	py->next_look = now + LOOK_EVERY_NS;
+	py->next_check = now + CHECK_EVERY_NS;
 	if (now >= py->next_list) {
 		if (py->by_task && !py->tasks.found)
-			fz_py_tasks_look(&py->tasks);
+			fz_py_tasks_find(&py->tasks);
 		py->threads_stale = true;
 		py->next_list = now + LIST_EVERY_NS;
 	}
@@ -446,7 +446,7 @@ void fz_py_list_threads(struct fz_python *py)
 	for (unsigned i = 0; i < LIST_TRIES_MAX; i++)
 		if (fz_py_threads_refresh(&py->threads, &c)) {
 			if (py->threads.young)
-				py->next_look = py->next_list = fz_clock_now() + YOUNG_EVERY_NS;
+				py->next_check = py->next_list = fz_clock_now() + YOUNG_EVERY_NS;
 			return;
 		}
 	fz_py_threads_release(&py->threads);
@@ -510,8 +510,8 @@ static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struc
 	unsigned retries = 0;
 	int rc = 0;
 
-	if (now >= py->next_look)
-		rc = fz_py_look_around(py, now, err);
+	if (now >= py->next_check)
+		rc = fz_py_recheck(py, now, err);
 	if (py->tasks.found)
 		fz_py_tasks_begin(&py->tasks);
 	if (rc == 0)

@@ -171,7 +171,7 @@ int fz_python_ticks_begin(struct fz_python *py, struct fz_error *err)
 	int64_t now = fz_clock_now();
 
 	py->ticks.listed = false;
-	return now < py->next_look ? 0 : fz_py_look_around(py, now, err);
+	return now < py->next_check ? 0 : fz_py_recheck(py, now, err);
 }
 
 static const struct fz_py_thread *find_listed(const struct fz_python *py,
