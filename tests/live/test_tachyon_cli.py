@@ -420,13 +420,13 @@ def other_baseline():
 
 @suite.test("a baseline whose stacks its file cut is said to be cut")
 def cut_baseline():
-    code = SAMPLED.replace("    last(40, leaf)", "    down = lambda n: leaf() if n == 0 else down(n - 1)\n"
-                                                 "    last(100, lambda: down(DEPTH))")
     for depth, cut in ((400, True), (100, False)):
         with tempfile.TemporaryDirectory(prefix="fz-") as folder:
-            pathlib.Path(folder, "script.py").write_text(code.replace("DEPTH", str(depth)).replace("2000", "20000"))
-            fizeau("run", "--binary", "-o", "base.bin", "script.py", cwd=folder)
-            done = fizeau("run", "--diff-flamegraph", "base.bin", "--format", "text", "script.py", cwd=folder)
+            stack = ["script.py:<module>:1"] + ["script.py:down:2"] * depth + ["script.py:leaf:3"]
+            pathlib.Path(folder, "base.txt").write_text(";".join(stack) + " 100\n")
+            pathlib.Path(folder, "script.py").write_text(SAMPLED)
+            fizeau("replay", "--binary", "-o", "base.bin", "base.txt", cwd=folder)
+            done = fizeau("run", "--diff-flamegraph", "base.bin", "--format", "text", "--verbose", "script.py", cwd=folder)
             assert done.returncode == 0, done
             said = " ".join(done.stdout.split())
             assert ("the stacks of the base are truncated" in said) == cut, (depth, done)
