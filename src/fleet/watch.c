@@ -265,27 +265,40 @@ static void raise_alarm(struct fz_fleet_watch *w, const char *base, const struct
 	}
 }
 
-/* Suspects that are confirmed, the one with the largest increase first. later: comparison of data
- * since the last check. */
+/* Suspects that are confirmed. later: comparison of data since the last check. */
 static uint32_t confirm(const struct fz_fleet_watch *w, const struct check *c,
-			const struct check *later, const struct check *controls, uint32_t *ret)
+			const struct check *later, uint32_t *ret)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < c->d->function_count; i++) {
 		uint64_t key = key_of(&c->d->functions[i]);
 
-		if (!is_dearer(c, i) || !is_in(w->suspects, w->suspect_n, key) ||
-		    is_in(w->told, w->told_n, key) || !is_confirmed(later, key) ||
-		    is_refuted(controls, c, i))
-			continue;
-		ret[n++] = i;
-		if (delta(c, i) > delta(c, ret[0])) {
-			ret[n - 1] = ret[0];
-			ret[0] = i;
-		}
+		if (is_dearer(c, i) && is_in(w->suspects, w->suspect_n, key) &&
+		    !is_in(w->told, w->told_n, key) && is_confirmed(later, key))
+			ret[n++] = i;
 	}
 	return n;
+}
+
+/* Keeps the functions that no control refutes, the one with the largest increase first. */
+static uint32_t drop_refuted(const struct check *c, const struct check *controls, uint32_t *found,
+			     uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (is_refuted(controls, c, found[i]))
+			continue;
+		found[kept++] = found[i];
+		if (delta(c, found[kept - 1]) > delta(c, found[0])) {
+			uint32_t largest = found[kept - 1];
+
+			found[kept - 1] = found[0];
+			found[0] = largest;
+		}
+	}
+	return kept;
 }
 
 static void suspect(struct fz_fleet_watch *w, const struct check *c)
@@ -318,16 +331,18 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	minutes.head_from = w->checked;
 	if (!r && base.n && w->suspect_n)
 		r = compare(f, w, base.p, &minutes, &later, err);
-	for (int control = 0; !r && later.j && control < CONTROLS; control++)
+	if (!r && later.j) {
+		found = fz_calloc(FZ_MAX(all.d->function_count, 1), sizeof(*found));
+		n = confirm(w, &all, &later, found);
+	}
+	/* A release without an increase needs no controls. */
+	for (int control = 0; !r && n && control < CONTROLS; control++)
 		r = compare_control(f, w, base.p, control, &controls[control], err);
 	/* With some hosts missing, the wrong version may seem to be the previous one. */
 	if (!r && fz_fleet_missing(f))
 		r = fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",
 			    fz_fleet_missing(f), w->service, w->version);
-	if (!r && later.j) {
-		found = fz_calloc(FZ_MAX(all.d->function_count, 1), sizeof(*found));
-		n = confirm(w, &all, &later, controls, found);
-	}
+	n = r ? 0 : drop_refuted(&all, controls, found, n);
 	for (int control = 0; control < CONTROLS; control++)
 		release(&controls[control]);
 	if (n)
