@@ -63,30 +63,25 @@ enum { LAYOUT = 6, BUSY_MS = 30000 };
 	" AND version = old.version AND n = 0; END;"
 
 /* Cells and sums of whole hours (sqlite_hours.c). */
-#define STALE(row)                                                                           \
+#define STALE_ON(name, event, row)                                                           \
+	"CREATE TRIGGER IF NOT EXISTS " name " AFTER " event " ON cell BEGIN"                \
 	" DELETE FROM hour WHERE series = " row ".series AND hour = " row ".minute / 60 AND" \
 	" host = " row ".host;"                                                              \
 	" INSERT INTO stale_hour VALUES (" row ".series, " row ".minute / 60, " row ".host)" \
 	" ON CONFLICT DO NOTHING; END;"
-#define HOURS                                                                                      \
-	"CREATE TABLE IF NOT EXISTS hour (id INTEGER PRIMARY KEY, series INTEGER NOT NULL,"        \
-	" hour INTEGER NOT NULL, host INTEGER NOT NULL, cells BLOB, bytes BLOB,"                   \
-	" UNIQUE (series, hour, host)) STRICT;"                                                    \
-	"CREATE TABLE IF NOT EXISTS stale_hour (series INTEGER NOT NULL, hour INTEGER NOT NULL,"   \
-	" host INTEGER NOT NULL, PRIMARY KEY (series, hour, host)) STRICT, WITHOUT ROWID;"         \
-	"CREATE INDEX IF NOT EXISTS stale_by_hour ON stale_hour (hour);"                           \
-	"CREATE TRIGGER IF NOT EXISTS hour_of_added AFTER INSERT ON cell BEGIN" STALE(             \
-		"new") "CREATE TRIGGER IF NOT EXISTS hour_of_grown AFTER UPDATE ON cell "          \
-		       "BEGIN" STALE("new") "CREATE TRIGGER IF NOT EXISTS hour_of_deleted AFTER "  \
-					    "DELETE ON cell BEGIN" STALE("old") "CREATE TRIGGER "  \
-										"IF NOT EXISTS "   \
-										"series_deleted "  \
-										"AFTER DELETE ON " \
-										"series BEGIN"     \
-										" DELETE FROM "    \
-										"stale_hour "      \
-										"WHERE series = "  \
-										"old.id; END;"
+#define HOURS_TABLES                                                                             \
+	"CREATE TABLE IF NOT EXISTS hour (id INTEGER PRIMARY KEY, series INTEGER NOT NULL,"      \
+	" hour INTEGER NOT NULL, host INTEGER NOT NULL, cells BLOB, bytes BLOB,"                 \
+	" UNIQUE (series, hour, host)) STRICT;"                                                  \
+	"CREATE TABLE IF NOT EXISTS stale_hour (series INTEGER NOT NULL, hour INTEGER NOT NULL," \
+	" host INTEGER NOT NULL, PRIMARY KEY (series, hour, host)) STRICT, WITHOUT ROWID;"       \
+	"CREATE INDEX IF NOT EXISTS stale_by_hour ON stale_hour (hour);"                         \
+	"CREATE TRIGGER IF NOT EXISTS series_deleted AFTER DELETE ON series BEGIN"               \
+	" DELETE FROM stale_hour WHERE series = old.id; END;"
+#define HOURS                                                   \
+	HOURS_TABLES STALE_ON("hour_of_added", "INSERT", "new") \
+		STALE_ON("hour_of_grown", "UPDATE", "new")      \
+			STALE_ON("hour_of_deleted", "DELETE", "old")
 
 /* Is a sweep of unused rows active, and what do pushes use meanwhile (sqlite_forget.c)? */
 #define SWEEPS                                                                                   \
