@@ -179,8 +179,8 @@ enum fizeau_match {
 };
 
 enum fizeau_scale {
-	FIZEAU_SCALE_AUTO =
-		0, /* unit if units are given; else by what was measured: fizeau-diff(1) */
+	/* unit if units are given; else by what was measured: fizeau-diff(1) */
+	FIZEAU_SCALE_AUTO = 0,
 	FIZEAU_SCALE_TIME = 1,      /* as measured; sample counts by the ratio of the intervals */
 	FIZEAU_SCALE_SHARE = 2,     /* equal totals */
 	FIZEAU_SCALE_REFERENCE = 3, /* what most functions agree on counts as unchanged */

@@ -17,8 +17,8 @@ __attribute__((constructor)) static void choose_seed(void)
 	if (random)
 		memcpy(bytes, random, sizeof(bytes));
 	seed[0] = XXH3_64bits_withSeed(bytes, sizeof(bytes), 1);
-	seed[1] =
-		XXH3_64bits_withSeed(bytes, sizeof(bytes), 2) | 1; /* odd: invertible in products */
+	/* odd: invertible in products */
+	seed[1] = XXH3_64bits_withSeed(bytes, sizeof(bytes), 2) | 1;
 }
 
 void fz_map_release(struct fz_map *m)

@@ -48,7 +48,7 @@ struct fz_baseline_server {
 		    struct fz_error *err);
 	int (*save)(void *arg, const char *commit, const char *key, struct fz_str bytes,
 		    struct fz_error *err);
-	/* Why it is no longer contacted; code 0: it is. */
+	/* The error after which it is no longer contacted; code 0: none. */
 	struct fz_error trouble;
 	bool told; /* the user was warned */
 };

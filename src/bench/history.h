@@ -7,7 +7,7 @@
  *   parse      1000  1000    -   1300  1300  1310        NaN: unknown
  *                           turn: at 3 since 1
  *
- * Only counts of the same environment are compared: there is no turn between different ones.
+ * Only counts of the same environment are compared; a change of the environment is not a turn.
  */
 #pragma once
 

@@ -22,8 +22,8 @@ struct fz_definition {
 	int32_t first_line; /* of its first decorator */
 	int32_t line;       /* of "def" or "class" */
 	int32_t last_line;
-	uint32_t words,
-		end; /* range of its body in the outline's words, nested definitions included */
+	/* range of its body in the outline's words, nested definitions included */
+	uint32_t words, end;
 	bool is_class;
 };
 

@@ -47,16 +47,16 @@ struct fz_fleet_engine {
 	int (*open)(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
 		    struct fz_error *err);
 	void (*close)(struct fz_fleet *f);
-	const char *(*missing)(
-		struct fz_fleet *f); /* NULL: a store is available as a whole or not at all */
+	/* NULL: a store is available as a whole or not at all */
+	const char *(*missing)(struct fz_fleet *f);
 
 	void (*put_all)(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n);
 	int64_t (*forget)(struct fz_fleet *f, int64_t before,
 			  bool (*between)(void *arg, int64_t rows), void *arg,
 			  struct fz_error *err);
 	bool forgets_beside;
-	int64_t (*sum_hours)(struct fz_fleet *f, int64_t before,
-			     struct fz_error *err); /* or NULL */
+	/* NULL: the engine keeps no sums of hours */
+	int64_t (*sum_hours)(struct fz_fleet *f, int64_t before, struct fz_error *err);
 	int (*raise)(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,
 		     bool *ret, struct fz_error *err);
 

@@ -78,8 +78,8 @@ int fz_results_pages(struct fz_results *r, int64_t run, void (*take)(void *arg, 
 
 struct fz_results_repository {
 	struct fz_str name;
-	int64_t commits, pulls, benchmarks,
-		last;           /* last: time of the last run, seconds since 1970 */
+	int64_t commits, pulls, benchmarks;
+	int64_t last;           /* time of the last run, seconds since 1970 */
 	struct fz_str headline; /* of the last run without a pull request */
 	int exit;               /* likewise; -1 if there is none */
 };

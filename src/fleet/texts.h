@@ -7,8 +7,8 @@
 #include "base/str.h"
 
 struct fz_texts {
-	struct fz_map
-		map; /* hash of a text -> its number; on a collision the hash is hashed again */
+	/* hash of a text -> its number; on a collision the hash is hashed again */
+	struct fz_map map;
 	char **list; /* terminated, in the arena of the caller */
 	uint32_t n, cap;
 };

@@ -13,8 +13,8 @@
 static const struct forge {
 	const char *host;   /* or a prefix with a dot: "gitlab." matches "gitlab.example.org" */
 	const char *commit; /* between the path and the hash */
-	const char *before,
-		*after; /* around the hash in the URL of a file; NULL: "#L12" is not supported */
+	/* around the hash in the URL of a file; NULL: "#L12" is not supported */
+	const char *before, *after;
 } forges[] = {
 	{ "github.com", "/commit/", "/blob/", "/" },
 	{ "gitlab.com", "/-/commit/", "/-/blob/", "/" },

@@ -5,9 +5,8 @@
  */
 #include "profile/critical.h"
 
-enum {
-	ROUNDED = 3000
-}; /* ns: largest rounding error of times and weights in a recording (docs/format.md) */
+/* Largest rounding error of times and weights in a recording (docs/format.md), ns. */
+enum { ROUNDED = 3000 };
 
 /* The remaining part of a thread: its samples and wakes up to the current time, in order of
  * time. */

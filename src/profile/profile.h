@@ -327,8 +327,8 @@ struct fz_profile {
 	uint64_t magnitude[FZ_METRICS_MAX]; /* sums of absolute weights, to keep every sum in range
 					     */
 	bool over_limit;
-	struct fz_input
-		*input; /* source while reading, whose limit additions count towards; or NULL */
+	/* source while reading, whose limit additions count towards; or NULL */
+	struct fz_input *input;
 };
 
 struct fz_profile *fz_profile_new(void);

@@ -20,8 +20,8 @@ struct fz_wait_edge {
 };
 
 struct fz_wait_graph {
-	struct fz_wait_edge
-		*edges; /* by ender, in descending order of total time, then of own time */
+	/* by ender, in descending order of total time, then of own time */
+	struct fz_wait_edge *edges;
 	uint32_t n, cap;
 };
 

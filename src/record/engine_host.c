@@ -142,7 +142,7 @@ int64_t fz_sampler_duty(const struct fz_sampler *s)
 
 bool fz_sampler_wants_probe(const struct fz_sampler *s)
 {
-	return s->now >= s->next_check;
+	return s->now >= s->next_probe;
 }
 
 /* Status of a sample: from the interpreter, and whether the thread was on a CPU. */

@@ -32,7 +32,7 @@
 #define HELPER_PAUSE (5 * FZ_MS)
 
 /* Time between two measurements of the machine's speed, of 9 us each: 0.2 % of a core. */
-#define LOOK_EVERY (4 * FZ_MS)
+#define PROBE_EVERY (4 * FZ_MS)
 
 /* Time between two reads of the threads' CPU time; at least THREADS_SHARE times what a read takes.
  */
@@ -284,7 +284,7 @@ static void take_look(struct fz_sampler *s)
 					.cost = fz_speed_time_piece(s->probe_cpu) };
 
 	s->probe_cpu = FZ_NONE;
-	s->next_check = s->now + LOOK_EVERY;
+	s->next_probe = s->now + PROBE_EVERY;
 	if (!probe.cost)
 		return;
 	if (!fz_profile_fact(s->profile, "speed").n)

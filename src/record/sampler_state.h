@@ -115,7 +115,7 @@ struct fz_sampler {
 	int64_t last_poll;  /* when events were last polled */
 	int64_t next_chore; /* when to flush next */
 	int64_t next_second;
-	int64_t next_check; /* when to time the machine's speed again */
+	int64_t next_probe; /* when to time the machine's speed again */
 	uint32_t probe_cpu; /* where: the CPU of the last sampled thread; FZ_NONE: none */
 	uint64_t samples;   /* written, of all threads */
 	int64_t end_time;   /* fz_clock_now() when sampling ended */

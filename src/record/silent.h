@@ -14,8 +14,8 @@
 struct fz_silent {
 	struct fz_silent_thread {
 		uint64_t tid;
-		int64_t first,
-			last; /* CPU time in ns when counting began and at the last reading */
+		/* CPU time in ns when counting began and at the last reading */
+		int64_t first, last;
 	} * threads;
 	size_t n, cap;
 	struct fz_map by_tid;

@@ -16,7 +16,7 @@
 #include <time.h>
 
 /* Between two timings in the thread. */
-#define CHECK_EVERY_NS 4000000
+#define PROBE_EVERY_NS 4000000
 
 /* Rounds of the piece, and of the warm-up before it. */
 enum { ROUNDS = 8000, WARM_ROUNDS = 300 };
@@ -132,7 +132,7 @@ static uint32_t running_cpu(pid_t pid, int generations)
 	return cpu;
 }
 
-static void look(struct fz_speed_watch *w)
+static void probe(struct fz_speed_watch *w)
 {
 	uint32_t cpu = running_cpu(w->pid, GENERATIONS);
 	uint32_t cost = cpu == FZ_NONE ? 0 : fz_speed_time_piece(cpu);
@@ -146,11 +146,11 @@ static void look(struct fz_speed_watch *w)
 static void *watch(void *arg)
 {
 	struct fz_speed_watch *w = arg;
-	struct timespec pause = { .tv_nsec = CHECK_EVERY_NS };
+	struct timespec pause = { .tv_nsec = PROBE_EVERY_NS };
 
 	fz_priority_raise();
 	while (!__atomic_load_n(&w->ending, __ATOMIC_ACQUIRE)) {
-		look(w);
+		probe(w);
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 	}
 	return NULL;

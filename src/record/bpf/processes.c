@@ -66,7 +66,7 @@ struct member {
 	size_t place_n, place_cap;
 	uint32_t generation; /* of the space, for which places are valid */
 	int64_t next_check, map_pause;
-	int64_t map_looked; /* next_check of the space when its map was last read in vain */
+	int64_t map_checked; /* next_check of the space when its map was last read in vain */
 	struct fz_python *python;
 	int64_t next_python, python_pause; /* when to search for it or check it */
 	struct fz_map threads;             /* kernel tid -> thread of the profile */
@@ -382,8 +382,8 @@ static const struct fz_space_range *range_at(struct member *p, uint64_t address,
 	p->space.credit = 0;
 	if (p->generation != p->space.generation)
 		p->map_pause = MAP_PAUSE;
-	if (!r && p->space.next_check > p->map_looked) {
-		p->map_looked = p->space.next_check;
+	if (!r && p->space.next_check > p->map_checked) {
+		p->map_checked = p->space.next_check;
 		p->space.next_refresh = now + p->map_pause;
 		p->map_pause = FZ_MIN(2 * p->map_pause, MAP_CHECK);
 	}

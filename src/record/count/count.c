@@ -26,8 +26,8 @@
 #endif
 
 enum {
-	STACK_STEP =
-		64 << 10, /* larger than most environments, so their total is usually the same */
+	/* larger than most environments, so their total is usually the same */
+	STACK_STEP = 64 << 10,
 	OTHER_STEP = 328,
 	RESULT_MAX = 1 << 30,
 	PIDS_MAX = 1 << 22, /* the kernel's own limit */

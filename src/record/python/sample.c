@@ -22,8 +22,8 @@
 #include "base/clock.h"
 
 enum {
-	TRIES_MAX =
-		64, /* a Python call can be shorter than a copy: it takes some tries to succeed */
+	/* a Python call can be shorter than a copy: it takes some tries to succeed */
+	TRIES_MAX = 64,
 	LEARN_MAX = 64, /* reads that were interrupted, or only located frames */
 	LIST_TRIES_MAX = 4,
 	CHANGES_MAX = 4, /* how often a sample's threads may change */
