@@ -108,25 +108,21 @@ static struct fz_str short_name(const struct fz_ci_result *r, const struct fz_ci
 	return tail;
 }
 
-static void add_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
-		     void (*escape)(struct fz_buf *out, struct fz_str s), struct fz_buf *out)
+static void add_name(struct fz_str name, void (*escape)(struct fz_buf *out, struct fz_str s),
+		     struct fz_buf *out)
 {
-	char room[NAME_MAX_BYTES + 4];
-	struct fz_str name = short_name(r, b, room);
 	fz_auto(fz_free_ptr) char *safe = fz_reallocarray(NULL, name.n + 1, 4);
 
 	size_t n = fz_str_printable(name.p, name.n, safe, 4 * (name.n + 1));
 	escape(out, (struct fz_str){ safe, n });
 }
 
-/* Add the file below a name without it. */
-static void add_file_of_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
-			     struct fz_buf *out)
+/* Add the file below `shown`, if that is the name without it. */
+static void add_file_of_name(const struct fz_ci_bench *b, struct fz_str shown, struct fz_buf *out)
 {
-	char room[NAME_MAX_BYTES + 4];
 	struct fz_str file = file_of(b->name);
 
-	if (!file.n || short_name(r, b, room).p == b->name.p)
+	if (!file.n || shown.p == b->name.p)
 		return;
 	fz_buf_str(out, "<br><sub>");
 	add_code(out, file);
@@ -189,11 +185,12 @@ static void add_change(const struct fz_ci_bench *b, struct fz_buf *out)
 
 static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
 {
-	char base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
+	char base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE], room[NAME_MAX_BYTES + 4];
+	struct fz_str name = short_name(r, b, room);
 
 	fz_buf_printf(out, "| %s", icons[b->verdict]);
-	add_name(r, b, fz_markdown_code, out);
-	add_file_of_name(r, b, out);
+	add_name(name, fz_markdown_code, out);
+	add_file_of_name(b, name, out);
 	if (b->was) {
 		fz_buf_str(out, "<br>renamed from ");
 		add_code(out, fz_str_of(b->was));
@@ -242,11 +239,11 @@ static void add_detail(const struct fz_ci_result *r, const struct fz_ci_bench *b
 		       struct fz_buf *out)
 {
 	fz_auto(fz_buf_release) struct fz_buf part = { 0 };
-	char limit[FZ_NUMBER_SIZE];
+	char limit[FZ_NUMBER_SIZE], room[NAME_MAX_BYTES + 4];
 	const char *why, *excuse = fz_ci_excuse(b, &why);
 
 	fz_buf_str(out, "- <code>");
-	add_name(r, b, fz_markdown_escape, out);
+	add_name(short_name(r, b, room), fz_markdown_escape, out);
 	fz_buf_str(out, "</code>");
 	if (r->metrics.n > 1)
 		fz_buf_printf(out, ", %s", b->metric);
@@ -379,7 +376,7 @@ static bool add_sentence(const struct fz_ci_result *r, struct fz_buf *out)
 {
 	const struct fz_ci_bench *b = r->n ? &r->benches[0] : NULL;
 	bool changed = b && (b->verdict == FZ_CI_SLOWER || b->verdict == FZ_CI_FASTER);
-	char count[FZ_NUMBER_SIZE];
+	char count[FZ_NUMBER_SIZE], room[NAME_MAX_BYTES + 4];
 	const char *why, *excuse = changed ? fz_ci_excuse(b, &why) : NULL;
 
 	if (fz_ci_exit(r) == 2 || !b)
@@ -396,7 +393,7 @@ static bool add_sentence(const struct fz_ci_result *r, struct fz_buf *out)
 	if (!changed || !isfinite(b->change))
 		return false;
 	fz_buf_str(out, "Merging this makes <code>");
-	add_name(r, b, fz_markdown_escape, out);
+	add_name(short_name(r, b, room), fz_markdown_escape, out);
 	fz_buf_str(out, "</code> ");
 	add_amount(b, out);
 	if (function_of(&b->place).n) {

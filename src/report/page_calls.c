@@ -18,8 +18,8 @@
 /* A line that calls a node. */
 struct place {
 	uint32_t node;
-	int32_t line,
-		becomes; /* line: as in struct fz_page_call; becomes: new line of an edited one */
+	int32_t line;    /* as in struct fz_page_call */
+	int32_t becomes; /* new line of an edited one; 0: none */
 	bool on_side[FZ_SIDES];
 };
 
