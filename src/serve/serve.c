@@ -532,6 +532,22 @@ static int open_results(struct fz_server *s, struct fz_error *err)
 		       : 0;
 }
 
+void fz_server_init_locks(struct fz_server *s)
+{
+	pthread_mutex_init(&s->writing, NULL);
+	pthread_mutex_init(&s->results_writing, NULL);
+	fz_commits_init(&s->commits);
+	sem_init(&s->work, 0, AT_ONCE);
+}
+
+void fz_server_release_locks(struct fz_server *s)
+{
+	sem_destroy(&s->work);
+	fz_commits_release(&s->commits);
+	pthread_mutex_destroy(&s->results_writing);
+	pthread_mutex_destroy(&s->writing);
+}
+
 int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 	     void (*say)(const char *text), int *ret_signal, struct fz_error *err)
 {
@@ -572,16 +588,10 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 					.tokens = s.tokens ? &s.tokens->tokens : NULL,
 					.body_max = (uint64_t)o->body_max_mib << 20,
 					.seconds_max = REQUEST_SECONDS };
-	pthread_mutex_init(&s.writing, NULL);
-	pthread_mutex_init(&s.results_writing, NULL);
-	fz_commits_init(&s.commits);
-	sem_init(&s.work, 0, AT_ONCE);
+	fz_server_init_locks(&s);
 	r = run(&s, &http, ready, ret_signal, err);
-	sem_destroy(&s.work);
-	fz_commits_release(&s.commits);
-	pthread_mutex_destroy(&s.writing);
+	fz_server_release_locks(&s);
 	fz_files_close(s.files);
-	pthread_mutex_destroy(&s.results_writing);
 	fz_results_close(s.results);
 	fz_fleet_close(s.writer);
 	release_secrets(&s);

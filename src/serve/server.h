@@ -37,6 +37,10 @@ struct fz_server {
 	void (*say)(const char *text);
 };
 
+/* Locks and the group commit of a server without requests. */
+void fz_server_init_locks(struct fz_server *s);
+void fz_server_release_locks(struct fz_server *s);
+
 /* A push, its times and its body; texts are borrowed. */
 struct fz_server_push {
 	struct fz_fleet_push to;

@@ -4,8 +4,6 @@
  * stored again. */
 #include "fuzz.h"
 
-#include <semaphore.h>
-
 #include "fleet/fold.h"
 #include "serve/server.h"
 
@@ -146,14 +144,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		*query++ = 0;
 		take_parameters(query, &q);
 	}
-	pthread_mutex_init(&s.writing, NULL);
-	fz_commits_init(&s.commits);
-	sem_init(&s.work, 0, 1);
+	fz_server_init_locks(&s);
 	fz_assert(fz_fleet_open(":memory:", FZ_FLEET_WRITE, &s.writer, &err) == 0);
 	send_twice(&s, path, &q);
 	fz_fleet_close(s.writer);
-	sem_destroy(&s.work);
-	fz_commits_release(&s.commits);
-	pthread_mutex_destroy(&s.writing);
+	fz_server_release_locks(&s);
 	return 0;
 }

@@ -104,9 +104,7 @@ static int open_server(void **state)
 	assert_non_null(mkdtemp(folder));
 	server = (struct fz_server){ .say = ignore };
 	server.options.store = fz_asprintf("%s/store", folder);
-	pthread_mutex_init(&server.writing, NULL);
-	fz_commits_init(&server.commits);
-	sem_init(&server.work, 0, 1);
+	fz_server_init_locks(&server);
 	if (fz_fleet_open(server.options.store, FZ_FLEET_WRITE, &server.writer, &err))
 		fail_msg("%s", err.message);
 	return 0;
@@ -118,9 +116,7 @@ static int close_server(void **state)
 
 	(void)state;
 	fz_fleet_close(server.writer);
-	sem_destroy(&server.work);
-	fz_commits_release(&server.commits);
-	pthread_mutex_destroy(&server.writing);
+	fz_server_release_locks(&server);
 	free((char *)server.options.store);
 	return system(remove);
 }
