@@ -190,31 +190,23 @@ static bool knows_times(const struct fz_walk *w)
 	return s->ordered && s->timed && !s->count;
 }
 
-static int64_t latest_beginning(const struct fz_walk *w)
+/* Time of a run's first sample; INT64_MAX without samples. */
+static int64_t beginning(const struct fz_walk *w, uint32_t run)
 {
-	int64_t latest = INT64_MIN;
-
-	for (uint32_t run = 0; run < w->run_count; run++)
-		if (w->run_start[run] < w->run_start[run + 1])
-			latest = FZ_MAX(latest,
-					w->profile->samples.time[w->rows[first_row(w, run)]]);
-	return latest;
+	if (w->run_start[run] == w->run_start[run + 1])
+		return INT64_MAX;
+	return w->profile->samples.time[w->rows[first_row(w, run)]];
 }
 
-/* When the run's first thread had reached the point up to which a side that began `late`, or was
- * not sampled for its first `unseen` ns, may have run unseen, if it had the CPU all the time.
- * INT64_MIN: nothing can be unseen. */
-static int64_t end_of_unseen(const struct fz_walk *w, uint32_t run, int64_t late, int64_t unseen)
+/* When the run's first thread had used `left` ns since its first sample, if it had the CPU all the
+ * time. INT64_MIN: nothing is left. */
+static int64_t time_after(const struct fz_walk *w, uint32_t run, int64_t left)
 {
 	const struct fz_samples *s = &w->profile->samples;
 	size_t i = first_row(w, run);
 	uint32_t thread = s->thread[w->rows[i]];
-	int64_t left;
 
-	/* A side without samples is never late. Times in a file may be any numbers. */
-	if (late != INT64_MIN && !__builtin_add_overflow(s->time[w->rows[i]], unseen, &left))
-		late = FZ_MAX(late, left);
-	if (late <= s->time[w->rows[i]] || __builtin_sub_overflow(late, s->time[w->rows[i]], &left))
+	if (left <= 0)
 		return INT64_MIN;
 	for (; left > 0 && i < w->run_start[run + 1] && s->thread[w->rows[i]] == thread; i++)
 		left -= cost_of(w, w->rows[i]);
@@ -222,21 +214,45 @@ static int64_t end_of_unseen(const struct fz_walk *w, uint32_t run, int64_t late
 	return last < INT64_MAX ? last + 1 : last;
 }
 
+/* How much of a run's start a run of the other side, which begins at `other`, may have missed.
+ * Times in a file may be any numbers. */
+static int64_t missed(int64_t unseen, int64_t begins, int64_t other)
+{
+	int64_t late;
+
+	if (unseen >= 0)
+		return unseen;
+	return other == INT64_MAX || __builtin_sub_overflow(other, begins, &late) ? 0 : late;
+}
+
+static void align(struct fz_walk *w, const struct fz_walk *other)
+{
+	uint32_t n = other->run_count;
+	fz_auto(fz_free_ptr) int64_t *unseen = fz_calloc(n, sizeof(*unseen));
+	fz_auto(fz_free_ptr) int64_t *begins = fz_calloc(n, sizeof(*begins));
+
+	fz_profile_unseen(other->profile, unseen, n);
+	for (uint32_t k = 0; k < n; k++)
+		begins[k] = beginning(other, k);
+	w->unseen_until = fz_calloc((size_t)w->run_count * n, sizeof(*w->unseen_until));
+	w->unseen_runs = n;
+	for (uint32_t run = 0; run < w->run_count; run++) {
+		int64_t begin = beginning(w, run);
+
+		for (uint32_t k = 0; k < n; k++)
+			w->unseen_until[(size_t)run * n + k] =
+				begin == INT64_MAX
+					? INT64_MIN
+					: time_after(w, run, missed(unseen[k], begin, begins[k]));
+	}
+}
+
 void fz_walks_align(struct fz_walk walks[FZ_SIDES])
 {
 	if (!knows_times(&walks[FZ_BASE]) || !knows_times(&walks[FZ_HEAD]))
 		return;
-	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
-		struct fz_walk *w = &walks[side];
-		int64_t late = latest_beginning(&walks[!side]);
-		int64_t unseen = fz_profile_unseen(walks[!side].profile);
-
-		w->unseen_until = fz_calloc(w->run_count, sizeof(*w->unseen_until));
-		for (uint32_t run = 0; run < w->run_count; run++)
-			w->unseen_until[run] = w->run_start[run] < w->run_start[run + 1]
-						       ? end_of_unseen(w, run, late, unseen)
-						       : INT64_MIN;
-	}
+	align(&walks[FZ_BASE], &walks[FZ_HEAD]);
+	align(&walks[FZ_HEAD], &walks[FZ_BASE]);
 }
 
 void fz_walk_divide(struct fz_walk *w)
@@ -415,10 +431,12 @@ static bool is_in(const struct span *span, int64_t time)
 	return time >= span->from && (time < span->until || span->until == INT64_MAX);
 }
 
-/* The part of a run's samples to sum: those in a span of time; or of each sample the part that
- * other load may have caused (doubted), or the part known to be on a CPU (on). */
+/* The part of a run's samples to sum: those in a span of time; or of each sample the fraction of
+ * the other side's runs that may have missed it (unseen), the part that other load may have caused
+ * (doubted), or the part known to be on a CPU (on). */
 struct part {
 	struct span span;
+	const int64_t *unseen; /* until when, of each run of the other side; or NULL */
 	bool doubted, on;
 };
 
@@ -437,8 +455,19 @@ static double known_on_cpu(const struct fz_walk *w, size_t row)
 	return (double)own_cost(w, row) / (double)cost_of(w, row);
 }
 
+static double unseen_of(const struct fz_walk *w, size_t row, const int64_t *until)
+{
+	uint32_t missed_by = 0;
+
+	for (uint32_t k = 0; k < w->unseen_runs; k++)
+		missed_by += w->profile->samples.time[row] < until[k];
+	return (double)missed_by / w->unseen_runs;
+}
+
 static double part_of(const struct fz_walk *w, size_t row, const struct part *part)
 {
+	if (part->unseen)
+		return unseen_of(w, row, part->unseen);
 	if (part->doubted)
 		return (double)w->doubt[row];
 	if (part->on)
@@ -566,8 +595,9 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 	}
 	follow_run(w, side, run, e, visits[SELF], visits[TOTAL]);
 	sum_run(w, side, run, (struct part){ .span = always }, e, sums[SELF], sums[TOTAL]);
-	if (w->unseen_until && w->unseen_until[run] != INT64_MIN)
-		sum_run(w, side, run, (struct part){ .span = { INT64_MIN, w->unseen_until[run] } },
+	if (w->unseen_until)
+		sum_run(w, side, run,
+			(struct part){ .unseen = w->unseen_until + (size_t)run * w->unseen_runs },
 			e, unseen[SELF], unseen[TOTAL]);
 	if (w->doubt)
 		sum_run(w, side, run, (struct part){ .doubted = true }, e, doubt[SELF],

@@ -23,8 +23,10 @@ struct fz_walk {
 	double *run_samples;    /* samples with a stack */
 	double *run_weight;     /* their weight */
 	double samples, weight; /* sums over runs */
-	int64_t *unseen_until;  /* of each run: the other side may have missed what came before;
-				   INT64_MIN: nothing. NULL: unknown. See fz_walks_align */
+	int64_t *unseen_until;  /* of each run, one for each run of the other side, which may have
+				   missed what came before; INT64_MIN: nothing. NULL: unknown. See
+				   fz_walks_align */
+	uint32_t unseen_runs;   /* number of those */
 	int64_t *length;        /* of each run that is a range of a program's time, ns; or NULL. See
 				   fz_walk_divide */
 	float *doubt;    /* of each sample of the profile: the fraction that other load may have
@@ -37,8 +39,9 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 void fz_walk_release(struct fz_walk *w);
 
 /* Finds the part of one side's start that the other side did not record: a recorder that got no CPU
- * time starts late, and functions that only ran before are not gone. Costs are in ns. Does nothing
- * without times of samples. */
+ * time starts late, and functions that only ran before are not gone. Fizeau records how late; of
+ * other recordings the first sample must tell. Costs are in ns. Does nothing without times of
+ * samples. */
 void fz_walks_align(struct fz_walk walks[FZ_SIDES]);
 
 /* Whether threads were also sampled while not on a CPU; not so with --mode cpu. */

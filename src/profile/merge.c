@@ -188,16 +188,22 @@ static void set_fact(struct fz_profile *p, struct fz_str key, struct fz_str valu
 	fz_profile_set_fact(p, name, value);
 }
 
-/* Keeps only facts that both have, except for processes. */
+static bool is_of_runs(struct fz_str key)
+{
+	return fz_str_eq(key, FZ_STR(FZ_UNSEEN_FACT));
+}
+
+/* Keeps only facts that both have, except those of processes and runs. */
 static void merge_facts(struct merger *m)
 {
 	struct fz_profile *p = m->into;
-	int64_t unseen = FZ_MAX(fz_profile_unseen(p), fz_profile_unseen(m->from));
 
+	fz_profile_append_unseen(p, m->from);
 	for (uint32_t i = p->fact_count; i-- > 0;) {
 		struct fz_str key = fz_profile_text(p, p->facts[i].key);
 		struct fz_str value = fz_profile_text(p, p->facts[i].value);
-		if (!fz_is_process_fact(key) && !fz_str_eq(fz_profile_fact(m->from, key.p), value))
+		if (!fz_is_process_fact(key) && !is_of_runs(key) &&
+		    !fz_str_eq(fz_profile_fact(m->from, key.p), value))
 			set_fact(p, key, FZ_STR(""));
 	}
 	for (uint32_t i = 0; i < m->from->fact_count; i++) {
@@ -205,8 +211,6 @@ static void merge_facts(struct merger *m)
 		if (fz_is_process_fact(key))
 			set_fact(p, key, fz_profile_text(m->from, m->from->facts[i].value));
 	}
-	if (unseen)
-		fz_profile_set_unseen(p, unseen);
 }
 
 static void take_facts(struct merger *m)

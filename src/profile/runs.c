@@ -44,13 +44,23 @@ const char *fz_run_ending(const struct fz_run *run, char out[FZ_ENDING_SIZE])
 	return out;
 }
 
-int64_t fz_profile_unseen(const struct fz_profile *p)
+bool fz_profile_unseen(const struct fz_profile *p, int64_t *unseen, uint32_t n)
 {
 	struct fz_str text = fz_profile_fact(p, FZ_UNSEEN_FACT);
-	uint64_t us;
+	struct fz_str word = fz_str_take_word(&text);
+	bool of_all = fz_str_eq(text, FZ_STR("us")), known = false;
 
-	return fz_parse_u64(fz_str_take_word(&text), INT64_MAX / 1000, &us) ? (int64_t)us * 1000
-									    : 0;
+	for (uint32_t run = 0; run < n; run++) {
+		uint64_t us;
+
+		unseen[run] = -1;
+		if (fz_parse_u64(word, INT64_MAX / 1000, &us))
+			unseen[run] = (int64_t)us * 1000;
+		known |= unseen[run] >= 0;
+		if (!of_all)
+			word = fz_str_take_word(&text);
+	}
+	return known;
 }
 
 void fz_profile_set_unseen(struct fz_profile *p, int64_t ns)
@@ -59,6 +69,32 @@ void fz_profile_set_unseen(struct fz_profile *p, int64_t ns)
 
 	snprintf(text, sizeof(text), "%lld us", (long long)(ns / 1000));
 	fz_profile_set_fact(p, FZ_UNSEEN_FACT, fz_str_of(text));
+}
+
+/* Append the numbers of all runs. Returns whether any is known. */
+static bool add_unseen(const struct fz_profile *p, struct fz_buf *out)
+{
+	uint32_t n = FZ_MAX(p->run_count, 1);
+	fz_auto(fz_free_ptr) int64_t *unseen = fz_reallocarray(NULL, n, sizeof(*unseen));
+	bool known = fz_profile_unseen(p, unseen, n);
+
+	for (uint32_t run = 0; run < n; run++) {
+		if (unseen[run] < 0)
+			fz_buf_str(out, "? ");
+		else
+			fz_buf_printf(out, "%lld ", (long long)(unseen[run] / 1000));
+	}
+	return known;
+}
+
+void fz_profile_append_unseen(struct fz_profile *p, const struct fz_profile *more)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	bool known = add_unseen(p, &text);
+
+	known |= add_unseen(more, &text);
+	fz_buf_str(&text, "us");
+	fz_profile_set_fact(p, FZ_UNSEEN_FACT, known ? fz_buf_view(&text) : FZ_STR(""));
 }
 
 uint32_t fz_profile_failed_runs(const struct fz_profile *p, const struct fz_run **ret_first)

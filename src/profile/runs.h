@@ -37,10 +37,15 @@ bool fz_is_busy(const struct fz_busy *b);
 /* Fraction of the wall time spent waiting for a disk; NaN if unknown. */
 double fz_profile_on_disk(const struct fz_profile *p);
 
-/* Time before the first sample that was not observed, ns, the longest over runs; 0 if unknown. */
-#define FZ_UNSEEN_FACT "start.unseen" /* "1630 us" */
-int64_t fz_profile_unseen(const struct fz_profile *p);
+/* How long the target may have run Python code before it was sampled. One number is of all runs,
+ * several are of one run each; "?" is unknown. */
+#define FZ_UNSEEN_FACT "start.unseen" /* "1630 us", "1630 1712 ? us" */
+/* Sets unseen[run] of the first n runs, in ns, or -1 if unknown. Returns whether any is known. */
+bool fz_profile_unseen(const struct fz_profile *p, int64_t *unseen, uint32_t n);
+/* For all runs of `p`. */
 void fz_profile_set_unseen(struct fz_profile *p, int64_t ns);
+/* For the runs of `p` followed by those of `more`. */
+void fz_profile_append_unseen(struct fz_profile *p, const struct fz_profile *more);
 
 /* Fraction of a steady drift of the machine that appears as a difference between the two: 0 if
  * their runs alternated, 1 if all of one preceded all of the other. NaN if their start times are

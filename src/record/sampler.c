@@ -177,7 +177,7 @@ static int begin_target(struct fz_sampler *s, struct fz_target_process *p, struc
 	if (!rc)
 		rc = fz_target_process_start_stopper(s, p, err);
 	/* Include the time from the search to here, which is long on a busy machine. */
-	if (!rc && t->python && !fz_profile_unseen(s->profile))
+	if (!rc && t->python && fz_profile_fact(s->profile, FZ_UNSEEN_FACT).n == 0)
 		fz_profile_set_unseen(s->profile, fz_clock_now() - t->last_try);
 	return rc;
 }

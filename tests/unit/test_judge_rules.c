@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "judged.h"
+#include "profile/merge.h"
 #include "profile/range.h"
 #include "profile/runs.h"
 
@@ -226,6 +227,38 @@ static void test_begun_late(void **state)
 	early.start.samples = 4 * LATE;
 	judged longer = judge(program(&late, EACH, EACH), program(&early, EACH, EACH));
 	assert_int_equal(self_of(&longer, "start"), FZ_VERDICT_CHANGED);
+}
+
+/* A program that a script starts has its first sample late, which means nothing if it is known
+ * since when it ran. Of several runs found late, each is as unsure as it is. */
+static void test_started_by_a_script(void **state)
+{
+	enum { LATE = 400 };
+	struct recording late = usual, early = usual;
+
+	(void)state;
+	early.start = (struct cost){ "main;start", LATE };
+	late.late = LATE * INTERVAL;
+	struct fz_profile *base = program(&late, EACH, EACH), *head = program(&early, EACH, EACH);
+	fz_profile_set_unseen(base, 2 * INTERVAL);
+	fz_profile_set_unseen(head, 2 * INTERVAL);
+	judged one = judge(base, head);
+	assert_int_equal(self_of(&one, "start"), FZ_VERDICT_CHANGED);
+
+	base = fz_profile_new();
+	for (int run = 0; run < 4; run++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = program(&usual, EACH, EACH);
+
+		fz_profile_set_unseen(p, run == 2 ? LATE * INTERVAL : INTERVAL);
+		assert_int_equal(fz_profile_merge(base, p, NULL), 0);
+	}
+	assert_string_equal(fz_profile_fact(base, FZ_UNSEEN_FACT).p, "1000 1000 400000 1000 us");
+	early.runs = 4;
+	judged four = judge(base, program(&early, EACH, EACH));
+	assert_int_equal(self_of(&four, "start"), FZ_VERDICT_CHANGED);
+	const struct fz_judged *start = &four.j->self[number_named(four.d, "start")];
+	assert_true(start->low < 4 * 0.75 * LATE * INTERVAL &&
+		    start->low > 4 * 0.5 * LATE * INTERVAL);
 }
 
 /* Twice as much was done in twice the time: nothing changed. As much in twice the time: it did, and
@@ -471,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_who_changed),
 		cmocka_unit_test(test_begun_late),
+		cmocka_unit_test(test_started_by_a_script),
 		cmocka_unit_test(test_by_unit),
 		cmocka_unit_test(test_run_level),
 		cmocka_unit_test(test_more_runs),
