@@ -59,6 +59,8 @@ FZ_PRINTF(1, 2)
 void fz_cli_note(const char *fmt, ...);
 /* Prints notes, warnings and, on a terminal, progress. */
 extern const struct fz_notify fz_cli_notify;
-/* Print text to standard output and flush. If that fails, main prints an error and exits with
- * FZ_EXIT_TROUBLE unless the status is already an error. */
+/* Print text to standard output and flush. A failure is reported by fz_cli_end. */
 void fz_cli_print(struct fz_str text);
+/* Flush standard output and return the exit status of the process: FZ_EXIT_TROUBLE, with a message,
+ * if output was lost and `status` is not already an error. A closed pipe is not an error. */
+int fz_cli_end(int status);
