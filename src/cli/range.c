@@ -72,7 +72,7 @@ static bool parse_ends(struct fz_str from, struct fz_str to, struct fz_cli_range
 	struct fz_str number = to;
 	size_t unit = cut_unit(&number, SECONDS);
 
-	return (!from.n || parse_instant(from, unit, &ret->from)) &&
+	return (from.n || to.n) && (!from.n || parse_instant(from, unit, &ret->from)) &&
 	       (!to.n || parse_instant(to, SECONDS, &ret->to));
 }
 
