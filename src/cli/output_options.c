@@ -2,6 +2,7 @@
 /* Callbacks of output options: each checks and stores a value. */
 #include "cli/output.h"
 
+#include "base/str.h"
 #include "format/format.h"
 #include "report/text.h"
 
@@ -79,10 +80,12 @@ int fz_cli_output_set_sort(const char *text, const struct fz_opt *opt, struct fz
 static int parse_percent(const char *text, double max, const struct fz_opt *opt, double *ret,
 			 struct fz_error *err)
 {
-	char *end;
-	double percent = strtod(text, &end);
+	struct fz_str number = fz_str_of(text);
+	double percent;
 
-	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0))
+	if (number.n && number.p[number.n - 1] == '%')
+		number.n--;
+	if (!fz_parse_decimal(number, &percent))
 		return fz_fail(err, FZ_EUSAGE, "--%s: '%s' is not a percentage, such as 5%%",
 			       opt->long_name, text);
 	if (percent > max)
@@ -120,11 +123,16 @@ int fz_cli_output_set_min_share(const char *text, const struct fz_opt *opt, stru
 int fz_cli_output_set_work(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
 	struct fz_cli_output *o = opt->value;
-	char *colon, *end;
-	double base = strtod(text, &colon);
-	double head = *colon == ':' ? strtod(colon + 1, &end) : 0;
+	struct fz_str base_text = fz_str_of(text), head_text = { 0 };
+	const char *colon = strchr(text, ':');
+	double base, head;
 
-	if (*colon != ':' || *end || !(base > 0 && base < 1e18) || !(head > 0 && head < 1e18))
+	if (colon) {
+		base_text.n = (size_t)(colon - text);
+		head_text = fz_str_of(colon + 1);
+	}
+	if (!fz_parse_decimal(base_text, &base) || !fz_parse_decimal(head_text, &head) ||
+	    !(base > 0 && base < 1e18) || !(head > 0 && head < 1e18))
 		return fz_fail(err, FZ_EUSAGE,
 			       "--work: '%s' is not two positive numbers, such as 1000:1200", text);
 	o->work[FZ_BASE] = base;
