@@ -479,8 +479,10 @@ bool fz_cli_output_is_recording(const struct fz_cli_output *o)
 /* ---- write ---- */
 
 /* The recorded process, if known; on Linux the main thread has the id of its process. */
-static uint64_t process_of(const struct fz_profile *p)
+static uint64_t process_of(const struct fz_cli_output *o, const struct fz_profile *p)
 {
+	if (o->pid)
+		return o->pid;
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		if (p->threads[i].pid)
 			return p->threads[i].pid;
@@ -497,7 +499,7 @@ static char *target_of(const struct fz_cli_output *o, const char *file, const st
 		return fz_strdup(o->path);
 	if (!file || (o->file && !o->folder))
 		return fz_strdup("-");
-	fz_auto(fz_free_ptr) char *name = fz_asprintf(file, (unsigned long long)process_of(p));
+	fz_auto(fz_free_ptr) char *name = fz_asprintf(file, (unsigned long long)process_of(o, p));
 	return o->folder ? fz_asprintf("%s/%s", o->folder, name) : fz_steal(name);
 }
 

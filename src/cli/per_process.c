@@ -92,6 +92,7 @@ int fz_cli_per_process_write(struct fz_cli_output *o, struct fz_profile *p, stru
 			r = write_child(o, p, ps.list[i].pid, err);
 	if (r)
 		return r;
+	o->pid = ps.list[first].pid;
 	return o->chosen->page ? fz_cli_output_write(o, p, err)
 			       : write_one(o, p, ps.list[first].pid, err);
 }
