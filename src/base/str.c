@@ -20,6 +20,13 @@ bool fz_str_ends(struct fz_str s, const char *suffix)
 	return s.n >= n && memcmp(s.p + s.n - n, suffix, n) == 0;
 }
 
+bool fz_str_matches(struct fz_str s, const regex_t *regex)
+{
+	regmatch_t m = { 0, (regoff_t)s.n };
+
+	return regexec(regex, s.p, 1, &m, REG_STARTEND) == 0;
+}
+
 int fz_str_cmp(struct fz_str a, struct fz_str b)
 {
 	size_t n = FZ_MIN(a.n, b.n);

@@ -2,6 +2,8 @@
 /* Untrusted text: views, number parsing with limits, escaping for output. */
 #pragma once
 
+#include <regex.h>
+
 #include "base.h"
 
 /* A borrowed piece of text, not terminated. */
@@ -24,6 +26,8 @@ static inline bool fz_str_eq(struct fz_str a, struct fz_str b)
 
 bool fz_str_starts(struct fz_str s, const char *prefix);
 bool fz_str_ends(struct fz_str s, const char *suffix);
+/* Whether the expression matches anywhere in the text, which may contain any byte. */
+bool fz_str_matches(struct fz_str s, const regex_t *regex);
 /* memcmp order, shorter first on a tie. */
 int fz_str_cmp(struct fz_str a, struct fz_str b);
 

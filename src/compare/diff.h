@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "profile/speed.h"
 #include "profile/tree.h"
 
 enum fz_side { FZ_BASE, FZ_HEAD, FZ_SIDES };

@@ -30,6 +30,7 @@
  * the base equals its measured time.
  */
 #include "compare/internal.h"
+#include "profile/speed.h"
 
 #include <math.h>
 

@@ -111,7 +111,7 @@ static void read_events(struct reader *r, struct fz_str s)
 						   : fz_import_add_metric(r->p, &m, 0, true);
 	}
 	if (!r->source || !r->source->callers)
-		r->graph = fz_callgraph_new(r->p);
+		r->graph = fz_callgraph_new(r->p->metric_count);
 }
 
 /* "desc: Trigger: Client Request: NAME" has the reason for this part. */

@@ -170,7 +170,7 @@ static bool read_whole(struct fz_file_graph_reader *r, struct fz_cursor *c)
 	if (c->bad || metrics != r->p->metric_count)
 		return false;
 	if (!r->graph) {
-		r->graph = fz_callgraph_new(r->p);
+		r->graph = fz_callgraph_new(r->p->metric_count);
 		r->graph->stated = stated;
 		memcpy(r->whole, whole, sizeof(whole));
 	}

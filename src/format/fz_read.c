@@ -14,6 +14,7 @@
 #include "format.h"
 #include "fz_columns.h"
 #include "fz_reader.h"
+#include "profile/speed.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

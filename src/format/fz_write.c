@@ -12,6 +12,7 @@
 #include "base/writebehind.h"
 #include "fz_columns.h"
 #include "format.h"
+#include "profile/speed.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

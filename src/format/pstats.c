@@ -463,7 +463,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	fz_profile_add_metric(p, r.sampled ? FZ_STR("samples") : FZ_STR("calls"), FZ_STR("count"),
 			      0, true);
-	r.graph = fz_callgraph_new(p);
+	r.graph = fz_callgraph_new(p->metric_count);
 	r.graph->stated = r.sampled ? 1u << WALL | 1u << COUNT : 1u << WALL;
 	for (uint32_t i = 0; i + 1 < root.count && !p->over_limit; i += 2)
 		read_entry(&r, item(&r, &root, i), item(&r, &root, i + 1));

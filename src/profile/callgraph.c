@@ -24,42 +24,6 @@ static uint64_t add_count(uint64_t a, uint64_t b)
 		      (uint64_t)value_max);
 }
 
-struct fz_callgraph *fz_callgraph_new(const struct fz_profile *p)
-{
-	struct fz_callgraph *g = fz_calloc(1, sizeof(*g));
-
-	g->metrics = p->metric_count;
-	return g;
-}
-
-struct fz_callgraph *fz_callgraph_copy(const struct fz_callgraph *g)
-{
-	struct fz_callgraph *copy = fz_memdup(g, sizeof(*g));
-
-	copy->functions = fz_memdup(g->functions, g->cap * sizeof(*g->functions));
-	copy->selves = fz_memdup(g->selves, g->self_cap * sizeof(*g->selves));
-	copy->calls = fz_memdup(g->calls, g->call_cap * sizeof(*g->calls));
-	copy->values = fz_memdup(g->values, g->value_cap * sizeof(*g->values));
-	copy->function_of = fz_map_copy(&g->function_of);
-	copy->self_of = fz_map_copy(&g->self_of);
-	copy->call_of = fz_map_copy(&g->call_of);
-	return copy;
-}
-
-void fz_callgraph_free(struct fz_callgraph *g)
-{
-	if (!g)
-		return;
-	free(g->functions);
-	free(g->selves);
-	free(g->calls);
-	free(g->values);
-	fz_map_release(&g->function_of);
-	fz_map_release(&g->self_of);
-	fz_map_release(&g->call_of);
-	free(g);
-}
-
 /* Adds values to a row, which is created if needed. */
 static void add_row(struct fz_callgraph *g, struct fz_profile *p, uint32_t *row,
 		    const int64_t *values)

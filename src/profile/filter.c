@@ -133,21 +133,14 @@ void fz_profile_drop_unreadable(struct fz_profile *p)
 	fz_profile_filter(p, &filter);
 }
 
-bool fz_filter_matches(const regex_t *regex, struct fz_str s)
-{
-	regmatch_t m = { 0, (regoff_t)s.n };
-
-	return regexec(regex, s.p, 1, &m, REG_STARTEND) == 0;
-}
-
 bool *fz_filter_functions(const struct fz_profile *p, const regex_t *regex)
 {
 	bool *flags = fz_calloc(p->function_count + 1ul, sizeof(*flags));
 
 	for (uint32_t i = 0; i < p->function_count; i++) {
 		const struct fz_function *f = &p->functions[i];
-		flags[i] = fz_filter_matches(regex, fz_profile_text(p, f->name)) ||
-			   fz_filter_matches(regex, fz_profile_text(p, f->file));
+		flags[i] = fz_str_matches(fz_profile_text(p, f->name), regex) ||
+			   fz_str_matches(fz_profile_text(p, f->file), regex);
 	}
 	return flags;
 }

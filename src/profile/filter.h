@@ -2,8 +2,6 @@
 /* Filters the samples of a profile. */
 #pragma once
 
-#include <regex.h>
-
 #include "profile/profile.h"
 
 /* Keeps the samples that pass all tests that are set. */
@@ -29,8 +27,6 @@ uint64_t fz_profile_root_at(struct fz_profile *p, const bool *functions);
 bool fz_function_is_unreadable(const struct fz_profile *p, const struct fz_function *f);
 /* Drops the samples that the recorder could not read, charged to [unreadable]. */
 void fz_profile_drop_unreadable(struct fz_profile *p);
-/* Whether the expression matches anywhere in the text, which may contain any byte. */
-bool fz_filter_matches(const regex_t *regex, struct fz_str s);
 /* Flags of the functions whose name or file matches; function_count entries, freed by the caller.
  */
 bool *fz_filter_functions(const struct fz_profile *p, const regex_t *regex);

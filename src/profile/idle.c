@@ -74,13 +74,6 @@ static const struct {
 	{ "sigtimedwait", NULL },
 };
 
-static bool ends_with(struct fz_str text, const char *end)
-{
-	size_t n = strlen(end);
-
-	return text.n >= n && memcmp(text.p + text.n - n, end, n) == 0;
-}
-
 static bool is_wait(const struct fz_profile *p, const struct fz_function *f)
 {
 	struct fz_str name = fz_profile_text(p, f->name), file = fz_profile_text(p, f->file);
@@ -89,7 +82,7 @@ static bool is_wait(const struct fz_profile *p, const struct fz_function *f)
 		const char *wanted = waits_by_name[i].file;
 		if (!fz_str_eq(name, fz_str_of(waits_by_name[i].name)))
 			continue;
-		if (!wanted || (*wanted ? ends_with(file, wanted) : f->kind == FZ_KIND_NATIVE))
+		if (!wanted || (*wanted ? fz_str_ends(file, wanted) : f->kind == FZ_KIND_NATIVE))
 			return true;
 	}
 	return false;

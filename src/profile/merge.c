@@ -12,6 +12,7 @@
 #include "profile/callgraph.h"
 #include "profile/processes.h"
 #include "profile/runs.h"
+#include "profile/speed.h"
 
 struct merger {
 	struct fz_profile *into;
@@ -253,7 +254,7 @@ static void merge_callgraph(struct merger *m, bool fresh)
 		return;
 	}
 	if (!p->callgraph)
-		p->callgraph = fz_callgraph_new(p);
+		p->callgraph = fz_callgraph_new(p->metric_count);
 	fz_callgraph_merge(p->callgraph, p, m->from->callgraph, &tables);
 }
 

@@ -10,7 +10,6 @@
 #include "profile/origin.h"
 
 #include "base/str.h"
-#include "profile/filter.h"
 
 static const struct {
 	const char *part;
@@ -124,8 +123,8 @@ static void mark_own(const struct fz_profile *p, const char *pattern, uint8_t *o
 		const struct fz_function *f = &p->functions[i];
 		struct fz_str file = p->strings[f->file];
 		struct fz_str module = fz_module_file(p->strings[f->module]);
-		if ((file.n && fz_filter_matches(&regex, file)) ||
-		    (module.n && fz_filter_matches(&regex, module)))
+		if ((file.n && fz_str_matches(file, &regex)) ||
+		    (module.n && fz_str_matches(module, &regex)))
 			origins[i] = FZ_ORIGIN_OWN;
 		else if (origins[i] == FZ_ORIGIN_OWN)
 			origins[i] = FZ_ORIGIN_LIBRARY;

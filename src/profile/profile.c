@@ -8,7 +8,7 @@
 #include "profile.h"
 
 #include "base/io.h"
-#include "profile/callgraph.h"
+#include "profile/callgraph_data.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ void fz_profile_free(struct fz_profile *p)
 		free(arrays[i]);
 	for (uint32_t i = 0; i < p->metric_count; i++)
 		free(p->metrics[i].column);
-	fz_profile_drop_callgraph(p);
+	fz_callgraph_free(p->callgraph);
 	fz_map_release(&p->string_map);
 	fz_map_release(&p->function_map);
 	fz_map_release(&p->frame_map);

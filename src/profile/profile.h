@@ -23,7 +23,6 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "profile/speed.h"
 
 enum fz_kind {
 	FZ_KIND_PYTHON,
@@ -274,6 +273,21 @@ struct fz_wakes {
 void fz_wakes_add(struct fz_wakes *w, const struct fz_wake *wake);
 /* Keeps wakes with from <= time <= to, relative to `from`. */
 void fz_wakes_keep_range(struct fz_wakes *w, int64_t from, int64_t to);
+
+/* One timing of a constant piece of work, from which the speed of the machine is known (speed.h).
+ */
+struct fz_speed_probe {
+	uint16_t run;
+	uint16_t cpu;
+	int64_t time;  /* ns since the run began */
+	uint32_t cost; /* CPU time of the piece, ns; above 0 */
+};
+
+/* In order of run and time. */
+struct fz_speed_track {
+	struct fz_speed_probe *probes;
+	size_t n, cap;
+};
 
 struct fz_profile {
 	struct fz_arena arena;

@@ -2,8 +2,6 @@
 /* The machine's speed over time; see the header. */
 #include "profile/speed.h"
 
-#include "profile/profile.h"
-
 #include <math.h>
 
 /* Measurements on each side of one that its median includes, and their largest distance. */

@@ -14,23 +14,7 @@
  */
 #pragma once
 
-#include "base/base.h"
-
-struct fz_profile;
-
-/* One timing of the piece. */
-struct fz_speed_probe {
-	uint16_t run;
-	uint16_t cpu;
-	int64_t time;  /* ns since the run began */
-	uint32_t cost; /* CPU time of the piece, ns; above 0 */
-};
-
-/* In order of run and time. */
-struct fz_speed_track {
-	struct fz_speed_probe *probes;
-	size_t n, cap;
-};
+#include "profile/profile.h"
 
 void fz_speed_add(struct fz_speed_track *t, const struct fz_speed_probe *probe);
 

@@ -11,6 +11,7 @@
 #include "record/priority.h"
 #include "record/procstat.h"
 #include "profile/profile.h"
+#include "profile/speed.h"
 
 #include <sched.h>
 #include <time.h>

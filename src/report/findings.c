@@ -4,6 +4,7 @@
 
 #include "profile/cost_words.h"
 #include "profile/fleet_fact.h"
+#include "profile/speed.h"
 #include "report/import_moves.h"
 #include "report/startup.h"
 #include "report/table.h"

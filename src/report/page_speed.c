@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine's speed in a page's header: summary figures and a curve for each side. */
 #include "report/page_speed.h"
+#include "profile/speed.h"
 
 /* Number of points of the curve. */
 enum { SLOTS = 120 };

@@ -19,6 +19,7 @@
 #include "profile/per_run.h"
 #include "profile/processes.h"
 #include "profile/runs.h"
+#include "profile/speed.h"
 #include "profile/tree.h"
 #include "report/activity.h"
 #include "report/processes.h"

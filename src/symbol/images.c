@@ -12,6 +12,7 @@
 #include "symbol/images.h"
 
 #include "base/buf.h"
+#include "profile/speed.h"
 #include "symbol/symbols.h"
 
 #include <stdio.h>

@@ -195,6 +195,24 @@ static void test_style(void **state)
 	close(fds[1]);
 }
 
+/* A view without a zero at its end, or with one inside. */
+static void test_matches(void **state)
+{
+	struct fz_str zero = { "ab\0cd", 5 };
+	regex_t regex;
+
+	(void)state;
+	assert_int_equal(regcomp(&regex, "^b?cd$", REG_EXTENDED | REG_NOSUB), 0);
+	assert_true(fz_str_matches(FZ_STR("bcd"), &regex));
+	assert_true(fz_str_matches((struct fz_str){ "bcdef", 3 }, &regex));
+	assert_false(fz_str_matches((struct fz_str){ "bcd", 2 }, &regex));
+	assert_false(fz_str_matches((struct fz_str){ "bcd", 0 }, &regex));
+	regfree(&regex);
+	assert_int_equal(regcomp(&regex, "cd", REG_EXTENDED), 0);
+	assert_true(fz_str_matches(zero, &regex));
+	regfree(&regex);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,7 +220,7 @@ int main(void)
 		cmocka_unit_test(test_words),     cmocka_unit_test(test_utf8),
 		cmocka_unit_test(test_printable), cmocka_unit_test(test_path_base),
 		cmocka_unit_test(test_compare),   cmocka_unit_test(test_numbers_for_people),
-		cmocka_unit_test(test_style),
+		cmocka_unit_test(test_style),     cmocka_unit_test(test_matches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

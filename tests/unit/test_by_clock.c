@@ -15,6 +15,7 @@
 #include "../stats/verdict_rates.h"
 #include "agree.h"
 #include "judged.h"
+#include "profile/speed.h"
 
 enum { PROGRAMS = 5, PAIRS = 15, PARTS_MOST = 12, SECONDS_NS = 2000000000 };
 

@@ -14,6 +14,7 @@
 #include "profile/merge.h"
 #include "profile/range.h"
 #include "profile/runs.h"
+#include "profile/speed.h"
 
 /* ---- recordings: stacks "main;a;b", each visited so often for so many samples ---- */
 

@@ -13,6 +13,7 @@
 #include "compare/judge.h"
 #include "format/format.h"
 #include "profile/range.h"
+#include "profile/speed.h"
 #include "repeats.h"
 
 #define MS 1000000LL
