@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The base of `fizeau ci`: a recording that the user names, or the merge base; see ci_parts.h.
+/* The base of `fizeau ci`: a recording that the user names, or the merge base; see ci_run.h.
  *
  *   --base FILE -------------------------------.
  *   --base REV -> merge-base -> kept? -- yes ---+-> counts
  *                                 `--- no -> worktree, counted in this job
  */
-#include "bench/ci_parts.h"
+#include "bench/ci_run.h"
 
 #include "record/count/count.h"
 #include "bench/environment.h"

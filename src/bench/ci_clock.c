@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Timing suspects: base and head run in turn until the interval of their ratio decides, all pairs
- * are done or the time is over; see ci_parts.h.
+ * are done or the time is over; see ci_run.h.
  *
  * If the machine's speed is known in every run, times are divided by the cost of a fixed piece of
  * work meanwhile (record/speed.h), which cancels the influence of a shared machine.
@@ -8,7 +8,7 @@
  * Handling both marks takes about 10 us. If a body is so short that this matters, the harness times
  * rounds instead, as in `fizeau bench --wall`; if it cannot, the benchmark is not timed.
  */
-#include "bench/ci_parts.h"
+#include "bench/ci_run.h"
 
 #include "base/clock.h"
 #include "record/marks.h"

@@ -9,7 +9,6 @@
 #include "bench/report.h"
 #include "format/format.h"
 #include "profile/merge.h"
-#include "bench/ci_parts.h"
 #include "bench/ci_source.h"
 
 #include <unistd.h>

@@ -13,7 +13,6 @@
 
 #include "record/count/count.h"
 #include "bench/environment.h"
-#include "bench/ci_parts.h"
 #include "bench/ci_source.h"
 #include "bench/revision.h"
 

@@ -7,7 +7,7 @@
  * Counting itself records no source. Only files of the repository are read: the change is there,
  * and libraries would make each stored recording larger.
  */
-#include "bench/ci_parts.h"
+#include "bench/ci_run.h"
 
 #include "base/io.h"
 

@@ -10,9 +10,9 @@
  */
 #pragma once
 
-#include "heap.h"
 #include "layout.h"
 #include "memory.h"
+#include "profile/profile.h"
 #include "record/python/dict.h"
 
 /* How to find the references of an object. */

@@ -6,23 +6,8 @@
  * The view draws the data that the sampler passes on (feed.h) and never blocks it. */
 #pragma once
 
-#include "base/text.h"
+#include "live/options.h"
 #include "record/sampler_state.h"
-
-struct fz_live_options {
-	const char *title; /* the command or program */
-	pid_t pid;         /* the process started or attached to */
-	bool started;      /* by us */
-	enum fz_clock clock;
-	struct fz_rate rate;
-	enum fz_color_when color;
-	int output;            /* file with the program's output; -1: not collected */
-	int signals;           /* signalfd that ends a view after the sampling has ended */
-	const char *recording; /* the file that is being written */
-	/* Create a file for a copy of the recording so far; the caller frees *ret_path. */
-	int (*new_copy)(void *arg, char **ret_path, struct fz_error *err);
-	void *arg;
-};
 
 struct fz_live;
 

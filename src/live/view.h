@@ -4,8 +4,8 @@
 
 #include "record/sources.h"
 #include "live/calls.h"
-#include "live/live.h"
 #include "live/model.h"
+#include "live/options.h"
 #include "live/screen.h"
 
 enum fz_live_panel {

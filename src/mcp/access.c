@@ -2,6 +2,7 @@
 /* Permissions; see access.h. Symbolic links are resolved before a path is checked. */
 #include "mcp/access.h"
 
+#include "base/buf.h"
 #include "store/store.h"
 
 #include <limits.h>

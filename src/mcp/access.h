@@ -3,7 +3,10 @@
  * commands that the user allowed. */
 #pragma once
 
-#include "mcp/tools.h"
+#include "base/error.h"
+#include "mcp/mcp.h"
+
+#include <jansson.h>
 
 /* Resolve a name to a file (the caller frees): a path below the root, or "@N" or a git revision in
  * the root's store. Errors for other names do not reveal whether a file exists. */

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/buf.h"
-#include "mcp/tools.h"
+#include "mcp/call.h"
 
 /* Untrusted text, made printable, in at most `columns` columns. */
 json_t *fz_mcp_printable(struct fz_str text, unsigned columns);

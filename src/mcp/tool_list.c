@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "mcp/access.h"
 #include "mcp/answer.h"
+#include "mcp/tools.h"
 #include "report/recording.h"
 #include "store/store.h"
 

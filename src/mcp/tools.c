@@ -170,23 +170,6 @@ static int check(const struct fz_mcp_tool *t, const json_t *arguments, struct fz
 
 /* ---- calls ---- */
 
-const char *fz_mcp_text(const struct fz_mcp_call *c, const char *name)
-{
-	return json_string_value(json_object_get(c->arguments, name));
-}
-
-int fz_mcp_number(const struct fz_mcp_call *c, const char *name, int otherwise)
-{
-	const json_t *v = json_object_get(c->arguments, name);
-
-	return v ? (int)json_integer_value(v) : otherwise;
-}
-
-bool fz_mcp_flag(const struct fz_mcp_call *c, const char *name)
-{
-	return json_is_true(json_object_get(c->arguments, name));
-}
-
 json_t *fz_mcp_tool_run(const struct fz_mcp_tool *tool, struct fz_mcp_call *c,
 			const json_t *arguments, bool structures)
 {

@@ -2,11 +2,7 @@
 /* The table of tools: their arguments and their functions. */
 #pragma once
 
-#include "mcp/handles.h"
-#include "mcp/mcp.h"
-#include "record/notify.h"
-
-#include <jansson.h>
+#include "mcp/call.h"
 
 enum fz_mcp_type { FZ_MCP_STRING, FZ_MCP_INTEGER, FZ_MCP_FLAG, FZ_MCP_WORDS };
 
@@ -16,25 +12,6 @@ struct fz_mcp_argument {
 	bool required;
 	int min, max;               /* of an integer */
 	const char *const *choices; /* of a string; NULL: any */
-};
-
-/* The tokens of an answer are estimated; see docs/mcp.md. */
-enum {
-	FZ_MCP_BYTES_A_TOKEN = 2,
-	FZ_MCP_BUDGET_MIN = 100,
-	FZ_MCP_BUDGET_DEFAULT = 500,
-	FZ_MCP_BUDGET_MAX = 20000,
-};
-
-/* A call that is being answered, in its own process. */
-struct fz_mcp_call {
-	const struct fz_mcp_options *options;
-	struct fz_mcp_handles *handles;
-	const char *scratch; /* folder for new recordings; NULL: none may be made */
-	const struct fz_notify *notify;
-	const json_t *arguments; /* checked */
-	bool structured;         /* values as numbers, not as text */
-	json_t *answer;          /* object, in the order of output: answer.h */
 };
 
 struct fz_mcp_tool {
@@ -54,8 +31,3 @@ json_t *fz_mcp_tools_describe(void);
  * the client's model can read it. structures: structured content is allowed. */
 json_t *fz_mcp_tool_run(const struct fz_mcp_tool *tool, struct fz_mcp_call *c,
 			const json_t *arguments, bool structures);
-
-/* An argument of a call; NULL or `otherwise` if it was not given. */
-const char *fz_mcp_text(const struct fz_mcp_call *c, const char *name);
-int fz_mcp_number(const struct fz_mcp_call *c, const char *name, int otherwise);
-bool fz_mcp_flag(const struct fz_mcp_call *c, const char *name);

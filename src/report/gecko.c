@@ -11,11 +11,12 @@
  * markers and code without a file are not Python functions; a thread's running state is written
  * only where it was recorded; and functions keep their whole path.
  */
-#include "report/gecko_writer.h"
+#include "report/gecko.h"
 
 #include "base/text.h"
 #include "format/metric_fit.h"
 #include "profile/tree.h"
+#include "report/gecko_writer.h"
 
 #include <stdio.h>
 

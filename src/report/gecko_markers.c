@@ -7,7 +7,7 @@
  * A state begins with the first sample that has it and ends with the first that does not. A state
  * that was not recorded (whether the thread ran, in wall-clock recordings) has no marker.
  */
-#include "report/gecko.h"
+#include "report/gecko_writer.h"
 
 static const struct {
 	const char *name;
