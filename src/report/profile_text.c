@@ -29,10 +29,7 @@
 
 #include <stdio.h>
 
-enum { VALUE_COLUMNS = 9, IDLE_COLUMNS = 6 };
-
-/* Column of a function's name: after two values of `w` columns, each with its share. */
-#define NAME_COLUMN(w) (2 * (w) + 21)
+enum { IDLE_COLUMNS = 6 };
 
 struct row {
 	struct fz_str name, file;
@@ -43,6 +40,7 @@ struct row {
 };
 
 struct rows {
+	const struct fz_tree *t;
 	struct row *rows;
 	uint32_t n;
 };
@@ -81,7 +79,7 @@ static struct rows function_rows(const struct fz_tree *t, enum fz_text_sort sort
 	fz_auto(fz_free_ptr) int64_t *self = NULL;
 	fz_auto(fz_free_ptr) int64_t *total = NULL;
 	fz_auto(fz_free_ptr) bool *idle = fz_idle_functions(p);
-	struct rows rows = { fz_calloc(p->function_count, sizeof(*rows.rows)), 0 };
+	struct rows rows = { t, fz_calloc(p->function_count, sizeof(*rows.rows)), 0 };
 
 	fz_tree_function_costs(t, &self, &total);
 	for (uint32_t f = 0; f < p->function_count; f++)
@@ -209,59 +207,47 @@ void fz_report_profile_heading(const struct fz_tree *t, const struct fz_style *s
 	print_heading(t, style, out);
 }
 
-static void print_row(const struct row *r, const struct fz_tree *t, int width,
-		      const struct fz_style *style, struct fz_buf *out)
+static void add_cost(struct fz_table *table, const struct fz_tree *t, int64_t cost)
 {
-	const char *unit = t->profile->metrics[t->metric].unit;
-	double sum = t->sum ? (double)t->sum : 1;
-	char self[FZ_NUMBER_SIZE], self_share[FZ_NUMBER_SIZE];
-	char total[FZ_NUMBER_SIZE], total_share[FZ_NUMBER_SIZE];
+	char text[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(out, "%*s %8s  %*s %8s  ", width,
-		      fz_format_value((double)r->self, unit, self),
-		      fz_format_percent((double)r->self / sum, self_share), width,
-		      fz_format_value((double)r->total, unit, total),
-		      fz_format_percent((double)r->total / sum, total_share));
-	fz_table_function(r->name,
-			  &(struct fz_source_place){ r->file, r->line, t->profile, r->function },
-			  fz_table_rest(style, NAME_COLUMN((unsigned)width) + 1 +
-						       (r->idle ? IDLE_COLUMNS : 0)),
-			  style, out);
+	fz_table_cell(table,
+		      fz_format_value((double)cost, t->profile->metrics[t->metric].unit, text));
+	fz_table_cell(table, fz_format_percent((double)cost / (t->sum ? (double)t->sum : 1), text));
+}
+
+static void add_row(struct fz_table *table, size_t i, const void *arg)
+{
+	const struct rows *rows = arg;
+	const struct row *r = &rows->rows[i];
+	struct fz_source_place place = { r->file, r->line, rows->t->profile, r->function };
+
+	add_cost(table, rows->t, r->self);
+	add_cost(table, rows->t, r->total);
+	unsigned room = fz_table_last(table);
+	fz_table_function(r->name, &place, room - (r->idle ? IDLE_COLUMNS : 0), table->style,
+			  table->out);
 	if (r->idle)
-		fz_buf_printf(out, "  %sidle%s", fz_hue_on(style, FZ_HUE_DIM),
-			      fz_hue_off(style, FZ_HUE_DIM));
-	fz_buf_str(out, "\n");
+		fz_buf_printf(table->out, "  %sidle%s", fz_hue_on(table->style, FZ_HUE_DIM),
+			      fz_hue_off(table->style, FZ_HUE_DIM));
 }
 
-/* Width of the widest value: times are short, counts may need more room. */
-static int value_width(const struct rows *rows, uint32_t shown, const struct fz_tree *t)
+static void print_rows(const struct rows *rows, const struct fz_text_options *o, struct fz_buf *out)
 {
-	const char *unit = t->profile->metrics[t->metric].unit;
-	char value[FZ_NUMBER_SIZE];
-	size_t width = VALUE_COLUMNS;
+	static const struct fz_column columns[] = {
+		{ NULL, FZ_RIGHT, .min = 9 },
+		{ "self", FZ_RIGHT, .gap = 1, .min = 8 },
+		{ NULL, FZ_RIGHT, .gap = 2, .min = 9 },
+		{ "total", FZ_RIGHT, .gap = 1, .min = 8 },
+		{ "function", .gap = 2 },
+	};
+	uint32_t shown = FZ_MIN(rows->n, o->limit);
+	struct fz_table table;
 
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct row *r = &rows->rows[i];
-		width = FZ_MAX(width, strlen(fz_format_value((double)r->self, unit, value)));
-		width = FZ_MAX(width, strlen(fz_format_value((double)r->total, unit, value)));
-	}
-	return (int)width;
-}
-
-static void print_rows(const struct rows *rows, const struct fz_tree *t,
-		       const struct fz_text_options *o, struct fz_buf *out)
-{
-	uint32_t limit = o->limit;
-	int width = value_width(rows, FZ_MIN(rows->n, limit), t);
-	char count[FZ_NUMBER_SIZE];
-
-	fz_buf_printf(out, "\n%s%*s  %*s  function%s\n", fz_hue_on(&o->style, FZ_HUE_DIM),
-		      width + 9, "self", width + 9, "total", fz_hue_off(&o->style, FZ_HUE_DIM));
-	for (uint32_t i = 0; i < rows->n && i < limit; i++)
-		print_row(&rows->rows[i], t, width, &o->style, out);
-	if (rows->n > limit)
-		fz_buf_printf(out, "%*s%s\n", NAME_COLUMN(width), "and ",
-			      fz_format_plural(rows->n - limit, "more function", count));
+	fz_buf_char(out, '\n');
+	fz_table_init(&table, columns, FZ_ARRAY_LEN(columns), &o->style, out);
+	fz_table_print(&table, shown, add_row, rows);
+	fz_table_more(&table, rows->n - shown, "more function");
 }
 
 static void add_rejected(const struct fz_quality *q, struct fz_buf *out)
@@ -577,7 +563,7 @@ void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_opt
 
 	fz_report_profile_heading(t, &o->style, &text);
 	if (rows.n)
-		print_rows(&rows, t, o, &text);
+		print_rows(&rows, o, &text);
 	if (!o->no_summary)
 		fz_report_profile_summary(p, &o->style, &text);
 	fz_output_add(out, text.p, text.n);

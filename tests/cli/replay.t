@@ -24,7 +24,7 @@ $ fizeau replay --sort total --limit 2 $DATA/tachyon-diff/base.bin
               self               total  function
   1.00 ms    0.2 %     602 ms  100.0 %  _run_code (lib/python3/runpy.py:87)
       0 s    0.0 %     602 ms  100.0 %  _run_module_as_main (…hon3/runpy.py:201)
-                                   and 9 more functions
+                                        and 9 more functions
 
 State: 99.9 % holding the GIL.
 Sampling: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
@@ -428,7 +428,7 @@ $ fizeau replay base.bin --from 100ms --to 200ms -l 2
               self               total  function
   63.5 ms   62.0 %    63.5 ms   62.0 %  parse (program.py:11)
   18.5 ms   18.0 %    18.5 ms   18.0 %  dropped.<locals>.<genexpr> (…gram.py:21)
-                                   and 9 more functions
+                                        and 9 more functions
 
 State: 100.0 % holding the GIL.
 Sampling: 205 samples every 500 us.
@@ -448,7 +448,7 @@ fizeau: wrote part.fz
               self               total  function
   63.5 ms   62.0 %    63.5 ms   62.0 %  parse (program.py:11)
   18.5 ms   18.0 %    18.5 ms   18.0 %  dropped.<locals>.<genexpr> (…gram.py:21)
-                                   and 9 more functions
+                                        and 9 more functions
 
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --to 50% --format text --verbose | grep -E '^(Scaling|Base)'
 Scaling: window; expected is before times 1.0180, for 326 ms recorded instead of
@@ -543,8 +543,8 @@ $ printf 'm;parse 812345678\nm;load 300123123\nm;save 320222222\n' > many.folded
 fizeau: warning: many.folded: reading the numbers as counts of an unknown unit, because the numbers are large; use --input-unit to specify their unit
 1,432,691,023 units
 
-                  self                   total  function
-  812,345,678   56.7 %    812,345,678   56.7 %  parse
+                self                   total  function
+812,345,678   56.7 %    812,345,678   56.7 %  parse
 
 # Round numbers by hand are nothing sure.
 $ printf 'm;parse 3000\nm;load 3000\nm;save 9000\n' | fizeau replay - | head -n 1

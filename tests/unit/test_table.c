@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of text; see base/table.h. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <locale.h>
+#include <cmocka.h>
+
+#include "base/table.h"
+
+struct item {
+	const char *size, *kind, *name;
+};
+
+static void add_item(struct fz_table *t, size_t i, const void *arg)
+{
+	const struct item *item = &((const struct item *)arg)[i];
+
+	fz_table_cell(t, item->size);
+	fz_table_cell(t, item->kind);
+	fz_table_text(fz_str_of(item->name), fz_table_last(t), t->style, t->out);
+}
+
+static const struct fz_column columns[] = {
+	{ "size", FZ_RIGHT },
+	{ "kind", .gap = 2, .max = 6 },
+	{ "name", .gap = 1 },
+};
+
+static void expect(const struct item *items, size_t n, const struct fz_style *style,
+		   const char *want)
+{
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	struct fz_table t;
+
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, &out);
+	fz_table_print(&t, n, add_item, items);
+	assert_string_equal(out.p, want);
+}
+
+static const struct fz_style plain = { .ascii = true, .columns = 40 };
+static const struct fz_style utf8 = { .columns = 40 };
+
+static void widths_follow_the_content(void **state)
+{
+	static const struct item items[] = { { "1", "a", "x" }, { "1,234,567", "b", "y" } };
+
+	(void)state;
+	expect(items, 1, &plain,
+	       "size  kind name\n"
+	       "   1  a    x\n");
+	expect(items, 2, &plain,
+	       "     size  kind name\n"
+	       "        1  a    x\n"
+	       "1,234,567  b    y\n");
+}
+
+static void no_rows_and_empty_cells(void **state)
+{
+	static const struct item items[] = { { "", "", "" }, { "1", "", "" } };
+
+	(void)state;
+	expect(items, 0, &plain, "size  kind name\n");
+	expect(items + 1, 1, &plain,
+	       "size  kind name\n"
+	       "   1\n");
+}
+
+/* The euro sign is three bytes in one column, the Chinese characters two columns each. */
+static void columns_are_not_bytes(void **state)
+{
+	static const struct item items[] = { { "1 \u20ac", "caf\u00e9", "x" },
+					     { "100 $", "\u6f22\u5b57", "y" } };
+
+	(void)state;
+	expect(items, 2, &utf8,
+	       " size  kind name\n"
+	       "  1 \u20ac  caf\u00e9 x\n"
+	       "100 $  \u6f22\u5b57 y\n");
+	expect(items, 1, &plain,
+	       "size  kind name\n"
+	       " 1 ?  caf? x\n");
+}
+
+static void long_text_is_cut(void **state)
+{
+	static const struct item items[] = {
+		{ "1", "generator", "a_name_of_more_than_thirty_columns_in_all" },
+	};
+
+	(void)state;
+	expect(items, 1, &utf8,
+	       "size  kind   name\n"
+	       "   1  gener\u2026 a_name_of_more_than_thirty\u2026\n");
+	expect(items, 1, &plain,
+	       "size  kind   name\n"
+	       "   1  gen... a_name_of_more_than_thir...\n");
+}
+
+static void hostile_text_is_harmless(void **state)
+{
+	static const struct item items[] = { { "\033[2J", "\n", "a\rb\xff" } };
+
+	(void)state;
+	expect(items, 1, &plain,
+	       "   size  kind name\n"
+	       "\\x1b[2J  \\n   a\\x0db\\xff\n");
+}
+
+/* A name at the front gets what the others leave; the last column reserves its minimum. */
+static void a_column_fits(void **state)
+{
+	static const struct fz_column fitting[] = {
+		{ "name", .min = 6, .fit = true },
+		{ "size", FZ_RIGHT, .gap = 2, .min = 8 },
+		{ "note", .gap = 2, .min = 10 },
+	};
+	static const struct fz_style narrow = { .ascii = true, .columns = 26 };
+	static const char name[] = "a_long_name_of_a_benchmark";
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	struct fz_table t;
+
+	(void)state;
+	struct item item = { name, "1", "same" };
+	fz_table_init(&t, fitting, FZ_ARRAY_LEN(fitting), &plain, &out);
+	fz_table_print(&t, 1, add_item, &item);
+	assert_string_equal(out.p, "name                    size  note\n"
+				   "a_long_name_of_...         1  same\n");
+	fz_buf_reset(&out);
+	fz_table_init(&t, fitting, FZ_ARRAY_LEN(fitting), &narrow, &out);
+	fz_table_print(&t, 1, add_item, &item);
+	assert_string_equal(out.p, "name        size  note\n"
+				   "a_l...         1  same\n");
+}
+
+static void hidden_columns_and_titles(void **state)
+{
+	static const struct item items[] = { { "1", "a", "x" } };
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	struct fz_table t;
+
+	(void)state;
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), &plain, &out);
+	t.hidden = 1u << 1;
+	t.titles[0] = "instructions";
+	t.titles[2] = NULL;
+	fz_table_print(&t, 1, add_item, items);
+	assert_string_equal(out.p, "instructions\n"
+				   "           1 x\n");
+}
+
+static void add_item_with_notes(struct fz_table *t, size_t i, const void *arg)
+{
+	t->hue = FZ_HUE_RED;
+	add_item(t, i, arg);
+	fz_buf_printf(t->out, " %u", fz_table_below(t, 1));
+	fz_buf_printf(t->out, "%u", fz_table_below(t, 2));
+}
+
+/* Colours are around the text alone, and end with it. */
+static void lines_below_a_row(void **state)
+{
+	static const struct fz_style coloured = { .color = true, .ascii = true, .columns = 40 };
+	static const struct item items[] = { { "1", "a", "x" } };
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	struct fz_table t;
+
+	(void)state;
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), &coloured, &out);
+	fz_table_print(&t, 1, add_item_with_notes, items);
+	fz_table_more(&t, 0, "more item");
+	fz_table_more(&t, 1, "more item");
+	assert_string_equal(out.p, "\033[2msize  kind name\033[0m\n"
+				   "   \033[31m1\033[0m  \033[31ma\033[0m    x\n"
+				   "       34\n"
+				   "           29\n"
+				   "           and 1 more item\n");
+}
+
+/* Without measuring, long text moves what follows. */
+static void a_table_while_it_is_made(void **state)
+{
+	static const struct item items[] = { { "1,000", "a", "x" } };
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	struct fz_table t;
+
+	(void)state;
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), &plain, &out);
+	fz_table_titles(&t);
+	fz_table_rows(&t, 1, add_item, items);
+	assert_string_equal(out.p, "size  kind name\n"
+				   "1,000  a x\n");
+}
+
+int main(void)
+{
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(widths_follow_the_content),
+		cmocka_unit_test(no_rows_and_empty_cells),
+		cmocka_unit_test(columns_are_not_bytes),
+		cmocka_unit_test(long_text_is_cut),
+		cmocka_unit_test(hostile_text_is_harmless),
+		cmocka_unit_test(a_column_fits),
+		cmocka_unit_test(hidden_columns_and_titles),
+		cmocka_unit_test(lines_below_a_row),
+		cmocka_unit_test(a_table_while_it_is_made),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
