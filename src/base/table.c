@@ -6,9 +6,7 @@ enum { TEXT_MAX = 4096 };
 
 unsigned fz_table_rest(const struct fz_style *style, unsigned used)
 {
-	enum { LEAST = 16 };
-
-	return style->columns >= used + LEAST ? style->columns - used : LEAST;
+	return FZ_MAX(style->columns, used + FZ_TABLE_REST_MIN) - used;
 }
 
 const char *fz_table_ellipsis(const struct fz_style *style)
@@ -273,7 +271,9 @@ void fz_table_more(struct fz_table *t, size_t n, const char *noun)
 	if (!n)
 		return;
 	fz_table_last(t);
-	fz_buf_printf(t->out, "and %s", fz_format_plural((int64_t)n, noun, count));
+	fz_buf_printf(t->out, "and %s more", fz_format_count((int64_t)n, count));
+	if (noun)
+		fz_buf_printf(t->out, " %s%s", noun, n == 1 ? "" : "s");
 	fz_table_end(t);
 }
 

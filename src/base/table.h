@@ -71,12 +71,13 @@ unsigned fz_table_last(struct fz_table *t);
 unsigned fz_table_below(struct fz_table *t, unsigned column);
 /* Ends a row that was not added by a fz_table_row_fn. */
 void fz_table_end(struct fz_table *t);
-/* Prints "and 3 more functions" in the last column; nothing if n is 0. */
+/* Prints "and 3 more functions" in the last column; nothing if n is 0. The noun may be NULL. */
 void fz_table_more(struct fz_table *t, size_t n, const char *noun);
 /* Columns left for the last cell. */
 unsigned fz_table_room(const struct fz_table *t);
 
 /* Columns left for a name after `used` ones, with a minimum that keeps names readable. */
+enum { FZ_TABLE_REST_MIN = 16 };
 unsigned fz_table_rest(const struct fz_style *style, unsigned used);
 /* Appends text, made printable, in at most `columns`, cutting its end. */
 void fz_table_text(struct fz_str text, unsigned columns, const struct fz_style *style,

@@ -14,14 +14,9 @@
 #include "report/table.h"
 #include "report/text.h"
 
-enum { SHOWN = 10, COLUMN = 9, NAME_AT = 2 };
+#include <stdio.h>
 
-/* The value shown for each process. */
-struct column {
-	bool counted; /* its cost, not its samples */
-	const char *name;
-	int width;
-};
+enum { SHOWN = 10 };
 
 static int compare(const void *pa, const void *pb)
 {
@@ -49,40 +44,23 @@ static struct fz_str without_folder(struct fz_str command)
 	return (struct fz_str){ command.p + cut, command.n - cut };
 }
 
-static int64_t value_of(const struct fz_profile_process *p, const struct column *c)
+struct view {
+	const struct fz_processes *ps;
+	bool counted; /* show the cost of each, not its samples */
+};
+
+static void add_process(struct fz_table *t, size_t i, const void *arg)
 {
-	return c->counted ? p->cost : (int64_t)p->samples;
-}
+	const struct view *v = arg;
+	const struct fz_profile_process *p = &v->ps->list[i];
+	char text[FZ_NUMBER_SIZE];
 
-/* Sort the processes and choose the column, as wide as the first value, the largest. */
-static struct column column_of(const struct fz_profile *p, const struct fz_processes *ps)
-{
-	struct column c = { .counted = fz_report_is_counted(p), .name = "samples" };
-	char number[FZ_NUMBER_SIZE];
-
-	if (c.counted)
-		c.name = p->metrics[p->default_metric].name;
-	qsort(ps->list, ps->n, sizeof(*ps->list), c.counted ? compare_cost : compare);
-	size_t width = strlen(fz_format_count(value_of(&ps->list[0], &c), number));
-	c.width = (int)FZ_MAX(width, strlen(c.name)) + NAME_AT;
-	return c;
-}
-
-static void print_row(const struct fz_profile_process *p, const struct column *c,
-		      const struct fz_style *style, struct fz_buf *out)
-{
-	char number[FZ_NUMBER_SIZE];
-
-	fz_buf_printf(out, "%*llu", COLUMN, (unsigned long long)p->pid);
-	if (p->parent)
-		fz_buf_printf(out, "%*llu", COLUMN, (unsigned long long)p->parent);
-	else
-		fz_buf_printf(out, "%*s", COLUMN, "-");
-	fz_buf_printf(out, "%*s%*s", c->width, fz_format_count(value_of(p, c), number), NAME_AT,
-		      "");
-	fz_table_text(without_folder(p->command),
-		      fz_table_rest(style, 2 * COLUMN + c->width + NAME_AT + 1), style, out);
-	fz_buf_char(out, '\n');
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)p->pid);
+	fz_table_cell(t, text);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)p->parent);
+	fz_table_cell(t, p->parent ? text : "-");
+	fz_table_cell(t, fz_format_count(v->counted ? p->cost : (int64_t)p->samples, text));
+	fz_table_text(without_folder(p->command), fz_table_last(t), t->style, t->out);
 }
 
 /* ---- owners ---- */
@@ -131,28 +109,34 @@ static uint32_t sum_owners(const struct fz_processes *ps,
 	return n;
 }
 
+static void add_owner(struct fz_table *t, size_t i, const void *arg)
+{
+	const struct owner *o = (const struct owner *)arg + i;
+	char text[FZ_NUMBER_SIZE];
+
+	fz_table_cell(t, fz_format_count((int64_t)o->samples, text));
+	fz_table_text(o->name.n ? o->name : FZ_STR("-"), fz_table_last(t), t->style, t->out);
+}
+
 /* Print samples by owner; nothing if all have the same. */
 static void print_owners(const struct fz_processes *ps, const char *what,
 			 struct fz_str (*of)(const struct fz_profile_process *p),
 			 const struct fz_style *style, struct fz_buf *out)
 {
+	static const struct fz_column columns[] = {
+		{ "samples", FZ_RIGHT, .min = 27 },
+		{ NULL, .gap = 2 },
+	};
 	fz_auto(fz_free_ptr) struct owner *list = fz_calloc(ps->n, sizeof(*list));
-	uint32_t n = sum_owners(ps, of, list);
-	char number[FZ_NUMBER_SIZE];
+	uint32_t n = sum_owners(ps, of, list), shown = FZ_MIN(n, (uint32_t)SHOWN);
+	struct fz_table t;
 
 	if (n < 2)
 		return;
-	fz_buf_printf(out, "%s%*s%*s%s%s\n", fz_hue_on(style, FZ_HUE_DIM), 3 * COLUMN, "samples",
-		      NAME_AT, "", what, fz_hue_off(style, FZ_HUE_DIM));
-	for (uint32_t i = 0; i < n && i < SHOWN; i++) {
-		fz_buf_printf(out, "%*s%*s", 3 * COLUMN,
-			      fz_format_count((int64_t)list[i].samples, number), NAME_AT, "");
-		fz_table_text(list[i].name.n ? list[i].name : FZ_STR("-"),
-			      fz_table_rest(style, 3 * COLUMN + NAME_AT + 1), style, out);
-		fz_buf_char(out, '\n');
-	}
-	if (n > SHOWN)
-		fz_buf_printf(out, "%*s%u more\n", 3 * COLUMN + NAME_AT, "and ", n - SHOWN);
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
+	t.titles[1] = what;
+	fz_table_print(&t, shown, add_owner, list);
+	fz_table_more(&t, n - shown, NULL);
 	fz_buf_char(out, '\n');
 }
 
@@ -170,21 +154,25 @@ static bool is_worth_a_table(const struct fz_processes *ps)
 void fz_report_processes_text(const struct fz_profile *p, const struct fz_style *style,
 			      struct fz_buf *out)
 {
+	static const struct fz_column columns[] = {
+		{ "pid", FZ_RIGHT, .min = 9 },
+		{ "parent", FZ_RIGHT, .gap = 2, .min = 7 },
+		{ "samples", FZ_RIGHT, .gap = 2 },
+		{ "process", .gap = 2 },
+	};
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
-
-	uint32_t n = fz_processes_sampled(&ps);
+	const struct view v = { &ps, fz_report_is_counted(p) };
+	uint32_t n = fz_processes_sampled(&ps), shown = FZ_MIN(n, (uint32_t)SHOWN);
+	struct fz_table t;
 
 	if (!is_worth_a_table(&ps))
 		return;
-	struct column c = column_of(p, &ps);
-	fz_buf_printf(out, "%s%*s%*s%*s%*sprocess%s\n", fz_hue_on(style, FZ_HUE_DIM), COLUMN, "pid",
-		      COLUMN, "parent", c.width, c.name, NAME_AT, "",
-		      fz_hue_off(style, FZ_HUE_DIM));
-	for (uint32_t i = 0; i < n && i < SHOWN; i++)
-		print_row(&ps.list[i], &c, style, out);
-	if (n > SHOWN)
-		fz_buf_printf(out, "%*s%u more\n", 2 * COLUMN + c.width + NAME_AT, "and ",
-			      n - SHOWN);
+	qsort(ps.list, ps.n, sizeof(*ps.list), v.counted ? compare_cost : compare);
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
+	if (v.counted)
+		t.titles[2] = p->metrics[p->default_metric].name;
+	fz_table_print(&t, shown, add_process, &v);
+	fz_table_more(&t, n - shown, NULL);
 	fz_buf_char(out, '\n');
 	print_owners(&ps, "user", user_of, style, out);
 	print_owners(&ps, "control group", cgroup_of, style, out);

@@ -225,8 +225,9 @@ static void add_row(struct fz_table *table, size_t i, const void *arg)
 	add_cost(table, rows->t, r->self);
 	add_cost(table, rows->t, r->total);
 	unsigned room = fz_table_last(table);
-	fz_table_function(r->name, &place, room - (r->idle ? IDLE_COLUMNS : 0), table->style,
-			  table->out);
+	if (r->idle)
+		room = FZ_MAX(room, FZ_TABLE_REST_MIN + (unsigned)IDLE_COLUMNS) - IDLE_COLUMNS;
+	fz_table_function(r->name, &place, room, table->style, table->out);
 	if (r->idle)
 		fz_buf_printf(table->out, "  %sidle%s", fz_hue_on(table->style, FZ_HUE_DIM),
 			      fz_hue_off(table->style, FZ_HUE_DIM));
@@ -247,7 +248,7 @@ static void print_rows(const struct rows *rows, const struct fz_text_options *o,
 	fz_buf_char(out, '\n');
 	fz_table_init(&table, columns, FZ_ARRAY_LEN(columns), &o->style, out);
 	fz_table_print(&table, shown, add_row, rows);
-	fz_table_more(&table, rows->n - shown, "more function");
+	fz_table_more(&table, rows->n - shown, "function");
 }
 
 static void add_rejected(const struct fz_quality *q, struct fz_buf *out)

@@ -17,9 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { THREADS_SHOWN = 10, COLUMN = 11, NAME_AT = 2 };
-
-static const char *const headings[FZ_STATE_KINDS] = { "GIL", "waits", "CPU", "GC", "exception" };
+enum { THREADS_SHOWN = 10 };
 
 struct states {
 	const struct fz_profile *p;
@@ -79,23 +77,6 @@ static void print_sentence(const struct states *s, const struct fz_style *style,
 	fz_table_wrap(text.p, 2, style, out);
 }
 
-static void print_row(const struct states *s, const struct fz_states *t, struct fz_str name,
-		      const struct fz_style *style, struct fz_buf *out)
-{
-	char text[FZ_NUMBER_SIZE];
-
-	for (unsigned i = 0; i < s->kind_n; i++) {
-		double share = fz_state_share(t, s->kinds[i]);
-		fz_buf_printf(out, "%*s", COLUMN,
-			      isnan(share) ? "-" : fz_format_percent(share, text));
-	}
-	fz_buf_printf(out, "%*s%*s", COLUMN, fz_format_count((int64_t)t->samples, text), NAME_AT,
-		      "");
-	fz_table_text(name, fz_table_rest(style, COLUMN * (s->kind_n + 1) + NAME_AT + 1), style,
-		      out);
-	fz_buf_str(out, "\n");
-}
-
 static struct fz_str short_name(const struct fz_profile *p, uint32_t i, char *text, size_t size)
 {
 	const struct fz_thread *t = &p->threads[i];
@@ -121,24 +102,56 @@ struct fz_str fz_report_thread_name(const struct fz_profile *p, const struct fz_
 	return fz_str_of(text);
 }
 
+static void add_states(struct fz_table *t, const struct fz_states *states, struct fz_str name)
+{
+	char text[FZ_NUMBER_SIZE];
+
+	for (unsigned i = 0; i < FZ_STATE_KINDS; i++) {
+		double share = fz_state_share(states, &fz_state_kinds[i]);
+		fz_table_cell(t, isnan(share) ? "-" : fz_format_percent(share, text));
+	}
+	fz_table_cell(t, fz_format_count((int64_t)states->samples, text));
+	fz_table_text(name, fz_table_last(t), t->style, t->out);
+}
+
+static void add_thread(struct fz_table *t, size_t i, const void *arg)
+{
+	const struct states *s = arg;
+	uint32_t thread = s->order[i];
+	char name[256];
+
+	add_states(t, &s->list[thread],
+		   fz_report_thread_name(s->p, &s->processes, thread, name, sizeof(name)));
+}
+
+static void add_all(struct fz_table *t, size_t i, const void *arg)
+{
+	(void)i;
+	add_states(t, ((const struct states *)arg)->all, FZ_STR("all"));
+}
+
 static void print_table(const struct states *s, const struct fz_style *style, struct fz_buf *out)
 {
-	char text[256];
+	static const struct fz_column columns[FZ_STATE_KINDS + 2] = {
+		{ "GIL", FZ_RIGHT, .gap = 2, .min = 9 },
+		{ "waits", FZ_RIGHT, .gap = 2, .min = 9 },
+		{ "CPU", FZ_RIGHT, .gap = 2, .min = 9 },
+		{ "GC", FZ_RIGHT, .gap = 2, .min = 9 },
+		{ "exception", FZ_RIGHT, .gap = 2, .min = 9 },
+		{ "samples", FZ_RIGHT, .gap = 2, .min = 9 },
+		{ "thread", .gap = 2 },
+	};
+	uint32_t shown = FZ_MIN(s->n, (uint32_t)THREADS_SHOWN);
+	struct fz_table t;
 
-	fz_buf_str(out, fz_hue_on(style, FZ_HUE_DIM));
-	for (unsigned i = 0; i < s->kind_n; i++)
-		fz_buf_printf(out, "%*s", COLUMN, headings[s->kinds[i] - fz_state_kinds]);
-	fz_buf_printf(out, "%*s%*sthread%s\n", COLUMN, "samples", NAME_AT, "",
-		      fz_hue_off(style, FZ_HUE_DIM));
-	for (uint32_t i = 0; i < s->n && i < THREADS_SHOWN; i++)
-		print_row(
-			s, &s->list[s->order[i]],
-			fz_report_thread_name(s->p, &s->processes, s->order[i], text, sizeof(text)),
-			style, out);
-	if (s->n > THREADS_SHOWN)
-		fz_buf_printf(out, "%*s%s\n", (int)(COLUMN * (s->kind_n + 1)) + NAME_AT, "and ",
-			      fz_format_plural(s->n - THREADS_SHOWN, "more thread", text));
-	print_row(s, s->all, FZ_STR("all"), style, out);
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
+	for (unsigned i = 0; i < FZ_STATE_KINDS; i++)
+		if (!fz_state_count(s->all, &fz_state_kinds[i]))
+			t.hidden |= 1u << i;
+	fz_table_measure(&t, 1, add_all, s);
+	fz_table_print(&t, shown, add_thread, s);
+	fz_table_more(&t, s->n - shown, "thread");
+	fz_table_rows(&t, 1, add_all, s);
 }
 
 void fz_report_states_text(const struct fz_profile *p, const struct fz_style *style,

@@ -30,7 +30,6 @@
 
 enum {
 	ROWS_SHOWN = 12,
-	ENDER_COLUMN = 20,
 	ENDERS_SHOWN = 5,
 	WAITERS_SHOWN = 3,
 	LANES_SHOWN = 16,
@@ -75,12 +74,6 @@ static double share(int64_t ns, int64_t of)
 
 /* ---- text ---- */
 
-/* Column where names begin. */
-static unsigned name_column(const struct waits *w)
-{
-	return w->table.exact ? 39 : 29;
-}
-
 /* Store the kinds with time, most first; returns their number. */
 static unsigned order_kinds(const int64_t ns[FZ_WAIT_KINDS], enum fz_wait ret[FZ_WAIT_KINDS])
 {
@@ -119,14 +112,12 @@ static void print_sentence(const struct waits *w, const struct fz_style *style, 
 	fz_table_wrap(text.p, 2, style, out);
 }
 
-static void print_function(const struct waits *w, uint32_t function, int32_t line,
-			   struct fz_str name, unsigned used, const struct fz_style *style,
-			   struct fz_buf *out)
+static void add_function(const struct waits *w, uint32_t function, int32_t line, struct fz_str name,
+			 unsigned room, struct fz_table *t)
 {
 	struct fz_source_place place = { w->names[function].file, FZ_MAX(line, 0), w->p, function };
 
-	fz_table_function(name, &place, fz_table_rest(style, used), style, out);
-	fz_buf_char(out, '\n');
+	fz_table_function(name, &place, room, t->style, t->out);
 }
 
 /* A name without the brackets of a marker. */
@@ -135,70 +126,71 @@ static struct fz_str bare(struct fz_str name)
 	return name.n > 2 && name.p[0] == '<' ? (struct fz_str){ name.p + 1, name.n - 2 } : name;
 }
 
-/* Print "  2.04 s   68.4 %". */
-static void print_time(int64_t ns, int64_t of, struct fz_buf *out)
+static void add_time(int64_t ns, int64_t of, struct fz_table *t)
 {
-	char time[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
+	char text[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(out, "%9s %8s", fz_format_ns((double)ns, time),
-		      fz_format_percent(share(ns, of), percent));
+	fz_table_cell(t, fz_format_ns((double)ns, text));
+	fz_table_cell(t, fz_format_percent(share(ns, of), text));
 }
 
-/* Print a place after the columns: "lock: fetch (app.py:12)". */
-static void print_place(const struct waits *w, const struct fz_wait_place *at, const char *what,
-			unsigned used, const struct fz_style *style, struct fz_buf *out)
+/* Append a place: "lock: fetch (app.py:12)". */
+static void add_place(const struct waits *w, const struct fz_wait_place *at, const char *what,
+		      unsigned room, struct fz_table *t)
 {
-	fz_buf_str(out, what);
-	if (at->function == FZ_NONE) {
-		fz_buf_char(out, '\n');
+	fz_buf_str(t->out, what);
+	if (at->function == FZ_NONE)
 		return;
-	}
-	fz_buf_str(out, ": ");
-	print_function(w, at->function, at->line, w->names[at->function].name,
-		       used + (unsigned)strlen(what) + 2, style, out);
+	fz_buf_str(t->out, ": ");
+	add_function(w, at->function, at->line, w->names[at->function].name,
+		     room - FZ_MIN((unsigned)strlen(what) + 2, room), t);
 }
 
-static void print_heading(const struct waits *w, const struct fz_style *style, struct fz_buf *out)
-{
-	fz_buf_printf(out, "%s%9s %8s %8s ", fz_hue_on(style, FZ_HUE_DIM), "time", "share",
-		      w->table.exact ? "times" : "samples");
-	if (w->table.exact)
-		fz_buf_printf(out, "%9s ", "longest");
-	fz_buf_printf(out, " reason, where%s\n", fz_hue_off(style, FZ_HUE_DIM));
-}
+struct listed {
+	const struct waits *w;
+	const struct fz_wait_rows *rows;
+	int64_t of;
+};
 
-static void print_row(const struct waits *w, const struct fz_wait_row *row, int64_t of,
-		      const struct fz_style *style, struct fz_buf *out)
+static void add_row(struct fz_table *t, size_t i, const void *arg)
 {
+	const struct listed *l = arg;
+	const struct fz_wait_row *row = &l->rows->rows[i];
 	bool runs = row->at.kind == FZ_WAIT_KINDS;
 	char text[FZ_NUMBER_SIZE];
-	unsigned column = name_column(w);
 
-	print_time(row->ns, of, out);
-	fz_buf_printf(out, " %8s ", runs ? "" : fz_format_count((int64_t)row->n, text));
-	if (w->table.exact)
-		fz_buf_printf(out, "%9s ", runs ? "" : fz_format_ns((double)row->longest, text));
-	fz_buf_char(out, ' ');
-	print_place(w, &row->at, runs ? "runs" : fz_wait_kinds[row->at.kind].key, column, style,
-		    out);
-	if (row->at.by == FZ_NONE)
-		return;
-	fz_buf_printf(out, "%*s", (int)column, "");
-	print_function(w, row->at.by, w->p->functions[row->at.by].first_line,
-		       bare(w->names[row->at.by].name), column, style, out);
+	add_time(row->ns, l->of, t);
+	fz_table_cell(t, runs ? "" : fz_format_count((int64_t)row->n, text));
+	fz_table_cell(t, runs ? "" : fz_format_ns((double)row->longest, text));
+	add_place(l->w, &row->at, runs ? "runs" : fz_wait_kinds[row->at.kind].key, fz_table_last(t),
+		  t);
+	if (row->at.by != FZ_NONE)
+		add_function(l->w, row->at.by, l->w->p->functions[row->at.by].first_line,
+			     bare(l->w->names[row->at.by].name), fz_table_below(t, t->n - 1), t);
 }
 
 static void print_rows(const struct waits *w, const struct fz_wait_rows *rows, int64_t of,
 		       const struct fz_style *style, struct fz_buf *out)
 {
-	char n[FZ_NUMBER_SIZE];
+	enum { TIMES = 2, LONGEST };
+	static const struct fz_column columns[] = {
+		{ "time", FZ_RIGHT, .min = 9 },
+		{ "share", FZ_RIGHT, .gap = 1, .min = 8 },
+		{ "times", FZ_RIGHT, .gap = 1, .min = 8 },
+		{ "longest", FZ_RIGHT, .gap = 1, .min = 9 },
+		{ "reason, where", .gap = 2 },
+	};
+	const struct listed l = { w, rows, of };
+	uint32_t shown = FZ_MIN(rows->n, (uint32_t)ROWS_SHOWN);
+	struct fz_table t;
 
-	print_heading(w, style, out);
-	for (uint32_t i = 0; i < rows->n && i < ROWS_SHOWN; i++)
-		print_row(w, &rows->rows[i], of, style, out);
-	if (rows->n > ROWS_SHOWN)
-		fz_buf_printf(out, "%*sand %s\n", (int)name_column(w), "",
-			      fz_format_plural(rows->n - ROWS_SHOWN, "more row", n));
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
+	if (!w->table.exact) {
+		t.titles[TIMES] = "samples";
+		t.hidden = 1u << LONGEST;
+	}
+	fz_table_print(&t, shown, add_row, &l);
+	fz_table_more(&t, rows->n - shown, "row");
 }
 
 /* Append the kinds of an edge, most time first: "lock, GIL". */
@@ -223,39 +215,50 @@ static int64_t sum_of_ender(const struct waits *w, uint32_t i, uint32_t *ret_end
 	return ns;
 }
 
-static void print_waiter(const struct waits *w, const struct fz_wait_edge *e,
-			 const struct fz_style *style, struct fz_buf *out)
+static void print_waiter(const struct waits *w, const struct fz_wait_edge *e, struct fz_table *t)
 {
 	fz_auto(fz_buf_release) struct fz_buf kinds = { 0 };
 	struct fz_wait_place at = { .function = e->function };
 
 	name_kinds(e, &kinds);
 	at.line = e->function == FZ_NONE ? 0 : w->p->functions[e->function].first_line;
-	print_time(e->ns, w->table.all_ns, out);
-	fz_buf_str(out, "    ");
-	print_place(w, &at, kinds.p, ENDER_COLUMN + 2, style, out);
+	add_time(e->ns, w->table.all_ns, t);
+	unsigned room = fz_table_last(t);
+	fz_buf_str(t->out, "  ");
+	add_place(w, &at, kinds.p, room - 2, t);
+	fz_table_end(t);
 }
 
 static void print_enders(const struct waits *w, const struct fz_style *style, struct fz_buf *out)
 {
-	uint32_t end = 0, told = 0;
+	static const struct fz_column columns[] = { { .align = FZ_RIGHT, .min = 9 },
+						    { .align = FZ_RIGHT, .gap = 1, .min = 8 },
+						    { .gap = 2 } };
+	uint32_t end = 0;
 	char n[FZ_NUMBER_SIZE];
+	struct fz_table t;
 
 	fz_buf_str(out, "Made others wait:\n");
-	for (uint32_t i = 0; i < w->graph.n && told < ENDERS_SHOWN; i = end, told++) {
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
+	for (uint32_t i = 0, told = 0; i < w->graph.n && told < ENDERS_SHOWN; i = end, told++) {
 		const struct fz_wait_edge *e = &w->graph.edges[i];
-		print_time(sum_of_ender(w, i, &end), w->table.all_ns, out);
-		fz_buf_str(out, "  ");
-		print_function(w, e->by, w->p->functions[e->by].first_line, e->name, ENDER_COLUMN,
-			       style, out);
+		add_time(sum_of_ender(w, i, &end), w->table.all_ns, &t);
+		add_function(w, e->by, w->p->functions[e->by].first_line, e->name,
+			     fz_table_last(&t), &t);
+		fz_table_end(&t);
 		for (uint32_t k = i; k < end && k < i + WAITERS_SHOWN; k++)
-			print_waiter(w, &w->graph.edges[k], style, out);
-		if (end > i + WAITERS_SHOWN)
-			fz_buf_printf(out, "%*sand %s more\n", ENDER_COLUMN + 2, "",
-				      fz_format_count(end - i - WAITERS_SHOWN, n));
+			print_waiter(w, &w->graph.edges[k], &t);
+		if (end <= i + WAITERS_SHOWN)
+			continue;
+		fz_table_last(&t);
+		fz_buf_printf(out, "  and %s more", fz_format_count(end - i - WAITERS_SHOWN, n));
+		fz_table_end(&t);
 	}
-	if (end < w->graph.n)
-		fz_buf_printf(out, "%*sand others\n", ENDER_COLUMN, "");
+	if (end < w->graph.n) {
+		fz_table_last(&t);
+		fz_buf_str(out, "and others");
+		fz_table_end(&t);
+	}
 }
 
 static void print_chain(const struct waits *w, const struct fz_style *style, struct fz_buf *out)

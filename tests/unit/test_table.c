@@ -168,8 +168,8 @@ static void lines_below_a_row(void **state)
 	(void)state;
 	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), &coloured, &out);
 	fz_table_print(&t, 1, add_item_with_notes, items);
-	fz_table_more(&t, 0, "more item");
-	fz_table_more(&t, 1, "more item");
+	fz_table_more(&t, 0, "item");
+	fz_table_more(&t, 1, "item");
 	assert_string_equal(out.p, "\033[2msize  kind name\033[0m\n"
 				   "   \033[31m1\033[0m  \033[31ma\033[0m    x\n"
 				   "       34\n"
