@@ -186,6 +186,17 @@ static void add_blanks(struct fz_table *t)
 		fz_buf_char(t->out, ' ');
 }
 
+/* End the colour of the text before the blanks, start another one after them. */
+static void set_hue(struct fz_table *t, enum fz_hue hue)
+{
+	if (hue == t->shown_hue)
+		return;
+	fz_buf_str(t->out, fz_hue_off(t->style, t->shown_hue));
+	add_blanks(t);
+	fz_buf_str(t->out, fz_hue_on(t->style, hue));
+	t->shown_hue = hue;
+}
+
 /* Widen a column for text of that many columns. */
 static void widen(struct fz_table *t, unsigned column, unsigned used)
 {
@@ -210,12 +221,13 @@ void fz_table_str(struct fz_table *t, struct fz_str text)
 	}
 	unsigned most = c->fit ? t->width[at] : c->max ? c->max : used;
 	unsigned free = t->width[at] - FZ_MIN(t->width[at], used);
-	t->blanks += c->gap + (c->align == FZ_RIGHT ? free : 0);
+	t->blanks += c->gap;
+	if (shown.n)
+		set_hue(t, t->hue);
+	t->blanks += c->align == FZ_RIGHT ? free : 0;
 	if (shown.n) {
 		add_blanks(t);
-		fz_buf_str(t->out, fz_hue_on(t->style, t->hue));
 		add_front(shown, most, t->style, t->out);
-		fz_buf_str(t->out, fz_hue_off(t->style, t->hue));
 	}
 	t->blanks += c->align == FZ_RIGHT ? 0 : free;
 }
@@ -223,6 +235,27 @@ void fz_table_str(struct fz_table *t, struct fz_str text)
 void fz_table_cell(struct fz_table *t, const char *text)
 {
 	fz_table_str(t, fz_str_of(text));
+}
+
+void fz_table_count(struct fz_table *t, int64_t n)
+{
+	char text[FZ_NUMBER_SIZE];
+
+	fz_table_cell(t, fz_format_count(n, text));
+}
+
+void fz_table_value(struct fz_table *t, double v, const char *unit)
+{
+	char text[FZ_NUMBER_SIZE];
+
+	fz_table_cell(t, fz_format_value(v, unit, text));
+}
+
+void fz_table_percent(struct fz_table *t, double fraction)
+{
+	char text[FZ_NUMBER_SIZE];
+
+	fz_table_cell(t, fz_format_percent(fraction, text));
 }
 
 unsigned fz_table_room(const struct fz_table *t)
@@ -235,16 +268,18 @@ unsigned fz_table_last(struct fz_table *t)
 	while (t->at + 1 < t->n)
 		fz_table_cell(t, "");
 	t->blanks += t->columns[t->at++].gap;
+	set_hue(t, FZ_HUE_NONE);
 	add_blanks(t);
 	return fz_table_room(t);
 }
 
 static void end_line(struct fz_table *t)
 {
+	t->blanks = 0;
+	set_hue(t, FZ_HUE_NONE);
 	while (t->out->n && t->out->p[t->out->n - 1] == ' ')
 		t->out->n--;
 	fz_buf_char(t->out, '\n');
-	t->blanks = 0;
 }
 
 unsigned fz_table_below(struct fz_table *t, unsigned column)
@@ -314,9 +349,9 @@ void fz_table_measure(struct fz_table *t, size_t n, fz_table_row_fn *row, const 
 void fz_table_titles(struct fz_table *t)
 {
 	fz_buf_str(t->out, fz_hue_on(t->style, t->title_hue));
+	t->hue = t->shown_hue = t->title_hue;
 	for (unsigned i = 0; i < t->n; i++)
 		fz_table_cell(t, t->titles[i] ? t->titles[i] : "");
-	fz_buf_str(t->out, fz_hue_off(t->style, t->title_hue));
 	fz_table_end(t);
 }
 

@@ -42,6 +42,7 @@ struct fz_table {
 	const char *titles[FZ_TABLE_COLUMNS_MAX]; /* changed by the caller if they vary */
 	enum fz_hue title_hue;                    /* FZ_HUE_DIM */
 	enum fz_hue hue;                          /* of the cells that follow; reset after a row */
+	enum fz_hue shown_hue;                    /* of the text before */
 	unsigned width[FZ_TABLE_COLUMNS_MAX];
 	unsigned hidden; /* a bit per column, set by the caller */
 	unsigned at;     /* column of the next cell */
@@ -61,9 +62,12 @@ void fz_table_measure(struct fz_table *t, size_t n, fz_table_row_fn *row, const 
 void fz_table_titles(struct fz_table *t);
 void fz_table_rows(struct fz_table *t, size_t n, fz_table_row_fn *row, const void *arg);
 
-/* Adds the next cell. */
+/* Adds the next cell: text, or a number as base/text.h formats it. */
 void fz_table_cell(struct fz_table *t, const char *text);
 void fz_table_str(struct fz_table *t, struct fz_str text);
+void fz_table_count(struct fz_table *t, int64_t n);
+void fz_table_value(struct fz_table *t, double v, const char *unit);
+void fz_table_percent(struct fz_table *t, double fraction);
 /* Moves to the last column, over cells that were not added. The caller appends its text to `out`:
  * at most the returned number of columns. */
 unsigned fz_table_last(struct fz_table *t);

@@ -10,7 +10,7 @@
 
 #include "report/table.h"
 
-enum { LINK_COLUMNS = 25, SHIFT_COLUMNS = 2, WAS_COLUMNS = 31 };
+enum { SHIFT_COLUMNS = 2 };
 
 static const char *const how_titles[] = {
 	[FZ_LINK_BODY] = "body",
@@ -27,33 +27,38 @@ static void heading(const char *text, const struct fz_style *style, struct fz_bu
 		      fz_hue_off(style, FZ_HUE_BOLD));
 }
 
-static void print_link(const struct fz_diff *d, const struct fz_diff_function *f,
-		       const struct fz_style *style, struct fz_buf *out)
+static void add_link(struct fz_table *t, size_t i, const void *arg)
 {
+	const struct fz_diff *d = arg;
+	const struct fz_diff_function *f = &d->functions[d->links[i]];
+	struct fz_source_place place = fz_source_place_of(d, f);
 	char score[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(out, "  %5s  %-13s  ", fz_format_decimal(f->link.score, 2, score),
-		      how_titles[f->link.how]);
-	struct fz_source_place place = fz_source_place_of(d, f);
-	fz_table_function(f->name, &place, fz_table_rest(style, LINK_COLUMNS), style, out);
-	fz_buf_printf(out, "\n%26swas ", "");
+	fz_table_cell(t, fz_format_decimal(f->link.score, 2, score));
+	fz_table_cell(t, how_titles[f->link.how]);
+	fz_table_function(f->name, &place, fz_table_last(t), t->style, t->out);
+	unsigned room = fz_table_below(t, t->n - 1);
+	fz_buf_str(t->out, "  was ");
 	fz_table_function(f->link.name, &(struct fz_source_place){ f->link.file },
-			  fz_table_rest(style, WAS_COLUMNS), style, out);
-	fz_buf_char(out, '\n');
+			  room - (unsigned)strlen("  was "), t->style, t->out);
 }
 
 static void print_links(const struct fz_diff *d, const struct fz_style *style, struct fz_buf *out)
 {
+	static const struct fz_column columns[] = {
+		{ "score", FZ_RIGHT, .gap = 2 },
+		{ "how", .gap = 2, .min = 13 },
+		{ "function", .gap = 2 },
+	};
 	char count[FZ_NUMBER_SIZE];
+	struct fz_table t;
 
 	if (d->link_count == 0)
 		return;
 	heading("Renamed or moved", style, out);
-	fz_buf_printf(out, ": %s\n%s  score  how            function%s\n",
-		      fz_format_plural(d->link_count, "function", count),
-		      fz_hue_on(style, FZ_HUE_DIM), fz_hue_off(style, FZ_HUE_DIM));
-	for (uint32_t i = 0; i < d->link_count; i++)
-		print_link(d, &d->functions[d->links[i]], style, out);
+	fz_buf_printf(out, ": %s\n", fz_format_plural(d->link_count, "function", count));
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
+	fz_table_print(&t, d->link_count, add_link, d);
 	fz_table_wrap("To correct this: --map OLD= rejects a match, --map OLD=NEW sets one; "
 		      "--no-rename-detection and --match names infer less.",
 		      2, style, out);

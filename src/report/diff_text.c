@@ -26,10 +26,8 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { UNKNOWN_ROWS = 5, LIST_ROWS = 8, VALUE_COLUMNS = 9, LABEL_COLUMNS = 40 };
+enum { UNKNOWN_ROWS = 5, LIST_ROWS = 8, LABEL_COLUMNS = 40 };
 
-/* Column of a function's name in a list, with values of `w` columns. */
-#define LIST_NAME_COLUMN(w) (2 * (w) + 3)
 static const char origin_words[] = "extracted from ";
 
 struct view {
@@ -70,70 +68,37 @@ static enum fz_hue row_hue(const struct fz_finding *r)
 	return r->change > 0 ? FZ_HUE_RED : FZ_HUE_BLUE;
 }
 
-/* Print the interval, aligned to the right; its sign may take more bytes than columns. */
-static void print_interval(const struct view *v, const struct fz_finding *r, int columns)
-{
-	char text[FZ_INTERVAL_SIZE];
-	struct fz_str s = fz_str_of(fz_finding_interval(r, v->d->unit, v->style, text));
+/* Rows of a table, and what is needed to print them. */
+struct rows {
+	const struct view *v;
+	const struct fz_findings *f;
+	bool total;
+};
 
-	fz_buf_printf(v->out, "%*s%s", FZ_MAX(0, columns - (int)fz_str_columns(s)), "", text);
+/* Add "before", "expected" and "after". */
+static void add_values(struct fz_table *t, const char *unit, double before, double expected,
+		       double after)
+{
+	fz_table_value(t, before, unit);
+	fz_table_value(t, expected, unit);
+	fz_table_value(t, after, unit);
 }
 
-/* Column of a function's name in a table, with values of `width` columns. */
-static unsigned name_column(const struct view *v, int width)
+static void add_row(struct fz_table *t, size_t i, const void *arg)
 {
-	return (unsigned)(4 * width + 18 + (fz_findings_scaled(v->d) ? width + 1 : 0));
-}
-
-/* Print "before", "expected" if it differs, and "after". */
-static void print_values(const struct view *v, double before, double expected, double after,
-			 int width)
-{
-	const char *unit = v->d->unit;
-	char text[FZ_NUMBER_SIZE];
-
-	fz_buf_printf(v->out, "%*s ", width, fz_format_value(before, unit, text));
-	if (fz_findings_scaled(v->d))
-		fz_buf_printf(v->out, "%*s ", width, fz_format_value(expected, unit, text));
-	fz_buf_printf(v->out, "%*s  ", width, fz_format_value(after, unit, text));
-}
-
-static void print_row(const struct view *v, const struct fz_finding *r, int width)
-{
-	char change[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
-	enum fz_hue hue = row_hue(r);
-
-	print_values(v, r->before, r->expected, r->after, width);
-	fz_buf_printf(v->out, "%s%*s ", fz_hue_on(v->style, hue), width + 1,
-		      fz_format_change(r->change, v->d->unit, change));
-	print_interval(v, r, width);
-	fz_buf_printf(v->out, " %9s%s %c ", fz_finding_percent(r, percent),
-		      fz_hue_off(v->style, hue),
-		      r->judged->verdict == FZ_VERDICT_UNKNOWN ? '?' : ' ');
+	const struct view *v = ((const struct rows *)arg)->v;
+	const struct fz_finding *r = &((const struct rows *)arg)->f->rows[i];
 	struct fz_source_place place = fz_source_place_of(v->d, r->f);
-	fz_table_function(r->f->name, &place, fz_table_rest(v->style, name_column(v, width)),
-			  v->style, v->out);
-	fz_buf_char(v->out, '\n');
-}
+	char text[FZ_NUMBER_SIZE], interval[FZ_INTERVAL_SIZE];
 
-/* The larger of `width` and the value's width: times are short, counts may need more room. */
-static int widest(const struct view *v, double value, int width)
-{
-	char text[FZ_NUMBER_SIZE];
-
-	return FZ_MAX(width, (int)strlen(fz_format_value(value, v->d->unit, text)));
-}
-
-static int value_width(const struct view *v, const struct fz_findings *f, uint32_t shown)
-{
-	int width = VALUE_COLUMNS;
-
-	for (uint32_t i = 0; i < shown; i++) {
-		width = widest(v, f->rows[i].before, width);
-		width = widest(v, f->rows[i].expected, width);
-		width = widest(v, f->rows[i].after, width);
-	}
-	return width;
+	add_values(t, v->d->unit, r->before, r->expected, r->after);
+	t->hue = row_hue(r);
+	fz_table_cell(t, fz_format_change(r->change, v->d->unit, text));
+	fz_table_cell(t, fz_finding_interval(r, v->d->unit, v->style, interval));
+	fz_table_cell(t, fz_finding_percent(r, text));
+	t->hue = FZ_HUE_NONE;
+	fz_table_cell(t, r->judged->verdict == FZ_VERDICT_UNKNOWN ? "?" : "");
+	fz_table_function(r->f->name, &place, fz_table_last(t), v->style, t->out);
 }
 
 /* Is it a change, rather than rounding in the last digits of a scaled value? */
@@ -155,45 +120,26 @@ static uint32_t rows_shown(const struct view *v, const struct fz_findings *f)
 	return shown;
 }
 
-/* Print unsure functions of start-up and imports in one row; overlapping totals have no sum. */
-static void print_startup(const struct view *v, const struct fz_findings *f, bool total, int width)
+/* Add unsure functions of start-up and imports as one row; overlapping totals have no sum. */
+static void add_startup(struct fz_table *t, size_t i, const void *arg)
 {
-	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
+	const struct rows *rows = arg;
+	const struct fz_findings *f = rows->f;
+	char text[FZ_NUMBER_SIZE];
 
-	if (!f->startup)
-		return;
-	if (total) {
-		fz_buf_printf(v->out, "%*s", (int)name_column(v, width), "");
-	} else {
-		print_values(v, f->startup_before, f->startup_expected, f->startup_after, width);
-		fz_buf_printf(v->out, "%*s %*s %9s ? ", width + 1,
-			      fz_format_change(f->startup_after - f->startup_expected, v->d->unit,
-					       change),
-			      width, "", "");
+	(void)i;
+	if (!rows->total) {
+		const char *unit = rows->v->d->unit;
+		add_values(t, unit, f->startup_before, f->startup_expected, f->startup_after);
+		fz_table_cell(t,
+			      fz_format_change(f->startup_after - f->startup_expected, unit, text));
+		fz_table_cell(t, "");
+		fz_table_cell(t, "");
+		fz_table_cell(t, "?");
 	}
-	fz_buf_printf(v->out, "%s of start-up and imports\n",
-		      fz_format_plural(f->startup, "function", count));
-}
-
-/* Print "3 moved imports, +12.0 ms net". */
-static void print_imports(const struct view *v, const struct fz_findings *f, int width)
-{
-	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
-
-	if (f->imports)
-		fz_buf_printf(v->out, "%*s%s, %s net\n", (int)name_column(v, width), "",
-			      fz_format_plural(f->imports, "moved import", count),
-			      fz_format_change(f->imports_net, v->d->unit, change));
-}
-
-static void print_table_head(const struct view *v, int width)
-{
-	fz_buf_printf(v->out, "%s%*s ", fz_hue_on(v->style, FZ_HUE_DIM), width, "before");
-	if (fz_findings_scaled(v->d))
-		fz_buf_printf(v->out, "%*s ", width, "expected");
-	fz_buf_printf(v->out, "%*s  %*s %*s %9s   function%s\n", width, "after", width + 1,
-		      fz_findings_change_title(v->d), width, "interval", "%",
-		      fz_hue_off(v->style, FZ_HUE_DIM));
+	fz_table_last(t);
+	fz_buf_printf(t->out, "%s of start-up and imports",
+		      fz_format_plural(f->startup, "function", text));
 }
 
 static void print_title(const struct view *v, const char *title, const struct fz_findings *f,
@@ -216,20 +162,39 @@ static void print_title(const struct view *v, const char *title, const struct fz
 static void print_rows(const struct view *v, const struct fz_findings *f, uint32_t shown,
 		       bool total)
 {
-	uint32_t changed = f->count[FZ_VERDICT_CHANGED];
-	int width = value_width(v, f, shown);
-	char count[FZ_NUMBER_SIZE];
+	enum { EXPECTED = 1, CHANGE = 3 };
+	static const struct fz_column columns[] = {
+		{ "before", FZ_RIGHT, .min = 9 },
+		{ "expected", FZ_RIGHT, .gap = 1, .min = 9 },
+		{ "after", FZ_RIGHT, .gap = 1, .min = 9 },
+		{ NULL, FZ_RIGHT, .gap = 2, .min = 10 },
+		{ "interval", FZ_RIGHT, .gap = 1, .min = 9 },
+		{ "%", FZ_RIGHT, .gap = 1, .min = 9 },
+		{ NULL, .gap = 1, .min = 1 },
+		{ "function", .gap = 1 },
+	};
+	const struct rows rows = { v, f, total };
+	bool startup = f->startup && !v->brief && (!total || shown);
+	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
+	struct fz_table t;
 
-	if (shown || (f->startup && !total))
-		print_table_head(v, width);
-	for (uint32_t i = 0; i < shown; i++)
-		print_row(v, &f->rows[i], width);
-	if (changed > shown)
-		fz_buf_printf(v->out, "%*sand %s\n", (int)name_column(v, width), "",
-			      fz_format_plural(changed - shown, "more function", count));
-	print_imports(v, f, width);
-	if (!v->brief && (!total || shown))
-		print_startup(v, f, total, width);
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), v->style, v->out);
+	t.titles[CHANGE] = fz_findings_change_title(v->d);
+	t.hidden = fz_findings_scaled(v->d) ? 0 : 1u << EXPECTED;
+	fz_table_measure(&t, startup, add_startup, &rows);
+	fz_table_measure(&t, shown, add_row, &rows);
+	if (shown || startup)
+		fz_table_titles(&t);
+	fz_table_rows(&t, shown, add_row, &rows);
+	fz_table_more(&t, FZ_MAX(f->count[FZ_VERDICT_CHANGED], shown) - shown, "function");
+	if (f->imports) {
+		fz_table_last(&t);
+		fz_buf_printf(v->out, "%s, %s net",
+			      fz_format_plural(f->imports, "moved import", count),
+			      fz_format_change(f->imports_net, v->d->unit, change));
+		fz_table_end(&t);
+	}
+	fz_table_rows(&t, startup, add_startup, &rows);
 }
 
 static void print_table(const struct view *v, const char *title, bool total)
@@ -329,9 +294,11 @@ static void print_headline(const struct view *v)
 /* ---- new and removed code ---- */
 
 struct listed {
-	const struct fz_diff_function *f;
+	const struct fz_diff_function *f; /* NULL: several, not named */
 	double self, total;
 	bool startup; /* of start-up, with uncertain cost */
+	uint32_t n;
+	const char *noun;
 };
 
 static int compare_listed(const void *pa, const void *pb)
@@ -358,16 +325,19 @@ static struct listed *list_functions(const struct view *v, enum fz_state state,
 {
 	const struct fz_diff *d = v->d;
 	fz_auto(fz_free_ptr) bool *startup = fz_startup_functions(d);
-	struct listed *list = fz_calloc(d->function_count, sizeof(*list));
+	struct listed *list = fz_calloc(d->function_count + 1ul, sizeof(*list));
 	enum fz_side side = state == FZ_NEW ? FZ_HEAD : FZ_BASE;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		const struct fz_diff_function *f = &d->functions[i];
 		if (f->state == state && f->presence == presence)
-			list[n++] = (struct listed){ f, (double)f->cost.self[side],
-						     (double)f->cost.total[side],
-						     startup[i] && !has_changed(v->judgement, i) };
+			list[n++] = (struct listed){
+				.f = f,
+				.self = (double)f->cost.self[side],
+				.total = (double)f->cost.total[side],
+				.startup = startup[i] && !has_changed(v->judgement, i),
+			};
 	}
 	if (n)
 		qsort(list, n, sizeof(*list), compare_listed);
@@ -389,73 +359,82 @@ static uint32_t count_shown(const struct fz_diff *d, enum fz_state state, const 
 	return shown;
 }
 
-static void print_listed(const struct view *v, const struct listed *l, int width)
-{
-	char self[FZ_NUMBER_SIZE], total[FZ_NUMBER_SIZE];
+struct list {
+	const struct view *v;
+	struct listed *rows;
+};
 
-	fz_buf_printf(v->out, "%*s %*s  ", width, fz_format_value(l->self, v->d->unit, self), width,
-		      fz_format_value(l->total, v->d->unit, total));
+static void add_listed(struct fz_table *t, size_t i, const void *arg)
+{
+	const struct view *v = ((const struct list *)arg)->v;
+	const struct listed *l = &((const struct list *)arg)->rows[i];
+	char count[FZ_NUMBER_SIZE];
+
+	fz_table_value(t, l->self, v->d->unit);
+	if (!l->f) {
+		fz_table_last(t);
+		fz_buf_printf(t->out, "in %s%s", fz_format_plural(l->n, l->noun, count),
+			      l->startup ? " of start-up and imports (--format json lists all)"
+					 : "");
+		return;
+	}
 	struct fz_source_place place = fz_source_place_of(v->d, l->f);
-	fz_table_function(l->f->name, &place,
-			  fz_table_rest(v->style, LIST_NAME_COLUMN((unsigned)width)), v->style,
-			  v->out);
-	fz_buf_char(v->out, '\n');
+	fz_table_value(t, l->total, v->d->unit);
+	fz_table_function(l->f->name, &place, fz_table_last(t), v->style, t->out);
 	const struct fz_diff_function *from = fz_diff_origin(v->d, l->f);
 	if (!from)
 		return;
-	fz_buf_printf(v->out, "%*s  %s%s", 2 * width + 1, "", fz_hue_on(v->style, FZ_HUE_DIM),
-		      origin_words);
-	fz_table_text(
-		from->name,
-		fz_table_rest(v->style, LIST_NAME_COLUMN((unsigned)width) + strlen(origin_words)),
-		v->style, v->out);
-	fz_buf_printf(v->out, "%s\n", fz_hue_off(v->style, FZ_HUE_DIM));
+	unsigned room = fz_table_below(t, t->n - 1), used = strlen(origin_words);
+	fz_buf_printf(t->out, "%s%s", fz_hue_on(v->style, FZ_HUE_DIM), origin_words);
+	fz_table_text(from->name, FZ_MAX(room, used + FZ_TABLE_REST_MIN) - used, v->style, t->out);
+	fz_buf_str(t->out, fz_hue_off(v->style, FZ_HUE_DIM));
 }
 
-/* Print a line for the functions that are not listed. */
-static void print_rest(const struct view *v, const struct listed *list, uint32_t n, int width,
-		       const char *what)
+/* Replace some rows by one with their sum, at `at`; returns the end of the rows. */
+static uint32_t sum_rows(struct listed *rows, uint32_t at, uint32_t from, uint32_t to,
+			 const char *noun)
 {
-	char count[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
-	double self = 0;
+	struct listed sum = { .n = to - from, .noun = noun, .startup = rows[from].startup };
 
-	if (!n)
-		return;
-	for (uint32_t i = 0; i < n; i++)
-		self += list[i].self;
-	fz_buf_printf(v->out, "%*s %*s  in %s%s\n", width, fz_format_value(self, v->d->unit, value),
-		      width, "", fz_format_plural(n, what, count),
-		      list[0].startup ? " of start-up and imports (--format json lists all)" : "");
+	if (from == to)
+		return at;
+	for (uint32_t i = from; i < to; i++)
+		sum.self += rows[i].self;
+	rows[at] = sum;
+	return at + 1;
 }
 
 static void print_list(const struct view *v, const char *title, enum fz_state state,
 		       enum fz_presence presence)
 {
+	static const struct fz_column columns[] = {
+		{ "self", FZ_RIGHT, .min = 9 },
+		{ "total", FZ_RIGHT, .gap = 1, .min = 9 },
+		{ "function", .gap = 2 },
+	};
 	uint32_t n, startup;
-	fz_auto(fz_free_ptr) struct listed *list = list_functions(v, state, presence, &n);
-	uint32_t shown = count_shown(v->d, state, list, n);
+	fz_auto(fz_free_ptr) struct listed *rows = list_functions(v, state, presence, &n);
+	uint32_t shown = count_shown(v->d, state, rows, n);
 	double sum = 0;
 	char count[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
+	struct fz_table t;
 
 	if (n == 0)
 		return;
 	for (uint32_t i = 0; i < n; i++)
-		sum += list[i].self;
-	for (startup = n; startup > 0 && list[startup - 1].startup;)
+		sum += rows[i].self;
+	for (startup = n; startup > 0 && rows[startup - 1].startup;)
 		startup--;
-	int width = widest(v, sum, VALUE_COLUMNS);
-	for (uint32_t i = 0; i < shown; i++)
-		width = widest(v, list[i].total, width);
+	uint32_t end = sum_rows(rows, shown, shown, startup, shown ? "other function" : "function");
+	end = sum_rows(rows, end, startup, n, "function");
 	fz_buf_printf(v->out, "\n%s%s%s: %s, self %s\n", fz_hue_on(v->style, FZ_HUE_PURPLE), title,
 		      fz_hue_off(v->style, FZ_HUE_PURPLE), fz_format_plural(n, "function", count),
 		      fz_format_value(sum, v->d->unit, value));
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), v->style, v->out);
+	fz_table_measure(&t, end, add_listed, &(struct list){ v, rows });
 	if (shown)
-		fz_buf_printf(v->out, "%s%*s %*s  function%s\n", fz_hue_on(v->style, FZ_HUE_DIM),
-			      width, "self", width, "total", fz_hue_off(v->style, FZ_HUE_DIM));
-	for (uint32_t i = 0; i < shown; i++)
-		print_listed(v, &list[i], width);
-	print_rest(v, list + shown, startup - shown, width, shown ? "other function" : "function");
-	print_rest(v, list + startup, n - startup, width, "function");
+		fz_table_titles(&t);
+	fz_table_rows(&t, end, add_listed, &(struct list){ v, rows });
 }
 
 /* Print lists of new and removed functions: those proven by the sources first. */

@@ -59,7 +59,7 @@ static void add_process(struct fz_table *t, size_t i, const void *arg)
 	fz_table_cell(t, text);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)p->parent);
 	fz_table_cell(t, p->parent ? text : "-");
-	fz_table_cell(t, fz_format_count(v->counted ? p->cost : (int64_t)p->samples, text));
+	fz_table_count(t, v->counted ? p->cost : (int64_t)p->samples);
 	fz_table_text(without_folder(p->command), fz_table_last(t), t->style, t->out);
 }
 
@@ -112,9 +112,8 @@ static uint32_t sum_owners(const struct fz_processes *ps,
 static void add_owner(struct fz_table *t, size_t i, const void *arg)
 {
 	const struct owner *o = (const struct owner *)arg + i;
-	char text[FZ_NUMBER_SIZE];
 
-	fz_table_cell(t, fz_format_count((int64_t)o->samples, text));
+	fz_table_count(t, (int64_t)o->samples);
 	fz_table_text(o->name.n ? o->name : FZ_STR("-"), fz_table_last(t), t->style, t->out);
 }
 

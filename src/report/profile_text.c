@@ -209,11 +209,9 @@ void fz_report_profile_heading(const struct fz_tree *t, const struct fz_style *s
 
 static void add_cost(struct fz_table *table, const struct fz_tree *t, int64_t cost)
 {
-	char text[FZ_NUMBER_SIZE];
 
-	fz_table_cell(table,
-		      fz_format_value((double)cost, t->profile->metrics[t->metric].unit, text));
-	fz_table_cell(table, fz_format_percent((double)cost / (t->sum ? (double)t->sum : 1), text));
+	fz_table_value(table, (double)cost, t->profile->metrics[t->metric].unit);
+	fz_table_percent(table, (double)cost / (t->sum ? (double)t->sum : 1));
 }
 
 static void add_row(struct fz_table *table, size_t i, const void *arg)

@@ -110,7 +110,7 @@ static void add_states(struct fz_table *t, const struct fz_states *states, struc
 		double share = fz_state_share(states, &fz_state_kinds[i]);
 		fz_table_cell(t, isnan(share) ? "-" : fz_format_percent(share, text));
 	}
-	fz_table_cell(t, fz_format_count((int64_t)states->samples, text));
+	fz_table_count(t, (int64_t)states->samples);
 	fz_table_text(name, fz_table_last(t), t->style, t->out);
 }
 

@@ -128,10 +128,9 @@ static struct fz_str bare(struct fz_str name)
 
 static void add_time(int64_t ns, int64_t of, struct fz_table *t)
 {
-	char text[FZ_NUMBER_SIZE];
 
-	fz_table_cell(t, fz_format_ns((double)ns, text));
-	fz_table_cell(t, fz_format_percent(share(ns, of), text));
+	fz_table_value(t, (double)ns, "ns");
+	fz_table_percent(t, share(ns, of));
 }
 
 /* Append a place: "lock: fetch (app.py:12)". */

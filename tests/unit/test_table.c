@@ -157,7 +157,7 @@ static void add_item_with_notes(struct fz_table *t, size_t i, const void *arg)
 	fz_buf_printf(t->out, "%u", fz_table_below(t, 2));
 }
 
-/* Colours are around the text alone, and end with it. */
+/* A colour begins with its first column and ends with its last text. */
 static void lines_below_a_row(void **state)
 {
 	static const struct fz_style coloured = { .color = true, .ascii = true, .columns = 40 };
@@ -171,7 +171,7 @@ static void lines_below_a_row(void **state)
 	fz_table_more(&t, 0, "item");
 	fz_table_more(&t, 1, "item");
 	assert_string_equal(out.p, "\033[2msize  kind name\033[0m\n"
-				   "   \033[31m1\033[0m  \033[31ma\033[0m    x\n"
+				   "\033[31m   1  a\033[0m    x\n"
 				   "       34\n"
 				   "           29\n"
 				   "           and 1 more item\n");
