@@ -401,6 +401,18 @@ static int by_importance(const void *pa, const void *pb)
 	return i ? i : strcmp(a->metric, b->metric);
 }
 
+static void shorten_names(struct fz_ci_result *r)
+{
+	fz_auto(fz_free_ptr) struct fz_str *names = fz_calloc(r->n + 1, sizeof(*names));
+	fz_auto(fz_free_ptr) struct fz_short_name *shown = fz_calloc(r->n + 1, sizeof(*shown));
+
+	for (uint32_t i = 0; i < r->n; i++)
+		names[i] = r->benches[i].name;
+	fz_short_names(&r->arena, names, r->n, shown);
+	for (uint32_t i = 0; i < r->n; i++)
+		r->benches[i].shown = shown[i];
+}
+
 void fz_ci_tally(struct fz_ci_result *r)
 {
 	memset(r->count, 0, sizeof(r->count));
@@ -411,6 +423,7 @@ void fz_ci_tally(struct fz_ci_result *r)
 	}
 	if (r->n)
 		qsort(r->benches, r->n, sizeof(*r->benches), by_importance);
+	shorten_names(r);
 }
 
 /* A failing benchmark may be an accepted change that landed after a conflict was resolved, so

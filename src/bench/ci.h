@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "bench/config.h"
+#include "bench/short_names.h"
 #include "compare/comparison.h"
 #include "stats/pairs.h"
 
@@ -45,6 +46,7 @@ struct fz_ci_place {
 /* A benchmark by one metric. */
 struct fz_ci_bench {
 	struct fz_str name;
+	struct fz_short_name shown; /* for people; set by fz_ci_tally */
 	const char *metric, *unit;
 	const char *was; /* its name in the base; NULL: the same */
 	bool on_side[FZ_SIDES];
@@ -122,7 +124,7 @@ void fz_ci_suspect(struct fz_ci_result *r, const struct fz_ci_rules *rules);
 void fz_ci_judge(struct fz_ci_result *r, const struct fz_ci_rules *rules);
 /* After judging: let benchmarks that fail for costing more pass if their change is accepted. */
 void fz_ci_accept(struct fz_ci_result *r, const struct fz_ci_rules *rules);
-/* Count the verdicts and sort by importance; fz_ci_judge does this, too. */
+/* Count the verdicts, sort by importance and shorten names; fz_ci_judge does this, too. */
 void fz_ci_tally(struct fz_ci_result *r);
 /* Merge benchmarks that were renamed in the head into one each. */
 void fz_ci_find_renamed(struct fz_ci_result *r, const struct fz_profile *base,

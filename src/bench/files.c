@@ -208,7 +208,7 @@ static void annotate(const struct fz_ci_bench *b, struct fz_buf *out)
 		fz_buf_printf(out, ",line=%d,", b->place.line);
 	}
 	fz_buf_printf(out, "title=%s%%3A ", fz_ci_word(b));
-	escape_command(out, b->name, true);
+	escape_command(out, b->shown.shown, true);
 	fz_buf_str(out, "::");
 	fz_ci_sentence(b, &sentence);
 	escape_command(out, fz_buf_view(&sentence), false);

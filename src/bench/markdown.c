@@ -73,41 +73,6 @@ static struct fz_str cut_name(struct fz_str name, char out[NAME_MAX_BYTES + 4])
 	return (struct fz_str){ out, head + 3 + tail };
 }
 
-/* The file in "tests/test_bench.py::test_x"; "" if a name begins with none. */
-static struct fz_str file_of(struct fz_str name)
-{
-	bool has_suffix = false;
-
-	for (size_t i = 0; i + 2 < name.n && name.p[i] != '['; i++) {
-		if (name.p[i] == ':' && name.p[i + 1] == ':')
-			return (struct fz_str){ name.p, has_suffix ? i : 0 };
-		has_suffix = name.p[i] != '/' && (has_suffix || name.p[i] == '.');
-	}
-	return (struct fz_str){ name.p, 0 };
-}
-
-/* The name without that file, cut. */
-static struct fz_str tail_of(struct fz_str name, char room[NAME_MAX_BYTES + 4])
-{
-	size_t file = file_of(name).n, from = file ? file + 2 : 0;
-
-	return cut_name((struct fz_str){ name.p + from, name.n - from }, room);
-}
-
-/* The cut name, or the whole one if another one would look the same. */
-static struct fz_str short_name(const struct fz_ci_result *r, const struct fz_ci_bench *b,
-				char room[NAME_MAX_BYTES + 4])
-{
-	char other[NAME_MAX_BYTES + 4];
-	struct fz_str tail = tail_of(b->name, room);
-
-	for (uint32_t i = 0; i < r->n && tail.n < b->name.n; i++)
-		if (!fz_str_eq(r->benches[i].name, b->name) &&
-		    fz_str_eq(tail_of(r->benches[i].name, other), tail))
-			return b->name;
-	return tail;
-}
-
 static void add_name(struct fz_str name, void (*escape)(struct fz_buf *out, struct fz_str s),
 		     struct fz_buf *out)
 {
@@ -117,15 +82,13 @@ static void add_name(struct fz_str name, void (*escape)(struct fz_buf *out, stru
 	escape(out, (struct fz_str){ safe, n });
 }
 
-/* Add the file below `shown`, if that is the name without it. */
-static void add_file_of_name(const struct fz_ci_bench *b, struct fz_str shown, struct fz_buf *out)
+/* Add its file below the name without it. */
+static void add_file_of_name(const struct fz_ci_bench *b, struct fz_buf *out)
 {
-	struct fz_str file = file_of(b->name);
-
-	if (!file.n || shown.p == b->name.p)
+	if (!b->shown.file.n)
 		return;
 	fz_buf_str(out, "<br><sub>");
-	add_code(out, file);
+	add_code(out, b->shown.file);
 	fz_buf_str(out, "</sub>");
 }
 
@@ -160,8 +123,11 @@ static void add_where(const struct fz_ci_result *r, const struct fz_ci_place *p,
 {
 	struct fz_str function = function_of(p);
 
-	if (function.n)
+	if (function.n) {
+		fz_buf_str(out, "<sub>");
 		add_code(out, function);
+		fz_buf_str(out, "</sub>");
+	}
 	if (!p->file)
 		return;
 	fz_buf_str(out, function.n ? "<br>" : "");
@@ -186,11 +152,10 @@ static void add_change(const struct fz_ci_bench *b, struct fz_buf *out)
 static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, struct fz_buf *out)
 {
 	char base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE], room[NAME_MAX_BYTES + 4];
-	struct fz_str name = short_name(r, b, room);
 
 	fz_buf_printf(out, "| %s", icons[b->verdict]);
-	add_name(name, fz_markdown_code, out);
-	add_file_of_name(b, name, out);
+	add_name(cut_name(b->shown.shown, room), fz_markdown_code, out);
+	add_file_of_name(b, out);
 	if (b->was) {
 		fz_buf_str(out, "<br>renamed from ");
 		add_code(out, fz_str_of(b->was));
@@ -199,11 +164,11 @@ static void add_row(const struct fz_ci_result *r, const struct fz_ci_bench *b, s
 	add_change(b, out);
 	fz_format_value(b->count[FZ_BASE], b->unit, base);
 	fz_format_value(b->count[FZ_HEAD], b->unit, head);
-	fz_buf_str(out, " | ");
+	fz_buf_str(out, " | <sub>");
 	fz_markdown_value(out, b->on_side[FZ_BASE] ? base : "–");
 	fz_buf_str(out, " → ");
 	fz_markdown_value(out, b->on_side[FZ_HEAD] ? head : "–");
-	fz_buf_printf(out, "<br><sub>%s</sub> | ", b->metric);
+	fz_buf_printf(out, "<br>%s</sub> | ", b->metric);
 	add_where(r, &b->place, out);
 	fz_buf_str(out, " |\n");
 }
@@ -215,7 +180,7 @@ static void add_rows(const struct fz_ci_result *r, uint32_t from, uint32_t to, s
 
 	if (from == to)
 		return;
-	fz_buf_str(out, "\n| benchmark | change | base → head | where |\n|:--|--:|--:|:--|\n");
+	fz_buf_str(out, "\n| bench&shy;mark | change | base → head | where |\n|:--|--:|--:|:--|\n");
 	uint32_t i = from;
 	for (; i < to && out->n < ROOM; i++) {
 		struct fz_buf row = { 0 };
@@ -234,7 +199,7 @@ static void add_rows(const struct fz_ci_result *r, uint32_t from, uint32_t to, s
 					       count));
 }
 
-/* Add what does not fit in a row: limit, wall time, call path and excuse. */
+/* Add what does not fit in a row: the whole name, limit, wall time, call path and excuse. */
 static void add_detail(const struct fz_ci_result *r, const struct fz_ci_bench *b,
 		       struct fz_buf *out)
 {
@@ -243,7 +208,7 @@ static void add_detail(const struct fz_ci_result *r, const struct fz_ci_bench *b
 	const char *why, *excuse = fz_ci_excuse(b, &why);
 
 	fz_buf_str(out, "- <code>");
-	add_name(short_name(r, b, room), fz_markdown_escape, out);
+	add_name(cut_name(b->name, room), fz_markdown_escape, out);
 	fz_buf_str(out, "</code>");
 	if (r->metrics.n > 1)
 		fz_buf_printf(out, ", %s", b->metric);
@@ -393,7 +358,7 @@ static bool add_sentence(const struct fz_ci_result *r, struct fz_buf *out)
 	if (!changed || !isfinite(b->change))
 		return false;
 	fz_buf_str(out, "Merging this makes <code>");
-	add_name(short_name(r, b, room), fz_markdown_escape, out);
+	add_name(cut_name(b->shown.shown, room), fz_markdown_escape, out);
 	fz_buf_str(out, "</code> ");
 	add_amount(b, out);
 	if (function_of(&b->place).n) {

@@ -243,7 +243,7 @@ static void add_failure(const struct fz_ci_bench *b, struct fz_buf *out)
 	char change[FZ_NUMBER_SIZE], limit[FZ_NUMBER_SIZE];
 	const char *bytes = fz_ci_is_of_memory(b->metric) ? " bytes" : "";
 
-	fz_buf_add(out, b->name.p, b->name.n);
+	fz_buf_add(out, b->shown.shown.p, b->shown.shown.n);
 	if (b->verdict == FZ_CI_MISSING)
 		fz_buf_str(out, " is missing");
 	else if (b->verdict == FZ_CI_DISAGREE)
@@ -319,7 +319,8 @@ static struct widths widths_of(const struct fz_ci_result *r)
 	struct widths w = { .name = 9 };
 
 	for (uint32_t i = 0; i < r->n; i++)
-		w.name = FZ_MAX(w.name, (int)FZ_MIN(r->benches[i].name.n, (size_t)NAME_MAX_WIDTH));
+		w.name = FZ_MAX(w.name, (int)FZ_MIN(fz_str_columns(r->benches[i].shown.shown),
+						    (size_t)NAME_MAX_WIDTH));
 	for (uint32_t i = 0; i < r->metrics.n && r->metrics.n > 1; i++)
 		w.metric = FZ_MAX(w.metric, (int)strlen(r->metrics.list[i]) + 1);
 	return w;
@@ -332,11 +333,12 @@ static void text_row(const struct fz_ci_bench *b, const struct widths *w,
 	char limit[FZ_NUMBER_SIZE];
 	fz_auto(fz_buf_release) struct fz_buf note = { 0 };
 
-	fz_str_printable(b->name.p, b->name.n, name, sizeof(name));
+	size_t bytes = fz_str_printable(b->shown.shown.p, b->shown.shown.n, name, sizeof(name));
+	int wide = w->name + (int)(bytes - fz_str_columns((struct fz_str){ name, bytes }));
 	fz_format_value(b->count[FZ_BASE], b->unit, base);
 	fz_format_value(b->count[FZ_HEAD], b->unit, head);
 	fz_buf_printf(out, "%s%-14s%s %-*s %-*s%15s %15s %9s", fz_hue_on(style, hue_of(b)),
-		      fz_ci_word(b), fz_hue_off(style, hue_of(b)), w->name, name, w->metric,
+		      fz_ci_word(b), fz_hue_off(style, hue_of(b)), wide, name, w->metric,
 		      w->metric ? b->metric : "", b->on_side[FZ_BASE] ? base : "-",
 		      b->on_side[FZ_HEAD] ? head : "-", fz_ci_change(b->change, change));
 	fz_buf_printf(out, " %8s\n", fz_format_percent(b->limit, limit));

@@ -112,16 +112,15 @@ static void add_row(const struct view *v, const struct fz_finding *r)
 	fz_markdown_value(v->out, interval);
 	fz_buf_str(v->out, *interval ? "<br>" : "");
 	fz_markdown_value(v->out, fz_finding_percent(r, number));
-	fz_buf_str(v->out, "</sub> | ");
+	fz_buf_str(v->out, "</sub> | <sub>");
 	fz_markdown_value(v->out, fz_format_value(r->before, unit, number));
 	fz_buf_str(v->out, " → ");
 	fz_markdown_value(v->out, fz_format_value(r->after, unit, number));
 	if (fz_findings_scaled(v->d)) {
-		fz_buf_str(v->out, "<br><sub>expected ");
+		fz_buf_str(v->out, "<br>expected ");
 		fz_markdown_value(v->out, fz_format_value(r->expected, unit, number));
-		fz_buf_str(v->out, "</sub>");
 	}
-	fz_buf_str(v->out, " | ");
+	fz_buf_str(v->out, "</sub> | ");
 	add_where(v, r->f);
 	fz_buf_str(v->out, " |\n");
 }

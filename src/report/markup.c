@@ -119,32 +119,45 @@ void fz_markdown_value(struct fz_buf *out, const char *text)
 }
 
 /* Longest unbroken piece of a name, which leaves room for three other columns at 390 px; shortest
- * piece. */
-enum { PIECE_MAX = 10, PIECE_MIN = 4 };
+ * piece; longest piece rather than a break inside a word. */
+enum { PIECE_MAX = 8, PIECE_MIN = 4, PIECE_LONG = 9 };
 
-/* May a name be broken before p[at]? After a separator, and before a capital letter of
- * CamelCase. */
+/* May a name be broken before p[at]? After a separator, before a capital letter of CamelCase, and
+ * after three dots, which are three bytes. */
 static bool may_break(const char *p, size_t at)
 {
 	char before = p[at - 1], c = p[at];
 
-	return (strchr("/_.:", before) && before != c) ||
-	       (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z');
+	return (strchr("/_.:-", before) && before != c) ||
+	       (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z') ||
+	       (at >= 3 && memcmp(p + at - 3, "…", 3) == 0);
 }
 
-/* End of the piece that begins at `from`: the last break within PIECE_MAX, else the first one, else
- * s.n. */
+static bool is_inside_character(struct fz_str s, size_t at)
+{
+	return ((unsigned char)s.p[at] & 0xc0) == 0x80;
+}
+
+/* End of the piece that begins at `from`: the last break within PIECE_MAX, else the first within
+ * PIECE_LONG, else where both pieces have PIECE_MIN. */
 static size_t piece_end(struct fz_str s, size_t from)
 {
-	size_t end = s.n;
+	size_t end = from + PIECE_MAX;
 
-	for (size_t i = from + 1; i + PIECE_MIN <= s.n; i++) {
-		if (i > from + PIECE_MAX && end < s.n)
-			break;
-		if (may_break(s.p, i) && i >= from + PIECE_MIN)
-			end = i;
-	}
-	return s.n - from <= PIECE_MAX ? s.n : end;
+	if (s.n <= end)
+		return s.n;
+	end = FZ_MIN(end, s.n - PIECE_MIN);
+	for (size_t i = end; i >= from + PIECE_MIN; i--)
+		if (may_break(s.p, i))
+			return i;
+	if (s.n - from <= PIECE_LONG)
+		return s.n;
+	for (size_t i = end + 1; i <= from + PIECE_LONG; i++)
+		if (may_break(s.p, i))
+			return i;
+	while (end < s.n && is_inside_character(s, end))
+		end++;
+	return end;
 }
 
 void fz_markdown_code(struct fz_buf *out, struct fz_str s)
@@ -168,13 +181,14 @@ void fz_markdown_place(struct fz_buf *out, struct fz_str path, int line, const c
 	fz_buf_add(&text, path.p, path.n);
 	if (line > 0)
 		fz_buf_printf(&text, ":%d", line);
-	fz_buf_str(out, is_link ? "[" : "");
+	fz_buf_str(out, is_link ? "<sub>[" : "<sub>");
 	fz_markdown_code(out, fz_buf_view(&text));
-	if (!is_link)
-		return;
-	fz_buf_printf(out, "](%s", page);
-	fz_buf_uri_part(out, linked);
-	if (line > 0)
-		fz_buf_printf(out, "#L%d", line);
-	fz_buf_char(out, ')');
+	if (is_link) {
+		fz_buf_printf(out, "](%s", page);
+		fz_buf_uri_part(out, linked);
+		if (line > 0)
+			fz_buf_printf(out, "#L%d", line);
+		fz_buf_char(out, ')');
+	}
+	fz_buf_str(out, "</sub>");
 }

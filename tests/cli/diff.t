@@ -555,7 +555,7 @@ $ fizeau diff g.folded h.folded --format json | grep -A 5 '"scale"' && fizeau di
 $ fizeau diff g.folded h.folded --format markdown | grep '^|' | head -n 3
 | function | by share | before → after | where |
 |:--|--:|--:|:--|
-| ▲ <code>parse</code> | +11,993<br><sub>±11,506<br>+199.7&nbsp;%</sub> | 3,000 → 18,000<br><sub>expected 6,007</sub> |  |
+| ▲ <code>parse</code> | +11,993<br><sub>±11,506<br>+199.7&nbsp;%</sub> | <sub>3,000 → 18,000<br>expected 6,007</sub> |  |
 
 # A function is a link if its file is here and the report lies beside it.
 $ printf 'main (k.py:1);parse (k.py:12) 3000\n' > k.folded && printf 'main (k.py:1);parse (k.py:12) 12000\n' > l.folded
@@ -563,8 +563,8 @@ $ printf 'main (k.py:1);parse (k.py:12) 3000\n' > k.folded && printf 'main (k.py
 fizeau: Unsure whether slower or faster from shares alone (approximate: sample order unknown): 3,000 samples -> 12,000 samples.
 fizeau: wrote k.md
 fizeau: wrote k.md.svg
-| ? <code>parse</code> | 0<br><sub>±91,135<br>0.0&nbsp;%</sub> | 3,000 → 12,000<br><sub>expected 12,000</sub> | [<code>k.py&#58;12</code>](k.py#L12) |
-| ? <code>parse</code> | 0<br><sub>±91,135<br>0.0&nbsp;%</sub> | 3,000 → 12,000<br><sub>expected 12,000</sub> | <code>k.py&#58;12</code> |
+| ? <code>parse</code> | 0<br><sub>±91,135<br>0.0&nbsp;%</sub> | <sub>3,000 → 12,000<br>expected 12,000</sub> | <sub>[<code>k.py&#58;12</code>](k.py#L12)</sub> |
+| ? <code>parse</code> | 0<br><sub>±91,135<br>0.0&nbsp;%</sub> | <sub>3,000 → 12,000<br>expected 12,000</sub> | <sub><code>k.py&#58;12</code></sub> |
 
 # A cell of a notebook that is run again has another name, in a terminal and in a kernel; its functions are the same.
 $ printf '<module> (<ipython-input-2-15dedc3fbfe1>:1);work (/t/ipykernel_41/2213.py:2) 300\n' > m.folded && printf '<module> (<ipython-input-3-b88fca1b7004>:1);work (/t/ipykernel_977/99.py:2) 300\n' > n.folded

@@ -127,7 +127,7 @@ def check_memory():
     text = {name: r.out.joinpath(name).read_text() for name in ("comment.md", "junit.xml", "annotations.txt")}
     comment = text["comment.md"]
     assert "### Merging this makes <code>hold</code> larger (x 2.00)" in comment, comment
-    assert ("<code>hold</code> | **x 2.00** larger | 4.88&nbsp;KiB → 9.77&nbsp;KiB<br><sub>peak</sub> |"
+    assert ("<code>hold</code> | **x 2.00** larger | <sub>4.88&nbsp;KiB → 9.77&nbsp;KiB<br>peak</sub> |"
             in comment), comment
     assert re.search(r"<code>hold</code> \| \S+ same \| .*<sub>instructions</sub>", comment), comment
     assert 'name="hold (peak)">\n    <failure' in text["junit.xml"] and 'failures="1"' in text["junit.xml"], text

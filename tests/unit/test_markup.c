@@ -17,14 +17,17 @@ static void test_code(void **state)
 		const char *text, *code;
 	} cases[] = {
 		{ "", "<code></code>" },
-		{ "parse_body", "<code>parse_body</code>" },
+		{ "parse_body", "<code>parse_<wbr>body</code>" },
 		{ "parse_issue_fixed", "<code>parse_<wbr>issue_<wbr>fixed</code>" },
 		{ "tests/test_bench.py::test_x",
-		  "<code>tests/<wbr>test_<wbr>bench.py::<wbr>test_x</code>" },
-		{ "HTMLParserOfPages", "<code>HTMLParser<wbr>OfPages</code>" },
-		{ "averyveryverylongname", "<code>averyveryverylongname</code>" },
+		  "<code>tests/<wbr>test_<wbr>bench.<wbr>py::<wbr>test_x</code>" },
+		{ "HTMLParserOfPages", "<code>HTMLPars<wbr>erOf<wbr>Pages</code>" },
+		{ "averyveryverylongname", "<code>averyver<wbr>yverylon<wbr>gname</code>" },
+		{ "éééééééé", "<code>éééé<wbr>éééé</code>" },
+		{ "test_parse_…large", "<code>test_<wbr>parse&#95;<wbr>…large</code>" },
 		/* What could be markup stays text, and nobody is called. */
-		{ "<module>|@me", "<code>&#60;module&#62;&#124;@<!-- -->me</code>" },
+		{ "site-packages/x", "<code>site-<wbr>packages/<wbr>x</code>" },
+		{ "<module>|@me", "<code>&#60;module&#62;<wbr>&#124;@<!-- -->me</code>" },
 	};
 	struct fz_buf out = { 0 };
 
@@ -44,13 +47,13 @@ static void test_place(void **state)
 
 	(void)state;
 	fz_markdown_place(&out, FZ_STR("a.py"), 12, NULL, FZ_STR("a.py"));
-	expect(&out, "<code>a.py&#58;12</code>");
+	expect(&out, "<sub><code>a.py&#58;12</code></sub>");
 	fz_markdown_place(&out, FZ_STR("a.py"), 12, "", FZ_STR(""));
-	expect(&out, "<code>a.py&#58;12</code>");
+	expect(&out, "<sub><code>a.py&#58;12</code></sub>");
 	fz_markdown_place(&out, FZ_STR("a.py"), 12, "", FZ_STR("a.py"));
-	expect(&out, "[<code>a.py&#58;12</code>](a.py#L12)");
+	expect(&out, "<sub>[<code>a.py&#58;12</code>](a.py#L12)</sub>");
 	fz_markdown_place(&out, FZ_STR("a.py"), 0, "https://x/", FZ_STR("s/a b).py"));
-	expect(&out, "[<code>a.py</code>](https://x/s/a%20b%29.py)");
+	expect(&out, "<sub>[<code>a.py</code>](https://x/s/a%20b%29.py)</sub>");
 	fz_buf_release(&out);
 }
 
