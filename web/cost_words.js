@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Words for a cost that grew or shrank: slower and faster for time, larger and smaller for bytes.
-// The page's header and a diff's JSON have the words of their metric for the verdicts "slower" and
-// "faster" (src/profile/cost_words.h); other verdicts are used as they are.
+// Words for a cost that grew or shrank, the same everywhere: slower and faster for time, larger and
+// smaller for bytes; same, unsure; for code on one side only: new, newly called, gone, no longer
+// called. The page's header and a diff's JSON have the words of their metric for the verdicts
+// "slower" and "faster" (src/profile/cost_words.h); other verdicts are used as they are.
+import { CHANGED, UNKNOWN } from "./colors.js";
 
 // For one: "slower", "larger", "more".
 export const oneWord = (header, verdict) => header?.words?.[verdict]?.one ?? verdict;
@@ -14,3 +16,28 @@ export const noun = (header) => header?.noun ?? "time";
 
 // The verdict for a changed cost.
 export const verdictOn = (delta) => (delta > 0 ? "slower" : "faster");
+
+// Word for a verdict on a change.
+export function wordOfChange(header, word, delta) {
+	if (word === CHANGED && delta !== 0) return oneWord(header, verdictOn(delta));
+	return word === UNKNOWN ? "unsure" : "same";
+}
+
+// Words for a function that only one side ran, by what is known of the other side's code: nothing,
+// not there, there.
+const stateWords = {
+	new: ["new or newly called", "new", "newly called"],
+	removed: ["gone or no longer called", "gone", "no longer called"],
+};
+export const wordOfState = (state, presence) => stateWords[state][presence];
+
+// The same in place of a percentage: the word only if it is known.
+export function ratioOfState(state, presence) {
+	return presence === 1 ? stateWords[state][1] : state === "new" ? "from 0" : "to 0";
+}
+
+// Words for a function: whether it is new or gone, and whether its cost is unsure.
+export function wordOfFunction(header, { state, presence }, word, delta) {
+	if (state !== "new" && state !== "removed") return wordOfChange(header, word, delta);
+	return `${wordOfState(state, presence)}${word === UNKNOWN ? ", unsure" : ""}`;
+}

@@ -4,16 +4,21 @@
 // Lists of lines are in order of files; "file.lines" has their number per file. On a page of one
 // file the other files have none. Index 0 is the base, 1 the head; a map of one profile has an
 // empty base.
+import { CHANGED } from "./colors.js";
 import { BASE, Columns, HEAD, unpackData } from "./data.js";
 import { alignTexts } from "./heat_align.js";
 
 const FORMAT = "fizeau-heatmap";
 const VERSION = 1;
 
-export const CHANGED = 3; // verdict of a function
+// States of functions, in the order of enum fz_state.
+const states = ["common", "new", "removed", "moved"];
 
 const sides = (columns, name, Type, n) =>
 	["base", "head"].map((s) => columns.numbers(`${name}.${s}`, Type, n));
+// For own costs and totals.
+const families = (columns, name, n) => Object.fromEntries(["self", "total"].map((family) =>
+	[family, columns.numbers(`${name}.${family}`, Uint8Array, n)]));
 
 function readFiles(columns) {
 	const name = columns.strings("file.name"), n = name.length;
@@ -26,7 +31,7 @@ function readFiles(columns) {
 		total: sides(columns, "file.total", Float64Array, n),
 		has: sides(columns, "file.has", Uint8Array, n),
 		text: sides(columns, "file.text", Uint32Array, n),
-		changed: columns.numbers("file.changed", Uint8Array, n),
+		changed: families(columns, "file.changed", n),
 		first: lines.map((counts) => {
 			let at = 0;
 			return counts.map((count) => (at += count) - count);
@@ -53,7 +58,8 @@ function readFunctions(columns, isDiff) {
 		line: columns.numbers("function.line", Uint32Array, n),
 		side: isDiff ? side : side.fill(HEAD),
 		state: columns.numbers("function.state", Uint8Array, n),
-		verdict: columns.numbers("function.verdict", Uint8Array, n),
+		presence: columns.numbers("function.presence", Uint8Array, n),
+		verdict: families(columns, "function.verdict", n),
 		self: sides(columns, "function.self", Float64Array, n),
 		total: sides(columns, "function.total", Float64Array, n),
 	};
@@ -70,13 +76,14 @@ function readList(columns, name, fields) {
 // The hottest lines, or the most changed functions: see src/report/heatmap_hot.h.
 function readHot(columns) {
 	if (!columns.has("hot.file")) return [];
-	const { file, line, n } = readList(columns, "hot", ["file", "line"]);
+	const { file, line, state, presence, n } =
+		readList(columns, "hot", ["file", "line", "state", "presence"]);
 	const [self, total] = ["hot.self",
 		"hot.total"].map((name) => sides(columns, name, Float64Array, n));
 	const name = columns.strings("hot.name"), text = columns.strings("hot.text");
 	return Array.from(file, (f, i) => ({
 		file: f, line: line[i], name: name[i], text: text[i], self: [self[BASE][i], self[HEAD][i]],
-		total: [total[BASE][i], total[HEAD][i]],
+		total: [total[BASE][i], total[HEAD][i]], state: states[state[i]], presence: presence[i],
 	}));
 }
 
@@ -90,7 +97,7 @@ export async function loadHeat() {
 	const heat = {
 		header, isDiff, unit: header.unit, factor: header.factor,
 		sum: [header.base?.sum ?? 0, header.head.sum],
-		judged: columns.has("file.changed"),
+		judged: columns.has("file.changed.self"),
 		files: readFiles(columns),
 		lines: ["base", "head"].map((side) => readLines(columns, side)),
 		hot: readHot(columns),
@@ -101,8 +108,14 @@ export async function loadHeat() {
 		ops: readList(columns, "op", ["file", "line", "name", "self", "total"]),
 		opcodes: { name: columns.strings("opcode.name"), base: columns.strings("opcode.base") },
 	};
-	// Files with a certainly changed function; all files if nothing was judged.
-	heat.isReal = (file) => !heat.judged || heat.files.changed[file] > 0;
+	// Files with a function whose own cost, or total, certainly changed; all files if nothing was
+	// judged.
+	heat.isReal = (file, family) => !heat.judged || heat.files.changed[family][file] > 0;
+	// The same for a function.
+	heat.isChanged = (f, family) => !heat.judged ||
+		(f >= 0 && heat.functions.verdict[family][f] === CHANGED);
+	heat.stateOf = (f) =>
+		({ state: states[heat.functions.state[f]], presence: heat.functions.presence[f] });
 	heat.lineFunction = (file, line) => {
 		const from = heat.files.first[HEAD][file], to = from + heat.files.lines[HEAD][file];
 		for (let i = from; i < to; i++) if (heat.lines[HEAD].number[i] === line)

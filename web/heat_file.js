@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // One file of a heat map: the cost of each line, calls to and from it, its instructions, and an
 // overview of the file at the right.
-import { oneWord, verdictOn } from "./cost_words.js";
+import { UNKNOWN } from "./colors.js";
+import { verdictOn, wordOfFunction } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el, icon, pressSegment, segments, toggle } from "./dom.js";
 import { formatShare, plural } from "./format.js";
 import { CodePainter } from "./heat_code.js";
-import { CHANGED, fileData } from "./heat_data.js";
+import { fileData } from "./heat_data.js";
 import { Minimap } from "./heat_minimap.js";
 
 const HOT = 3;   // lines kept around a hot one by "hot lines only"
-const verdicts = ["", "unsure", "same"];
 
 export class FileView {
 	constructor(app, main) {
@@ -92,9 +92,8 @@ export class FileView {
 				fact("total", `${scale.value(total[HEAD]) || "0"} · ${scale.share(total[HEAD])}`)];
 		return [["self", scale.compare(...self)],
 			["total", scale.compare(...total)]].map(([name, c]) =>
-				fact(name,
-					`${scale.change(c) || "±0"}${c.ratio === null ? "" : ` · ${scale.percent(c)}`}`,
-					scale.tone(c, this.heat.isReal(this.data.file))));
+				fact(name, [scale.change(c) || "±0", scale.percent(c)].filter(Boolean).join(" · "),
+					scale.tone(c, this.heat.isReal(this.data.file, name))));
 	}
 
 	note() {
@@ -128,22 +127,21 @@ export class FileView {
 		return row.cost[HEAD].func >= 0 ? row.cost[HEAD].func : row.cost[BASE].func;
 	}
 
-	// The verdict that colours a line, in a judged diff: that of its function.
-	verdict(row) {
-		const func = this.functionOf(row);
-		return this.heat.judged && func >= 0 ? this.heat.functions.verdict[func] : 0;
+	// Whether the chosen cost of a line's function certainly changed.
+	isChanged(row) {
+		return this.heat.isChanged(this.functionOf(row), this.app.by);
 	}
 
-	// The verdict on a function's own cost, with its direction.
-	verdictOf(f) {
-		const { functions } = this.heat;
-		const { delta } = this.app.scale.compare(functions.self[BASE][f], functions.self[HEAD][f]);
-		return functions.verdict[f] === CHANGED ? verdictOn(delta) :
-			verdicts[functions.verdict[f]];
+	// Change of the chosen cost of a function.
+	deltaOf(f) {
+		const cost = this.heat.functions[this.app.by];
+		return this.app.scale.compare(cost[BASE][f], cost[HEAD][f]).delta;
 	}
 
 	wordOf(f) {
-		return oneWord(this.heat.header, this.verdictOf(f));
+		const { header, functions, stateOf } = this.heat;
+		return wordOfFunction(header, stateOf(f), functions.verdict[this.app.by][f],
+			this.deltaOf(f));
 	}
 
 	update() {
@@ -214,10 +212,10 @@ export class FileView {
 			const special = list.reduce((s, o) => s + (o.base ? o.self + o.total : 0), 0);
 			return { name: "special", share: special / all };
 		}
-		const verdict = this.verdict(row);
-		const unsure = this.heat.judged && row.weight && verdict !== CHANGED;
+		const isUnsure = row.weight && !this.isChanged(row);
+		const func = this.functionOf(row), verdict = this.heat.functions.verdict[this.app.by][func];
 		return {
-			name: unsure ? (verdict === 1 ? "unsure" : "") : this.app.scale.name(row.step),
+			name: !isUnsure ? this.app.scale.name(row.step) : verdict === UNKNOWN ? "unsure" : "",
 			share: 0,
 		};
 	}
@@ -239,7 +237,7 @@ export class FileView {
 				cell(!row.number[HEAD] ? "−" : !row.number[BASE] ? "+" : "", "sign"),
 				cell(scale.value(c.base), "num"), cell(scale.value(c.head), "num"),
 				cell(scale.change(c),
-					`num ${scale.tone(c, !this.heat.judged || this.verdict(row) === CHANGED)}`));
+					`num ${scale.tone(c, this.isChanged(row))}`));
 		} else
 			cells.push(permalink(row.number[HEAD], HEAD),
 				cell(scale.value(row.cost[HEAD].self),
@@ -260,7 +258,7 @@ export class FileView {
 	}
 
 	describe(row) {
-		const { scale } = this.app, verdict = this.verdict(row);
+		const { scale } = this.app, func = this.functionOf(row);
 		if (!this.heat.isDiff)
 			return ["self", "total"].map((key) => {
 				const cost = row.cost[HEAD][key];
@@ -269,7 +267,7 @@ export class FileView {
 		const [own, all] = ["self", "total"].map((key) =>
 			scale.compare(row.cost[BASE][key], row.cost[HEAD][key]));
 		const words = `self ${scale.change(own) || "±0"}, total ${scale.change(all) || "±0"}`;
-		return verdict ? `${words}; its function: ${this.wordOf(this.functionOf(row))}` :
+		return this.heat.judged && func >= 0 ? `${words}; its function: ${this.wordOf(func)}` :
 			words;
 	}
 
@@ -306,8 +304,9 @@ export class FileView {
 				onclick: () => this.toggleCode(n),
 			}, "{}"));
 		for (const f of starts)
-			if (this.heat.judged && functions.verdict[f]) {
-				const verdict = this.verdictOf(f);
+			if (this.heat.judged) {
+				const verdict = this.heat.isChanged(f, this.app.by) ? verdictOn(this.deltaOf(f)) :
+					"";
 				const glyph = { slower: "▲ ", faster: "▼ " }[verdict] ?? "";
 				out.push(el("span", { class: `verdict ${verdict}` },
 					`${functions.name[f]}: ${glyph}${this.wordOf(f)}`));

@@ -102,10 +102,10 @@ export class IndexView {
 				el("span", { class: `num ${isDiff ? scale.tone(c, true) : ""}` },
 					isDiff ? scale.change(c) : scale.value(h.self[HEAD])),
 				el("span", { class: "num quiet" },
-					isDiff ? scale.percent(c) : scale.share(h.self[HEAD]))));
+					isDiff ? scale.percent(c, h) : scale.share(h.self[HEAD]))));
 		});
 		const weight = (f) => Math.abs(scale.weight([files.self[BASE][f], files.self[HEAD][f]]));
-		const best = [...Array(files.n).keys()].filter(heat.isReal)
+		const best = [...Array(files.n).keys()].filter((f) => heat.isReal(f, "self"))
 			.reduce((a, b) => (a < 0 || weight(b) > weight(a) ? b : a), -1);
 		const file = best < 0 || !weight(best) ? null :
 			el("p", { class: "hot-file" },
@@ -205,7 +205,7 @@ export class IndexView {
 		return el("div", { class: "group-box" }, el("div", { class: "row group none" },
 			el("span", { class: "name" }, el("b", {}, "Without a file"),
 				el("small", {}, "native code, garbage collection, etc.")),
-				...this.numbers({ self, total: null, real: false }, null)));
+				...this.numbers({ self, total: null, isReal: () => false }, null)));
 	}
 
 	group(group, g, list, filtered) {
@@ -213,7 +213,7 @@ export class IndexView {
 		const key = `group ${g}`;
 		if (!this.closed.has(key))
 			this.closed.set(key, !group.open && list.length < this.heat.files.n &&
-				!(this.heat.judged && list.some(this.heat.isReal)));
+				!(this.heat.judged && list.some((f) => this.heat.isReal(f, "self"))));
 		const open = filtered || !this.closed.get(key);
 		const sum = this.sum(list);
 		const head = el("button", {
@@ -268,14 +268,15 @@ export class IndexView {
 	file(f, depth) {
 		const { files, isDiff } = this.heat;
 		const parts = files.name[f].split("/");
-		const state = !isDiff ? null : !files.has[BASE][f] ? "new" :
-			!files.has[HEAD][f] ? "removed" : null;
+		const state = !isDiff ? "" : !files.has[BASE][f] ? "new" :
+			!files.has[HEAD][f] ? "removed" : "";
 		return el("a", { class: "row file", href: this.app.link(f), title: files.path[f] },
 			this.indented(depth, el("span", { class: "label" }, parts.at(-1)),
-				state && el("span", { class: `mark ${state}` }, state)),
+				state && el("span", { class: `mark ${state}` },
+					state === "new" ? "only after" : "only before")),
 			...this.numbers({ self: [files.self[BASE][f], files.self[HEAD][f]],
-				total: [files.total[BASE][f], files.total[HEAD][f]], real: this.heat.isReal(f) },
-				f));
+				total: [files.total[BASE][f], files.total[HEAD][f]], state,
+				isReal: (family) => this.heat.isReal(f, family) }, f));
 	}
 
 	// Self costs add up; totals overlap, so a folder shows none. A sum has a direction if files
@@ -285,26 +286,28 @@ export class IndexView {
 		const add = (some) => [BASE, HEAD].map((side) =>
 			some.reduce((sum, f) => sum + files.self[side][f], 0));
 		const self = add(list), all = scale.weight(self);
-		return { self, total: null, real: scale.weight(add(list.filter(isReal))) / all >= MOST };
+		const changed = scale.weight(add(list.filter((f) => isReal(f, "self"))));
+		return { self, total: null, isReal: () => changed / all >= MOST };
 	}
 
-	numbers({ self, total, real }, file) {
+	numbers({ self, total, state, isReal }, file) {
 		const { scale } = this.app;
 		const num = (text, kind) => el("span", { class: `num ${kind ?? ""}` }, text);
 		const chosen = this.app.by === "self" || !total ? self : total;
 		const weight = scale.weight(chosen);
 		const bar = el("span", { class: "bar-cell" }, file === null ? null : el("i", {
-			class: `fill ${real ? scale.name(scale.step(weight, this.most)) : ""}`,
+			class: `fill ${isReal(this.app.by) ? scale.name(scale.step(weight, this.most)) : ""}`,
 		}));
 		bar.firstChild?.style.setProperty("width",
 			`${(Math.abs(weight) / (this.most || 1)) * 100}%`);
 		if (this.heat.isDiff) {
 			bar.classList.add("both", weight < 0 ? "left" : "right");
 			const own = scale.compare(...self), all = total && scale.compare(...total);
-			const tone = (c) => scale.tone(c, real);
+			const tone = scale.tone(own, isReal("self"));
 			return [bar, num(scale.value(own.base)), num(scale.value(own.head)),
-				num(scale.change(own), tone(own)), num(scale.percent(own), `quiet ${tone(own)}`),
-				num(all ? scale.change(all) : "", all ? tone(all) : "")];
+				num(scale.change(own), tone),
+				num(scale.percent(own, { state, presence: 0 }), `quiet ${tone}`),
+				num(all ? scale.change(all) : "", all ? scale.tone(all, isReal("total")) : "")];
 		}
 		const share = (v) => formatShare(v / (this.heat.sum[HEAD] || 1));
 		return [bar, num(scale.value(self[HEAD]) || "0"), num(share(self[HEAD]), "quiet"),

@@ -4,6 +4,7 @@
 // Heat is logarithmic, since the hottest line is often a thousand times as hot as one that still
 // matters: 0 for no cost, 1 to 8 up to the hottest. A difference has 1 to 4 steps in either
 // direction, negative for lower cost.
+import { ratioOfState } from "./cost_words.js";
 import { HEAD } from "./data.js";
 import {
 	compare, formatChange, formatPercentChange, formatShare, formatValue, scaleHint,
@@ -48,8 +49,10 @@ export class Scale {
 	tone(c, real) {
 		return !real || !c.delta ? "" : c.delta > 0 ? "more" : "less";
 	}
-	percent(c) {
-		return c.ratio === null ? (c.head ? "new" : "") : formatPercentChange(c.ratio);
+	// Relative change; of code that only one side has, words.
+	percent(c, { state, presence } = {}) {
+		if (state === "new" || state === "removed") return ratioOfState(state, presence);
+		return c.ratio === null ? (c.head ? "from 0" : "") : formatPercentChange(c.ratio);
 	}
 	// Value that decides a colour: the cost, or its increase.
 	weight(costs) {

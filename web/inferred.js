@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the comparison inferred (renames, moves, wrappers), looked up by function and by node.
+import { ratioOfState, wordOfState } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { pageNodeOf } from "./tree.js";
 
@@ -10,23 +11,13 @@ export const howWords = {
 	name: "unique name", neighbourhood: "same callers and callees", mapped: "mapped",
 };
 
-// Words for a function that only one side ran, by what is known of the other side's code: nothing,
-// not there, there.
-const stateWords = {
-	new: ["new or newly called", "new", "newly called"],
-	removed: ["gone or no longer called", "gone", "no longer called"],
-};
+const presenceOf = ({ functions }, f) => functions.presence?.[f] ?? 0;
 
 // Word for a function of a state, "new" or "removed".
-export function stateWord({ functions }, f, state) {
-	return stateWords[state][functions.presence?.[f] ?? 0];
-}
+export const stateWord = (data, f, state) => wordOfState(state, presenceOf(data, f));
 
-// The same in place of a percentage: the word only if it is known.
-export function stateRatio({ functions }, f, state) {
-	return functions.presence?.[f] === 1 ? stateWords[state][1] : state === "new" ? "from 0" :
-		"to 0";
-}
+// The same in place of a percentage.
+export const stateRatio = (data, f, state) => ratioOfState(state, presenceOf(data, f));
 
 const key = (name, file) => `${name}\n${file}`;
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The words of verdicts, the same everywhere: slower, faster (larger, smaller for bytes;
-// cost_words.js), same, unsure; for code on one side only: new, newly called, gone, no longer
-// called.
-import { CHANGED, UNKNOWN } from "./colors.js";
-import { oneWord, verdictOn } from "./cost_words.js";
+// The words of verdicts (cost_words.js) for the data of a page.
+import { oneWord, verdictOn, wordOfChange, wordOfFunction } from "./cost_words.js";
 import { stateOf } from "./filters.js";
-import { stateWord } from "./inferred.js";
 
 // Word for a path that changed as its function certainly did, without being certain by itself.
 export function sumWord({ header }, delta) {
@@ -13,14 +9,8 @@ export function sumWord({ header }, delta) {
 }
 
 // Word for a verdict on a change.
-export function changeWord({ header }, word, delta) {
-	if (word === CHANGED && delta !== 0) return oneWord(header, verdictOn(delta));
-	return word === UNKNOWN ? "unsure" : "same";
-}
+export const changeWord = ({ header }, word, delta) => wordOfChange(header, word, delta);
 
 // Words for a function: whether it is new or gone, and whether its cost is unsure.
-export function functionWord(data, f, word, delta) {
-	const state = stateOf(data, f);
-	if (state !== "new" && state !== "removed") return changeWord(data, word, delta);
-	return `${stateWord(data, f, state)}${word === UNKNOWN ? ", unsure" : ""}`;
-}
+export const functionWord = (data, f, word, delta) => wordOfFunction(data.header,
+	{ state: stateOf(data, f), presence: data.functions.presence?.[f] ?? 0 }, word, delta);

@@ -92,16 +92,18 @@ static struct fz_str recorded_path(const struct fz_heat *h, const struct fz_heat
 	return h->profile[side]->strings[file->on_side[side]];
 }
 
-/* Mark files that contain a certainly changed function. */
-static void fill_changed(struct filler *f)
+/* Mark files with a function whose own cost, or total, certainly changed. */
+static void fill_changed(struct filler *f, const char *name, bool total)
 {
 	const struct fz_heat *h = f->h;
 
 	memset(f->scratch, 0, h->file_count * sizeof(*f->scratch));
-	for (uint32_t i = 0; i < h->function_count; i++)
-		if (h->functions[i].verdict == 1 + FZ_VERDICT_CHANGED)
-			f->scratch[h->functions[i].file] = 1;
-	fz_columns_numbers(f->columns, "file.changed", f->scratch, h->file_count);
+	for (uint32_t i = 0; i < h->function_count; i++) {
+		const struct fz_heat_function *of = &h->functions[i];
+		if ((total ? of->total_verdict : of->self_verdict) == FZ_VERDICT_CHANGED)
+			f->scratch[of->file] = 1;
+	}
+	fz_columns_numbers(f->columns, name, f->scratch, h->file_count);
 }
 
 static void fill_files(struct filler *f)
@@ -121,8 +123,10 @@ static void fill_files(struct filler *f)
 	fill_sides(f, SIDES("file.total"), h->file_count, file_total);
 	fill_sides(f, SIDES("file.has"), h->file_count, file_has);
 	fill_sides(f, SIDES("file.lines"), h->file_count, file_lines);
-	if (h->judgement)
-		fill_changed(f);
+	if (!h->judgement)
+		return;
+	fill_changed(f, "file.changed.self", false);
+	fill_changed(f, "file.changed.total", true);
 }
 
 /* ---- lines ---- */
@@ -252,10 +256,22 @@ static int64_t function_state(const struct filler *f, size_t i, int side)
 	return function_at(f, i)->state;
 }
 
-static int64_t function_verdict(const struct filler *f, size_t i, int side)
+static int64_t function_presence(const struct filler *f, size_t i, int side)
 {
 	(void)side;
-	return function_at(f, i)->verdict;
+	return function_at(f, i)->presence;
+}
+
+static int64_t self_verdict(const struct filler *f, size_t i, int side)
+{
+	(void)side;
+	return function_at(f, i)->self_verdict;
+}
+
+static int64_t total_verdict(const struct filler *f, size_t i, int side)
+{
+	(void)side;
+	return function_at(f, i)->total_verdict;
 }
 
 static int64_t function_self(const struct filler *f, size_t i, int side)
@@ -284,8 +300,11 @@ static void fill_functions(struct filler *f)
 		return;
 	fill(f, "function.side", n, function_side);
 	fill(f, "function.state", n, function_state);
-	if (f->h->judgement)
-		fill(f, "function.verdict", n, function_verdict);
+	fill(f, "function.presence", n, function_presence);
+	if (!f->h->judgement)
+		return;
+	fill(f, "function.verdict.self", n, self_verdict);
+	fill(f, "function.verdict.total", n, total_verdict);
 }
 
 static void fill_calls(struct filler *f)

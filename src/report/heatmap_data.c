@@ -2,7 +2,7 @@
 /* Costs of files, lines, functions and positions, of one side or two; see heatmap_data.h.
  *
  *   profile -> places by file, by line, by function ... -> lists
- *   diff    -> both sides' places, files and functions of the base renumbered as the head's
+ *   diff    -> both sides' places by file and by line, with the costs of its trees; its functions
  *
  * A file of the base is matched to the file of the head that has most of the cost of its matched
  * functions, each head file once; a file without a match was removed.
@@ -22,8 +22,7 @@ struct side {
 	uint8_t *origins;           /* of the profile's functions */
 	uint32_t *file_of;          /* of the profile's strings */
 	struct fz_places functions; /* places by function */
-	uint32_t *function_of;      /* of those */
-	uint32_t *of_function;      /* of the profile's functions */
+	uint32_t *function_of;      /* of the profile's functions */
 };
 
 struct builder {
@@ -127,7 +126,8 @@ static void add_files(struct builder *b, int side)
 			b->h->files[s->file_of[string]].on_side[side] = string;
 		}
 		struct fz_heat_file *file = &b->h->files[s->file_of[string]];
-		file->cost.self[side] += place->self;
+		if (!b->h->diff)
+			file->cost.self[side] += place->self;
 		file->cost.total[side] += place->total;
 	}
 	b->h->sum[side] = files.sum;
@@ -135,70 +135,92 @@ static void add_files(struct builder *b, int side)
 	fz_places_release(&files);
 }
 
+/* The costs of files in a diff, from its nodes: they add up to the whole, which samples of a diff
+ * per run do only nearly. */
+static void add_file_selves(struct builder *b, const struct fz_diff *d)
+{
+	for (uint32_t i = 0; i < d->node_count; i++) {
+		const struct fz_diff_node *node = &d->nodes[i];
+		for (int side = 0; side < FZ_SIDES; side++) {
+			const struct side *s = &b->side[side];
+			uint32_t function = d->functions[node->function].on_side[side];
+			uint32_t file = function == FZ_NONE
+						? FZ_NONE
+						: s->file_of[s->p->functions[function].file];
+			if (file != FZ_NONE)
+				b->h->files[file].cost.self[side] += node->cost.self[side];
+		}
+	}
+}
+
 /* ---- functions ---- */
 
-static uint32_t add_function(struct builder *b, int side, const struct fz_place *place)
+static struct fz_heat_function *add_function(struct builder *b)
 {
 	struct fz_heat *h = b->h;
-	const struct side *s = &b->side[side];
-	uint32_t function = s->p->frames[place->frame].function;
-	const struct fz_function *f = &s->p->functions[function];
 
 	fz_grow(h->functions, h->function_count, b->function_cap);
-	struct fz_heat_function *to = &h->functions[h->function_count];
-	*to = (struct fz_heat_function){
-		.file = s->file_of[f->file],
-		.line = place->line,
-		.name = s->names ? s->names[function].name : s->p->strings[f->name],
-		.side = (uint8_t)side,
-		.state = side == FZ_BASE ? FZ_REMOVED : FZ_NEW,
-	};
-	if (h->diff) {
-		uint32_t number = h->diff->function_of[side][function];
-		if (number != FZ_NONE && h->judgement)
-			to->verdict = (uint8_t)(1 + h->judgement->self[number].verdict);
-		if (number != FZ_NONE)
-			to->state = h->diff->functions[number].state;
-	}
-	return h->function_count++;
+	return &h->functions[h->function_count++];
 }
 
-/* The head's function matched to a function of the base, or FZ_NONE. */
-static uint32_t matched_function(const struct builder *b, uint32_t function)
+static void add_profile_functions(struct builder *b)
 {
-	const struct fz_diff *d = b->h->diff;
-	const struct side *head = &b->side[FZ_HEAD];
-	uint32_t number = d->function_of[FZ_BASE][function];
+	struct side *s = &b->side[FZ_HEAD];
+	fz_auto(fz_free_ptr) uint32_t *of_place =
+		fz_malloc((s->functions.n + 1ul) * sizeof(*of_place));
 
-	if (number == FZ_NONE || d->functions[number].on_side[FZ_HEAD] == FZ_NONE)
-		return FZ_NONE;
-	return head->of_function[d->functions[number].on_side[FZ_HEAD]];
-}
-
-static void add_functions(struct builder *b, int side)
-{
-	struct side *s = &b->side[side];
-
-	fz_places_init(&s->functions, s->p, FZ_PLACE_FUNCTION, s->metric);
-	s->function_of = fz_malloc((s->functions.n + 1ul) * sizeof(*s->function_of));
-	s->of_function = fz_malloc((s->p->function_count + 1ul) * sizeof(*s->of_function));
-	memset(s->of_function, 0xff, s->p->function_count * sizeof(*s->of_function));
 	for (uint32_t i = 0; i < s->functions.n; i++) {
 		const struct fz_place *place = &s->functions.list[i];
-		uint32_t to = FZ_NONE;
-		if (has_file(s->p, place->frame) && place->total_samples) {
-			uint32_t function = s->p->frames[place->frame].function;
-			if (side == FZ_BASE)
-				to = matched_function(b, function);
-			if (to == FZ_NONE)
-				to = add_function(b, side, place);
-			b->h->functions[to].cost.self[side] += place->self;
-			b->h->functions[to].cost.total[side] += place->total;
-		}
-		s->function_of[i] = to;
+		const struct fz_function *f = fz_place_function(s->p, place);
+		of_place[i] = FZ_NONE;
+		if (!has_file(s->p, place->frame) || !place->total_samples)
+			continue;
+		of_place[i] = b->h->function_count;
+		*add_function(b) = (struct fz_heat_function){
+			.file = s->file_of[f->file],
+			.line = place->line,
+			.name = s->names ? s->names[f - s->p->functions].name
+					 : s->p->strings[f->name],
+			.side = FZ_HEAD,
+			.cost = { .self = { 0, place->self }, .total = { 0, place->total } },
+		};
 	}
 	for (uint32_t i = 0; i < s->p->frame_count; i++)
-		s->of_function[s->p->frames[i].function] = s->function_of[s->functions.of_frame[i]];
+		s->function_of[s->p->frames[i].function] = of_place[s->functions.of_frame[i]];
+}
+
+/* Functions of a diff are its functions, with its costs and verdicts. */
+static void add_diff_functions(struct builder *b, const struct fz_diff *d)
+{
+	const struct fz_judgement *j = b->h->judgement;
+	fz_auto(fz_free_ptr) uint32_t *number =
+		fz_malloc((d->function_count + 1ul) * sizeof(*number));
+
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const struct fz_diff_function *f = &d->functions[i];
+		int side = f->on_side[FZ_HEAD] != FZ_NONE ? FZ_HEAD : FZ_BASE;
+		const struct side *s = &b->side[side];
+		uint32_t file = s->file_of[s->p->functions[f->on_side[side]].file];
+		number[i] = file == FZ_NONE ? FZ_NONE : b->h->function_count;
+		if (file == FZ_NONE)
+			continue;
+		*add_function(b) = (struct fz_heat_function){
+			.file = file,
+			.line = f->line,
+			.name = f->name,
+			.side = (uint8_t)side,
+			.state = f->state,
+			.presence = f->presence,
+			.self_verdict = j ? (uint8_t)j->self[i].verdict : FZ_VERDICT_UNKNOWN,
+			.total_verdict = j ? (uint8_t)j->total[i].verdict : FZ_VERDICT_UNKNOWN,
+			.cost = { .self = { f->cost.self[FZ_BASE], f->cost.self[FZ_HEAD] },
+				  .total = { f->cost.total[FZ_BASE], f->cost.total[FZ_HEAD] } },
+		};
+	}
+	for (int side = 0; side < FZ_SIDES; side++)
+		for (uint32_t i = 0; i < b->side[side].p->function_count; i++)
+			if (d->function_of[side][i] != FZ_NONE)
+				b->side[side].function_of[i] = number[d->function_of[side][i]];
 }
 
 /* ---- lines, positions and instructions ---- */
@@ -227,7 +249,7 @@ static void add_lines(struct builder *b, int side)
 		fz_grow(h->lines[side], n, cap);
 		h->lines[side][n++] = (struct fz_heat_line){
 			.file = s->file_of[fz_place_function(s->p, place)->file],
-			.function = s->function_of[s->functions.of_frame[place->frame]],
+			.function = s->function_of[s->p->frames[place->frame].function],
 			.line = place->line,
 			.self = place->self,
 			.total = place->total,
@@ -235,6 +257,39 @@ static void add_lines(struct builder *b, int side)
 	}
 	h->line_count[side] = n;
 	fz_places_release(&lines);
+}
+
+/* In a diff: the costs of lines that its trees have, which the page and function costs are made of.
+ * Divided by runs, samples add up to slightly different sums. Only where several functions share a
+ * line, its total is that of samples, which count once for all of them. */
+static void use_tree_lines(struct builder *b, int side, const struct fz_tree *t)
+{
+	struct fz_heat *h = b->h;
+	struct fz_map map = { 0 }; /* (file, line) -> index */
+	fz_auto(fz_free_ptr) bool *shared = fz_calloc(h->line_count[side] + 1ul, sizeof(*shared));
+	fz_auto(fz_free_ptr) uint32_t *index = fz_calloc(t->line_count + 1, sizeof(*index));
+
+	for (uint32_t i = 0; t->line_count && i < h->line_count[side]; i++) {
+		struct fz_heat_line *l = &h->lines[side][i];
+		*fz_map_slot(&map, FZ_KEY(l->file, (uint32_t)l->line)) = i;
+		l->self = 0;
+	}
+	for (size_t i = 0; i < t->line_count; i++) {
+		uint32_t f = t->function[t->lines[i].node];
+		uint32_t file = b->side[side].file_of[t->profile->functions[f].file];
+		index[i] = *fz_map_slot(&map, FZ_KEY(file, (uint32_t)t->lines[i].line));
+		if (index[i] == FZ_NONE)
+			continue;
+		struct fz_heat_line *l = &h->lines[side][index[i]];
+		shared[index[i]] |= l->function != b->side[side].function_of[f];
+		l->self += t->lines[i].self;
+	}
+	for (uint32_t i = 0; t->line_count && i < h->line_count[side]; i++)
+		h->lines[side][i].total *= shared[i];
+	for (size_t i = 0; i < t->line_count; i++)
+		if (index[i] != FZ_NONE && !shared[index[i]])
+			h->lines[side][index[i]].total += t->lines[i].once;
+	fz_map_release(&map);
 }
 
 static int compare_spots(const void *pa, const void *pb)
@@ -316,7 +371,8 @@ static void add_calls(struct builder *b)
 		fz_places_calls(s->p, &lines, &s->functions, s->metric, true, &n);
 	for (size_t i = 0; i < n; i++) {
 		const struct fz_place *place = &lines.list[calls[i].caller];
-		uint32_t callee = s->function_of[calls[i].callee];
+		const struct fz_place *called = &s->functions.list[calls[i].callee];
+		uint32_t callee = s->function_of[s->p->frames[called->frame].function];
 		if (callee == FZ_NONE || !has_file(s->p, place->frame) || place->line <= 0)
 			continue;
 		fz_grow(h->calls, h->call_count, cap);
@@ -412,6 +468,9 @@ static void side_init(struct builder *b, int side, const struct fz_profile *p, u
 		s->names = fz_names_of(p, &b->h->arena);
 	s->file_of = fz_malloc((p->string_count + 1ul) * sizeof(*s->file_of));
 	memset(s->file_of, 0xff, (p->string_count + 1ul) * sizeof(*s->file_of));
+	s->function_of = fz_malloc((p->function_count + 1ul) * sizeof(*s->function_of));
+	memset(s->function_of, 0xff, (p->function_count + 1ul) * sizeof(*s->function_of));
+	fz_places_init(&s->functions, p, FZ_PLACE_FUNCTION, metric);
 	b->h->profile[side] = p;
 }
 
@@ -427,7 +486,6 @@ static void finish(struct builder *b)
 		free(b->side[side].origins);
 		free(b->side[side].file_of);
 		free(b->side[side].function_of);
-		free(b->side[side].of_function);
 		fz_places_release(&b->side[side].functions);
 	}
 }
@@ -448,7 +506,7 @@ int fz_heat_of_profile(struct fz_heat *h, const struct fz_profile *p, uint32_t m
 	};
 	side_init(&b, FZ_HEAD, p, metric);
 	add_files(&b, FZ_HEAD);
-	add_functions(&b, FZ_HEAD);
+	add_profile_functions(&b);
 	add_lines(&b, FZ_HEAD);
 	finish(&b);
 	return 0;
@@ -477,10 +535,14 @@ void fz_heat_of_diff(struct fz_heat *h, const struct fz_diff *d, const struct fz
 		if (side == FZ_BASE)
 			match_files(&b, d);
 		add_files(&b, side);
-		add_functions(&b, side);
-		add_lines(&b, side);
 		h->sum[side] = d->total[side];
 		h->samples[side] = d->samples[side];
+	}
+	add_file_selves(&b, d);
+	add_diff_functions(&b, d);
+	for (int side = 0; side < FZ_SIDES; side++) {
+		add_lines(&b, side);
+		use_tree_lines(&b, side, d->tree[side]);
 	}
 	finish(&b);
 }

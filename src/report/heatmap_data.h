@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The data of a heat map, for a profile (head side only) or a diff. */
+/* The data of a heat map and of the JSON by lines, for a profile (head side only) or a diff.
+ *
+ * A diff's functions are those of the comparison. Its lines are those of its trees (struct
+ * fz_tree_line), which the page's are, too: a line costs the same in all reports.
+ */
 #pragma once
 
 #include "base/arena.h"
@@ -29,9 +33,9 @@ struct fz_heat_function {
 	uint32_t file;
 	int32_t line; /* on the head if it has the function, else on the base */
 	struct fz_str name;
-	uint8_t side;    /* that of `line` */
-	uint8_t state;   /* enum fz_state */
-	uint8_t verdict; /* 0: not judged; else 1 + enum fz_verdict, by self cost */
+	uint8_t side;                        /* that of `line` */
+	uint8_t state, presence;             /* enum fz_state, enum fz_presence */
+	uint8_t self_verdict, total_verdict; /* enum fz_verdict */
 	struct fz_heat_cost cost;
 };
 

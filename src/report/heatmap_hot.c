@@ -12,6 +12,7 @@ struct hot {
 	uint32_t file;
 	int32_t line;
 	struct fz_str name, text;
+	uint8_t state, presence; /* of the function, in a diff */
 	int64_t self[FZ_SIDES], total[FZ_SIDES];
 	double weight;
 };
@@ -74,11 +75,13 @@ static void take_functions(const struct fz_heat *h, struct hots *hots)
 	for (uint32_t i = 0; i < h->function_count; i++) {
 		const struct fz_heat_function *f = &h->functions[i];
 		const int64_t *self = f->cost.self, *total = f->cost.total;
-		if (h->judgement && f->verdict != 1 + FZ_VERDICT_CHANGED)
+		if (h->judgement && f->self_verdict != FZ_VERDICT_CHANGED)
 			continue;
 		offer(hots, &(struct hot){ .file = f->file,
 					   .line = f->line,
 					   .name = f->name,
+					   .state = f->state,
+					   .presence = f->presence,
 					   .self = { self[FZ_BASE], self[FZ_HEAD] },
 					   .total = { total[FZ_BASE], total[FZ_HEAD] },
 					   .weight = fabs((double)self[FZ_HEAD] -
@@ -89,16 +92,16 @@ static void take_functions(const struct fz_heat *h, struct hots *hots)
 static void fill_numbers(const struct hots *hots, struct fz_columns *columns)
 {
 	static const char *const names[] = { "hot.file",      "hot.line",       "hot.self.base",
-					     "hot.self.head", "hot.total.base", "hot.total.head" };
+					     "hot.self.head", "hot.total.base", "hot.total.head",
+					     "hot.state",     "hot.presence" };
 
 	for (size_t what = 0; what < FZ_ARRAY_LEN(names); what++) {
 		int64_t column[HOT_MAX];
 		for (size_t i = 0; i < hots->n; i++) {
 			const struct hot *h = &hots->list[i];
-			int64_t values[] = {
-				h->file,          h->line,           h->self[FZ_BASE],
-				h->self[FZ_HEAD], h->total[FZ_BASE], h->total[FZ_HEAD]
-			};
+			int64_t values[] = { h->file,          h->line,           h->self[FZ_BASE],
+					     h->self[FZ_HEAD], h->total[FZ_BASE], h->total[FZ_HEAD],
+					     h->state,         h->presence };
 			column[i] = values[what];
 		}
 		fz_columns_numbers(columns, names[what], column, hots->n);

@@ -101,10 +101,9 @@ static void add_costs(const struct fz_heat *h, const struct fz_heat_file *f, enu
 
 static const char *verdict_of(const struct fz_heat *h, const struct place *p)
 {
-	uint8_t verdict =
-		p->one_function && p->function != FZ_NONE ? h->functions[p->function].verdict : 0;
-
-	return fz_verdict_names[verdict ? verdict - 1 : FZ_VERDICT_UNKNOWN];
+	return fz_verdict_names[p->one_function && p->function != FZ_NONE
+					? h->functions[p->function].self_verdict
+					: FZ_VERDICT_UNKNOWN];
 }
 
 static void write_cost(struct fz_json *j, const struct fz_heat *h, const int64_t self[FZ_SIDES])
@@ -217,9 +216,7 @@ static void write_functions(struct fz_json *j, const struct fz_heat *h)
 		fz_json_kint(j, "line", f->line);
 		fz_json_kstr(j, "state", fz_str_of(fz_state_names[f->state]));
 		write_cost(j, h, f->cost.self);
-		fz_json_kstr(j, "verdict",
-			     fz_str_of(fz_verdict_names[f->verdict ? f->verdict - 1
-								   : FZ_VERDICT_UNKNOWN]));
+		fz_json_kstr(j, "verdict", fz_str_of(fz_verdict_names[f->self_verdict]));
 		fz_json_close(j, '}');
 	}
 	fz_json_close(j, ']');

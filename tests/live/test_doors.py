@@ -3,8 +3,11 @@
 """Two recordings give the same numbers wherever they are compared: on the command line in every
 format, in the library, over MCP, on a page and by a server."""
 
+import collections
 import ctypes
+import itertools
 import json
+import marshal
 import os
 import pathlib
 import random
@@ -93,6 +96,9 @@ def pairs(folder):
     found["folded"] = (folder / "base.folded", folder / "head.folded")
     found["counts"] = (folder / "base.callgrind", folder / "head.callgrind")
     library = Library()
+    found["runs that differ, .bin"] = (folder / "base.mixed.fz", folder / "head.mixed.fz")
+    for side, other in (("base", "head"), ("head", "base")):
+        library.merge([DATA / f"{name}.bin" for name in (side, other, side)], folder / f"{side}.mixed.fz")
     for side in ("base", "head"):
         library.merge([folder / f"{side}{run}.folded" for run in range(3)], folder / f"{side}.runs.fz")
         library.merge([DATA / f"{side}.bin"] * 2, folder / f"{side}.timed.fz")
@@ -156,6 +162,86 @@ def page():
                 assert abs(row["diff_total"] - below - row["total_low"]) <= 1, row
                 assert abs(row["diff_total"] + above - row["total_high"]) <= 1, row
     by_pair(door)
+
+
+def costs_of_lines(shown, side):
+    """{(file, line): [(own, total) of each function there]} of a page."""
+    costs, at = collections.defaultdict(list), 0
+    files = [shown["file.name"][file] for file in shown["function.file"]]
+    for file, n in zip(files, shown["function.lines"]):
+        lines = itertools.accumulate(shown["line.step"][at:at + n])
+        for line, own, total in zip(lines, shown[f"line.self.{side}"][at:], shown[f"line.total.{side}"][at:]):
+            if own or total:
+                costs[file, line].append((own, total))
+        at += n
+    return costs
+
+
+def heat_of_lines(heat, side):
+    """{(file, line): (own, total)} of a heat map."""
+    name = "file.name" if heat.header["kind"] == "diff" else "file.path"
+    files = [file for file, n in zip(heat[name], heat[f"file.lines.{side}"]) for _ in range(n)]
+    return dict(zip(zip(files, heat[f"line.number.{side}"]),
+                    zip(heat[f"line.self.{side}"], heat[f"line.total.{side}"])))
+
+
+def compare_lines(shown, heat, side):
+    """A page and a heat map: a total of several functions is that of no sample twice."""
+    wanted, found = costs_of_lines(shown, side), heat_of_lines(heat, side)
+    assert found.keys() == wanted.keys(), found.keys() ^ wanted.keys()
+    for place, costs in wanted.items():
+        assert found[place][0] == sum(own for own, _ in costs), (place, found[place], costs)
+        if len(costs) == 1:
+            assert found[place] == costs[0], (place, found[place], costs)
+
+
+@suite.test("a line costs the same in the page, in a heat map and in the JSON for editors")
+def lines_of_comparison():
+    def door(folder, base, head, document):
+        wanted = {(f["name"], f["file"]): f for f in json.loads(document)["functions"]}
+        fizeau("diff", base, head, "-o", folder / "x.html")
+        fizeau("diff", base, head, "--heatmap", "-o", folder / "heat.html")
+        shown, heat = (Page((folder / name).read_text()) for name in ("x.html", "heat.html"))
+        lines = json.loads(printed(base, head, "lines"))
+        for side in ("base", "head"):
+            compare_lines(shown, heat, side)
+            own = heat[f"file.self.{side}"]
+            assert sum(own) == sum(shown[f"node.self.{side}"]), side
+            assert [file[f"{side}_self"] for file in lines["files"]] == own, side
+            for i, name in enumerate(heat["function.name"]):
+                row = wanted[name, heat["file.name"][heat["function.file"][i]]]
+                for cost in ("self", "total"):
+                    assert heat[f"function.{cost}.{side}"][i] == row[f"{side}_{cost}"], row
+        for row in lines["functions"]:
+            of = wanted[row["name"], lines["files"][row["file"]]["name"]]
+            for key in ("base_self", "head_self", "diff_self", "state"):
+                assert row[key] == of[key], (row, of)
+            assert row["verdict"] == of["self_verdict"], (row, of)
+    by_pair(door)
+
+
+@suite.test("a line of a recording costs the same in the page, in a heat map, in pstats and for editors")
+def lines_of_recording():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        Library().merge([DATA / "base.bin", DATA / "head.bin", DATA / "base.bin"], folder / "runs.fz")
+        recorded = sorted((SOURCE / "tests" / "data" / "tachyon").glob("*.bin"))
+        for path in [folder / "runs.fz", DATA / "base.bin", *recorded]:
+            fizeau("replay", path, "-o", folder / "x.html")
+            fizeau("replay", path, "--heatmap", "-o", folder / "heat.html")
+            shown, heat = (Page((folder / name).read_text()) for name in ("x.html", "heat.html"))
+            compare_lines(shown, heat, "head")
+            lines = json.loads(fizeau("replay", path, "--format", "lines", "-o", "-").stdout)
+            assert {(file["file"], line["line"]): (line["self"], line["total"])
+                    for file in lines["files"] for line in file["lines"]} == heat_of_lines(heat, "head"), path.name
+            fizeau("replay", path, "--pstats", "--per-line", "-o", folder / "x.pstats")
+            stats = collections.defaultdict(list)
+            for place, cost in marshal.loads((folder / "x.pstats").read_bytes()).items():
+                if len(place) == 3 and place[1] > 0:  # there is also a mark of sampled files
+                    stats[place[:2]].append(tuple(round(seconds * 1e9) for seconds in cost[2:4]))
+            wanted = costs_of_lines(shown, "head")
+            assert {place: sorted(costs) for place, costs in stats.items()} == \
+                {place: sorted(costs) for place, costs in wanted.items()}, path.name
 
 
 def plain(text):

@@ -131,6 +131,42 @@ test("a certain change is never hidden in a group that is closed, and has its di
 	});
 });
 
+test("what only one side ran has the page's words for it, and no percentage", async () => {
+	await withPage(judgedPage(["--heatmap"]), {}, async (page) => {
+		const ratios = Object.fromEntries((await hotList(page)).map((h) => [h[0], h.at(-1)]));
+		assert.deepEqual([ratios.checksum, ratios.digest], ["to 0", "from 0"]);
+		assert.doesNotMatch(await page.innerText("body"), /−100\.0 %/);
+		// Where the other side's code is known, the word is certain.
+		await page.evaluate(() => {
+			for (const h of fizeau.heat.hot) h.presence = 1;
+			fizeau.index.show();
+		});
+		const known = Object.fromEntries((await hotList(page)).map((h) => [h[0], h.at(-1)]));
+		assert.deepEqual([known.checksum, known.digest, known.escape], ["gone", "new", ratios.escape]);
+		assert.match(ratios.escape, /^−\d/);
+		await openFile(page, "/srv/app/legacy.py");
+		assert.match((await page.$$eval(".verdict", (list) => list.map((v) => v.textContent))).join(), /checksum: ▼ gone or no longer called/);
+	});
+});
+
+test("lines are coloured by a cost of their function only if that cost certainly changed", async () => {
+	await withPage(judgedPage(["--heatmap"]), {}, async (page) => {
+		await openFile(page, "/srv/app/view.py");
+		const hues = () => page.$$eval(".line:not(.titles)", (rows) => rows.map((r) => [r.querySelector(".more, .less") !== null, fizeau.files.data.rows.find((row) => row.element === r)])
+			.map(([hue, row]) => ({ hue, func: fizeau.files.functionOf(row), weight: row.weight })).filter((r) => r.weight && r.func >= 0));
+		for (const family of ["self", "total"]) {
+			await page.evaluate((by) => fizeau.setBy(by), family);
+			const seen = await hues();
+			const changed = await page.evaluate(([by, list]) => list.map((func) => fizeau.heat.functions.verdict[by][func] === $$colors.CHANGED), [family, seen.map((r) => r.func)]);
+			assert.ok(seen.length > 1 && changed.includes(true));
+			assert.deepEqual(seen.map((r) => r.hue), changed, family);
+		}
+		// The caller of what became faster has a certain total, but no certain own cost.
+		const render = await page.evaluate(() => ["self", "total"].map((by) => fizeau.heat.isChanged(fizeau.heat.functions.name.indexOf("render"), by)));
+		assert.deepEqual(render, [false, true]);
+	});
+});
+
 test("a heat map of bytes says larger and smaller", async () => {
 	const side = (leaf, work) => samples.map((s) => ({ ...s, count: 100000 * (s.stack.at(-1).name === "leaf" ? leaf : work) }));
 	const ofBytes = diffPage(side(1, 30), side(20, 10), [source(), "counted=peak,bytes", "judged", "heatmap"]);
@@ -306,7 +342,7 @@ test("a sum of files has a direction only where those that certainly changed mak
 		const tone = (changes) => page.evaluate((list) => {
 			const { heat, index } = fizeau, { files } = heat;
 			for (let i = 0; i < files.n; i++) {
-				files.changed[i] = list[i]?.[1] ?? 0;
+				files.changed.self[i] = list[i]?.[1] ?? 0;
 				files.origin[i] = 0;
 				files.self[0][i] = 1000 / heat.factor;
 				files.self[1][i] = 1000 + (list[i]?.[0] ?? 0);
