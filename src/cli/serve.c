@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 enum { DAYS_MAX = 36500, BODY_DEFAULT = 64, BODY_MAX = 512 };
+enum { RETAIN_MINUTES_LEAST = 8 };
 enum { RECORDINGS_DEFAULT = 10 << 10, RECORDINGS_MAX = 1 << 30 };
 
 static struct fz_serve_options options;
@@ -58,6 +59,14 @@ static const struct fz_opt option_table[] = {
 	  .min = 1,
 	  .max = DAYS_MAX,
 	  .help = "delete data older than DAYS (default: keep everything)" },
+	{ .kind = FZ_OPT_INT,
+	  .long_name = "retain-minutes",
+	  .argument = "DAYS",
+	  .value = &options.retain_minutes_days,
+	  .min = RETAIN_MINUTES_LEAST,
+	  .max = DAYS_MAX,
+	  .help = "replace minutes older than DAYS by sums of hours, which take a tenth of the "
+		  "space (8 or more, because alarms look back a week; default: never)" },
 	{ .kind = FZ_OPT_STRING,
 	  .long_name = "alarm-file",
 	  .argument = "FILE",
@@ -147,6 +156,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		return fz_cli_errorf("serve: --recordings-limit requires --recordings FOLDER");
 	if (options.bucket && !options.recordings)
 		return fz_cli_errorf("serve: --bucket requires --recordings FOLDER for the index");
+	if (options.retain_days && options.retain_minutes_days >= options.retain_days)
+		return fz_cli_errorf("serve: --retain-minutes must be less than --retain");
 	if (!options.recordings_mib)
 		options.recordings_mib = RECORDINGS_DEFAULT;
 	if (!options.store)

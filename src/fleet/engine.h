@@ -22,7 +22,9 @@ struct fz_fleet_series_row {
 struct fz_fleet_cell_row {
 	uint32_t series;
 	int64_t minute, key;
-	uint32_t group; /* as in struct fz_fleet_cell */
+	/* as in struct fz_fleet_cell */
+	uint32_t group;
+	bool by_hour;
 	struct fz_str host;
 	struct fz_fleet_exposure exposure;
 };
@@ -57,6 +59,8 @@ struct fz_fleet_engine {
 	bool forgets_beside;
 	/* NULL: the engine keeps no sums of hours */
 	int64_t (*sum_hours)(struct fz_fleet *f, int64_t before, struct fz_error *err);
+	int64_t (*age)(struct fz_fleet *f, int64_t before, bool (*between)(void *arg, int64_t rows),
+		       void *arg, struct fz_error *err);
 	int (*raise)(struct fz_fleet *f, const char *project, const struct fz_fleet_alarm *a,
 		     bool *ret, struct fz_error *err);
 
@@ -78,8 +82,8 @@ struct fz_fleet_engine {
 	int (*series)(struct fz_fleet *f, const struct fz_fleet_query *q,
 		      void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
 		      struct fz_error *err);
-	/* Cells of these series in a query's time, one for each series, host and minute. If `take`
-	 * returns an error, stop and return it. */
+	/* Cells of these series in a query's time, one for each series, host and minute, or two if
+	 * one is by_hour. If `take` returns an error, stop and return it. */
 	int (*cells)(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
 		     uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
 		     void *arg, struct fz_error *err);

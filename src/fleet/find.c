@@ -29,6 +29,7 @@ static int take_cell(void *arg, const struct fz_fleet_cell_row *row)
 		.exposure = row->exposure,
 		.key = row->key,
 		.group = row->group,
+		.by_hour = row->by_hour,
 	};
 	if (found->cell_n < CELLS_MAX)
 		return 0;

@@ -7,7 +7,7 @@
  * profile: its exposure (how much was watched), and values and numbers of samples by node. A *node*
  * is a path of functions; functions and nodes are stored once for a project. Costs vary between
  * hosts and minutes even without a change of code, so a verdict's variance is computed from cells;
- * they are kept unchanged until retention deletes them.
+ * they are kept unchanged until retention deletes them, or replaces them by sums of hours.
  *
  * Every query and every change concerns one project; data of other projects is never visible.
  *
@@ -57,6 +57,7 @@ struct fz_fleet_cell {
 	 */
 	int64_t key;
 	uint32_t group;
+	bool by_hour; /* values exist only as the sum of the group: a series and host in an hour */
 };
 
 struct fz_fleet_value {
@@ -154,6 +155,15 @@ bool fz_fleet_forgets_beside(const struct fz_fleet *f);
  * not change. Returns the number of hours, 0 if there are no more, or an error. */
 int64_t fz_fleet_sum_hours(struct fz_fleet *f, int64_t before, struct fz_error *err);
 
+/* Replace the cells of hours that ended before a minute by the sums of each hour: from then on a
+ * query gets whole hours, those whose middle is in its time. `between` is as above, but an hour may
+ * have 60 rows. Returns the number of replaced hours, or an error. SQLite only. */
+int64_t fz_fleet_age_between(struct fz_fleet *f, int64_t before,
+			     bool (*between)(void *arg, int64_t rows), void *arg,
+			     struct fz_error *err);
+/* Does the engine support that? */
+bool fz_fleet_ages(const struct fz_fleet *f);
+
 /* ---- alarms ---- */
 
 /* A function that a release made more expensive. */
@@ -198,7 +208,8 @@ struct fz_fleet_query {
 	int64_t base_until;  /* and end for the base; 0: until */
 };
 
-/* The cells of a query, ordered by host and minute. */
+/* The cells of a query, ordered by host and minute. A host's cells with by_hour belong to one unit
+ * for each hour. */
 struct fz_fleet_found {
 	struct fz_arena arena;
 	struct fz_fleet_kind *kinds;

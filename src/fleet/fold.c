@@ -352,6 +352,19 @@ static uint64_t pairs_hash(const struct folder *k)
 	return hash;
 }
 
+/* Minutes that were replaced by sums of hours. */
+static void add_precision(const struct folder *k, struct fz_buf *text)
+{
+	char cells[FZ_NUMBER_SIZE];
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < k->found->cell_n; i++)
+		n += k->found->cells[i].by_hour;
+	if (n)
+		fz_buf_printf(text, "; %s known only by the hour",
+			      n == k->found->cell_n ? "all" : fz_format_plural(n, "minute", cells));
+}
+
 static void describe(struct folder *k, const struct fz_fleet_units *u, int side, const char *name)
 {
 	static const char *const kinds[] = { "hosts", "hosts, in pairs", "time, in pairs" };
@@ -363,6 +376,7 @@ static void describe(struct folder *k, const struct fz_fleet_units *u, int side,
 		      fz_format_plural(found->cell_n, "minute", cells),
 		      fz_format_plural(found->host_n, "host", hosts),
 		      fz_format_plural(k->unit_n, "unit", units), kinds[u->kind]);
+	add_precision(k, &text);
 	if (u->left_out[side])
 		fz_buf_printf(&text, "; excluding %s that the other side did not run on",
 			      fz_format_plural(u->left_out[side], "host", hosts));

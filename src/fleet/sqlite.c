@@ -542,6 +542,7 @@ const struct fz_fleet_engine fz_fleet_sqlite = {
 	.forget = fz_sqlite_forget,
 	.forgets_beside = true,
 	.sum_hours = fz_sqlite_sum_hours,
+	.age = fz_sqlite_age,
 	.raise = raise_alarm,
 	.alarms = fz_sqlite_alarms,
 	.previous = fz_sqlite_previous,

@@ -7,7 +7,8 @@
  *
  * Triggers maintain sums, so that lists are read without counting cells or pushes: host_sum has the
  * sums of a host's cells in a series, push_count the number of pushes of a release. A row is
- * deleted with the last cell or push that it counts.
+ * deleted with the last cell or push that it counts. A cell may be part of an old_hour instead of
+ * having a row (sqlite_hours.c).
  *
  * Tables are strict, so a sum above 63 bits is an error and not a rounded number. Acknowledged data
  * is synchronised to disk. A store with a newer layout is refused, one with an older layout is
@@ -24,43 +25,57 @@
 
 struct fz_sqlite fz_sqlite;
 
-enum { LAYOUT = 6, BUSY_MS = 30000 };
+enum { LAYOUT = 7, BUSY_MS = 30000 };
 
 /* All values of a cell (cell_values.h); a cell without values has no row. */
 #define VALUES                                                                                   \
 	"CREATE TABLE IF NOT EXISTS cell_values (cell INTEGER PRIMARY KEY, bytes BLOB NOT NULL)" \
 	" STRICT;"
 
-#define SUMS                                                                                      \
-	"CREATE TABLE IF NOT EXISTS host_sum (series INTEGER NOT NULL, host INTEGER NOT NULL,"    \
-	" cells INTEGER NOT NULL, cpu REAL NOT NULL, wall REAL NOT NULL,"                         \
-	" samples INTEGER NOT NULL, lost INTEGER NOT NULL, PRIMARY KEY (series, host))"           \
-	" STRICT, WITHOUT ROWID;"                                                                 \
-	"CREATE TABLE IF NOT EXISTS push_count (project INTEGER NOT NULL, service TEXT NOT NULL," \
-	" version TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (project, service, version))"    \
-	" STRICT, WITHOUT ROWID;"                                                                 \
-	"CREATE TRIGGER IF NOT EXISTS cell_added AFTER INSERT ON cell BEGIN"                      \
-	" INSERT INTO host_sum VALUES (new.series, new.host, 1, new.cpu, new.wall, new.samples,"  \
-	" new.lost) ON CONFLICT (series, host) DO UPDATE SET cells = cells + 1,"                  \
+/* Keep host_sum up to date with the rows of a table, of `n` cells each. */
+#define ADD_ON(name, table, n)                                                                    \
+	"CREATE TRIGGER IF NOT EXISTS " name " AFTER INSERT ON " table " BEGIN"                   \
+	" INSERT INTO host_sum VALUES (new.series, new.host, " n ", new.cpu, new.wall,"           \
+	" new.samples, new.lost) ON CONFLICT (series, host) DO UPDATE SET cells = cells + " n "," \
 	" cpu = cpu + new.cpu, wall = wall + new.wall, samples = samples + new.samples,"          \
-	" lost = lost + new.lost; END;"                                                           \
-	"CREATE TRIGGER IF NOT EXISTS cell_grown AFTER UPDATE ON cell BEGIN"                      \
-	" UPDATE host_sum SET cpu = cpu - old.cpu + new.cpu, wall = wall - old.wall + new.wall,"  \
-	" samples = samples - old.samples + new.samples, lost = lost - old.lost + new.lost"       \
-	" WHERE series = new.series AND host = new.host; END;"                                    \
-	"CREATE TRIGGER IF NOT EXISTS cell_deleted AFTER DELETE ON cell BEGIN"                    \
-	" UPDATE host_sum SET cells = cells - 1, cpu = cpu - old.cpu, wall = wall - old.wall,"    \
-	" samples = samples - old.samples, lost = lost - old.lost"                                \
-	" WHERE series = old.series AND host = old.host;"                                         \
-	" DELETE FROM host_sum WHERE series = old.series AND host = old.host AND cells = 0; END;" \
-	"CREATE TRIGGER IF NOT EXISTS push_added AFTER INSERT ON push BEGIN"                      \
-	" INSERT INTO push_count VALUES (new.project, new.service, new.version, 1)"               \
-	" ON CONFLICT (project, service, version) DO UPDATE SET n = n + 1; END;"                  \
-	"CREATE TRIGGER IF NOT EXISTS push_deleted AFTER DELETE ON push BEGIN"                    \
-	" UPDATE push_count SET n = n - 1 WHERE project = old.project AND service = old.service"  \
-	" AND version = old.version;"                                                             \
-	" DELETE FROM push_count WHERE project = old.project AND service = old.service"           \
-	" AND version = old.version AND n = 0; END;"
+	" lost = lost + new.lost; END;"
+#define SUBTRACT_ON(name, table, n)                                                                \
+	"CREATE TRIGGER IF NOT EXISTS " name " AFTER DELETE ON " table " BEGIN"                    \
+	" UPDATE host_sum SET cells = cells - " n ", cpu = cpu - old.cpu, wall = wall - old.wall," \
+	" samples = samples - old.samples, lost = lost - old.lost"                                 \
+	" WHERE series = old.series AND host = old.host;"                                          \
+	" DELETE FROM host_sum WHERE series = old.series AND host = old.host AND cells = 0; END;"
+
+#define SUMS                                                                                       \
+	"CREATE TABLE IF NOT EXISTS host_sum (series INTEGER NOT NULL, host INTEGER NOT NULL,"     \
+	" cells INTEGER NOT NULL, cpu REAL NOT NULL, wall REAL NOT NULL,"                          \
+	" samples INTEGER NOT NULL, lost INTEGER NOT NULL, PRIMARY KEY (series, host))"            \
+	" STRICT, WITHOUT ROWID;"                                                                  \
+	"CREATE TABLE IF NOT EXISTS push_count (project INTEGER NOT NULL, service TEXT NOT NULL,"  \
+	" version TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (project, service, version))"     \
+	" STRICT, WITHOUT ROWID;" ADD_ON(                                                          \
+		"cell_added", "cell",                                                              \
+		"1") "CREATE TRIGGER IF NOT EXISTS cell_grown AFTER UPDATE ON cell BEGIN"          \
+		     " UPDATE host_sum SET cpu = cpu - old.cpu + new.cpu, wall = wall - old.wall " \
+		     "+ new.wall,"                                                                 \
+		     " samples = samples - old.samples + new.samples, lost = lost - old.lost + "   \
+		     "new.lost"                                                                    \
+		     " WHERE series = new.series AND host = new.host; END;" SUBTRACT_ON(           \
+			     "cell_deleted", "cell",                                               \
+			     "1") "CREATE TRIGGER IF NOT EXISTS push_added AFTER INSERT ON push "  \
+				  "BEGIN"                                                          \
+				  " INSERT INTO push_count VALUES (new.project, new.service, "     \
+				  "new.version, 1)"                                                \
+				  " ON CONFLICT (project, service, version) DO UPDATE SET n = n "  \
+				  "+ 1; END;"                                                      \
+				  "CREATE TRIGGER IF NOT EXISTS push_deleted AFTER DELETE ON "     \
+				  "push BEGIN"                                                     \
+				  " UPDATE push_count SET n = n - 1 WHERE project = old.project "  \
+				  "AND service = old.service"                                      \
+				  " AND version = old.version;"                                    \
+				  " DELETE FROM push_count WHERE project = old.project AND "       \
+				  "service = old.service"                                          \
+				  " AND version = old.version AND n = 0; END;"
 
 /* Cells and sums of whole hours (sqlite_hours.c). */
 #define STALE_ON(name, event, row)                                                           \
@@ -82,6 +97,18 @@ enum { LAYOUT = 6, BUSY_MS = 30000 };
 	HOURS_TABLES STALE_ON("hour_of_added", "INSERT", "new") \
 		STALE_ON("hour_of_grown", "UPDATE", "new")      \
 			STALE_ON("hour_of_deleted", "DELETE", "old")
+
+/* Hours whose minutes were deleted (sqlite_hours.c); n: number of their cells. */
+#define OLD_HOURS                                                                               \
+	"CREATE TABLE IF NOT EXISTS old_hour (id INTEGER PRIMARY KEY, series INTEGER NOT NULL," \
+	" hour INTEGER NOT NULL, host INTEGER NOT NULL, first INTEGER NOT NULL,"                \
+	" last INTEGER NOT NULL, n INTEGER NOT NULL, cpu INTEGER NOT NULL,"                     \
+	" wall INTEGER NOT NULL, samples INTEGER NOT NULL, lost INTEGER NOT NULL,"              \
+	" cells BLOB NOT NULL, bytes BLOB NOT NULL, UNIQUE (series, hour, host)) STRICT;"       \
+	"CREATE INDEX IF NOT EXISTS old_hour_first ON old_hour (series, first, n);"             \
+	"CREATE INDEX IF NOT EXISTS old_hour_last ON old_hour (series, last);" ADD_ON(          \
+		"old_hour_added", "old_hour", "new.n")                                          \
+		SUBTRACT_ON("old_hour_deleted", "old_hour", "old.n")
 
 /* Is a sweep of unused rows active, and what do pushes use meanwhile (sqlite_forget.c)? */
 #define SWEEPS                                                                                   \
@@ -119,7 +146,7 @@ static const char tables[] =
 	" base TEXT NOT NULL, head TEXT NOT NULL, function TEXT NOT NULL, text TEXT NOT NULL,"
 	" change REAL, low REAL, high REAL, first INTEGER NOT NULL, raised INTEGER NOT NULL,"
 	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;" VALUES SUMS HOURS
-		SWEEPS "PRAGMA user_version = 6;"
+		OLD_HOURS SWEEPS "PRAGMA user_version = 7;"
 	"COMMIT;";
 
 /* Conversion of each layout to the next. */
@@ -140,10 +167,24 @@ static const struct {
 		      "PRAGMA user_version = 5;" },
 	/* From here on values may be compressed; existing ones remain readable. */
 	[5] = { "PRAGMA user_version = 6;" },
+	[6] = { OLD_HOURS "PRAGMA user_version = 7;" },
 };
 
-/* for FZ_SQL_FIND_SERIES */
+/* for FZ_SQL_FIND_SERIES; an old hour is part of the time that contains its middle */
 #define IN_TIME " FROM cell WHERE series = series.id AND minute >= ?4 AND minute < ?5"
+#define OLD_IN_TIME(minute)                                                             \
+	" FROM old_hour WHERE series = series.id AND " minute " >= (?4 + 29) / 60 * 60" \
+	" AND " minute " < (?5 + 29) / 60 * 60"
+/* First or last minute of cells and old hours. */
+#define FIRST_OF(cells, hours)                                                                    \
+	"(SELECT min(m) FROM (SELECT min(minute) AS m" cells " UNION ALL SELECT min(first)" hours \
+	"))"
+#define LAST_OF(cells, hours)                                                                    \
+	"(SELECT max(m) FROM (SELECT max(minute) AS m" cells " UNION ALL SELECT max(last)" hours \
+	"))"
+#define ANY_TIME(table) " FROM " table " WHERE series = series.id"
+#define FIRST_MINUTE FIRST_OF(ANY_TIME("cell"), ANY_TIME("old_hour"))
+#define LAST_MINUTE LAST_OF(ANY_TIME("cell"), ANY_TIME("old_hour"))
 
 static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -193,9 +234,8 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_GET_VALUES] = "SELECT bytes FROM cell_values WHERE cell = ?",
 	[FZ_SQL_PUT_VALUES] = "INSERT INTO cell_values VALUES (?, ?) ON CONFLICT (cell)"
 			      " DO UPDATE SET bytes = excluded.bytes",
-	[FZ_SQL_LIST] = "WITH listed AS MATERIALIZED (SELECT *, (SELECT min(minute) FROM cell"
-			" WHERE series = series.id) AS first, (SELECT max(minute) FROM cell"
-			" WHERE series = series.id) AS last FROM series"
+	[FZ_SQL_LIST] = "WITH listed AS MATERIALIZED (SELECT *, " FIRST_MINUTE
+			" AS first, " LAST_MINUTE " AS last FROM series"
 			" WHERE project = (SELECT id FROM project WHERE name = ?))"
 			" SELECT service, version, metric, unit, min(first), max(last),"
 			" count(DISTINCT host), sum(cells), ifnull((SELECT n FROM push_count AS p"
@@ -208,11 +248,20 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	 * its first minute at any time. */
 	[FZ_SQL_FIND_SERIES] =
 		"SELECT id, labels, metric, unit, clock, mode, features, interval, main,"
-		" (SELECT count(*)" IN_TIME "), (SELECT min(minute)" IN_TIME
-		"), (SELECT max(minute)" IN_TIME "), version,"
-		" (SELECT min(minute) FROM cell WHERE series = series.id) FROM series"
-		" WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
-		" service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
+		" (SELECT count(*)" IN_TIME
+		") + (SELECT total(n)" OLD_IN_TIME("first") "), " FIRST_OF(
+			IN_TIME,
+			OLD_IN_TIME(
+				"first")) ", " LAST_OF(IN_TIME,
+						       OLD_IN_TIME(
+							       "last")) ", version, " FIRST_MINUTE
+									" FROM series"
+									" WHERE project = (SELECT "
+									"id FROM project WHERE "
+									"name = ?1) AND"
+									" service = ?2 AND (?3 = "
+									"'' OR version = ?3) ORDER "
+									"BY id",
 	[FZ_SQL_FIND_CELLS] = "SELECT cell.id, minute, name, cpu, wall, samples, lost, host"
 			      " FROM cell JOIN host ON host.id = cell.host WHERE series = ? AND"
 			      " minute >= ? AND minute < ?",
@@ -221,8 +270,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_SERVICES] = "SELECT DISTINCT service FROM series WHERE project ="
 			    " (SELECT id FROM project WHERE name = ?) ORDER BY service LIMIT ?",
 	[FZ_SQL_VERSIONS] =
-		"WITH listed AS (SELECT version, (SELECT max(minute) FROM cell"
-		" WHERE series = series.id) AS last FROM series"
+		"WITH listed AS (SELECT version, " LAST_MINUTE " AS last FROM series"
 		" WHERE project = (SELECT id FROM project WHERE name = ?) AND service = ?)"
 		" SELECT version FROM listed WHERE last IS NOT NULL GROUP BY version"
 		" ORDER BY max(last) DESC, version DESC LIMIT ?",
@@ -235,11 +283,15 @@ static const char *const statements[FZ_SQL_NAMES] = {
 			  " ORDER BY raised DESC, service, head, function LIMIT ?3",
 	/* A version with several hosts begins when the second one does: one clock may be behind. */
 	[FZ_SQL_PREVIOUS] =
-		"WITH begun AS (SELECT version, min(minute) AS first, max(minute) AS last,"
-		" row_number() OVER (PARTITION BY version ORDER BY min(minute)) AS place,"
-		" count(*) OVER (PARTITION BY version) AS hosts"
-		" FROM series JOIN cell ON cell.series = series.id"
-		" WHERE project = (SELECT id FROM project WHERE name = ?1) AND service = ?2"
+		"WITH own AS (SELECT id, version FROM series"
+		" WHERE project = (SELECT id FROM project WHERE name = ?1) AND service = ?2),"
+		" part AS (SELECT version, host, minute AS first, minute AS last FROM own"
+		" JOIN cell ON cell.series = own.id"
+		" UNION ALL SELECT version, host, first, last FROM own"
+		" JOIN old_hour ON old_hour.series = own.id),"
+		" begun AS (SELECT version, min(first) AS first, max(last) AS last,"
+		" row_number() OVER (PARTITION BY version ORDER BY min(first)) AS place,"
+		" count(*) OVER (PARTITION BY version) AS hosts FROM part"
 		" GROUP BY version, host),"
 		" release AS (SELECT version, max(last) AS last,"
 		" max(CASE WHEN place = min(hosts, 2) THEN first END) AS first"
@@ -247,12 +299,16 @@ static const char *const statements[FZ_SQL_NAMES] = {
 		" SELECT version FROM release WHERE version <> ?3"
 		" AND first < (SELECT first FROM release WHERE version = ?3)"
 		" ORDER BY last DESC, version DESC LIMIT 1",
-	/* ?1: minute before which cells are old; ?2: first series */
-	[FZ_SQL_OLD_CELL] = "SELECT cell.id, series.id FROM series CROSS JOIN cell"
+	/* ?1: minute before which cells are old; ?2: first series. Number of cells. */
+	[FZ_SQL_OLD_CELL] = "SELECT cell.id, series.id, 1 FROM series CROSS JOIN cell"
 			    " ON cell.series = series.id WHERE series.id >= ?2 AND minute < ?1"
+			    " ORDER BY series.id LIMIT 1",
+	[FZ_SQL_OLD_HOUR] = "SELECT old_hour.id, series.id, n FROM series CROSS JOIN old_hour"
+			    " ON old_hour.series = series.id WHERE series.id >= ?2 AND last < ?1"
 			    " ORDER BY series.id LIMIT 1",
 	[FZ_SQL_FORGET_VALUES] = "DELETE FROM cell_values WHERE cell = ?",
 	[FZ_SQL_FORGET_CELL] = "DELETE FROM cell WHERE id = ?",
+	[FZ_SQL_FORGET_HOUR] = "DELETE FROM old_hour WHERE id = ?",
 	[FZ_SQL_PART_OF_PUSHES] = "SELECT project, id FROM push WHERE (project, id) > (?, ?)"
 				  " ORDER BY project, id LIMIT 1 OFFSET ?",
 	[FZ_SQL_FORGET_PUSHES] = "DELETE FROM push WHERE (project, id) > (?, ?)"
@@ -262,8 +318,7 @@ static const char *const statements[FZ_SQL_NAMES] = {
 				 " (SELECT project, service, head, function FROM alarm"
 				 " WHERE raised < ?2 LIMIT ?1)",
 	[FZ_SQL_FORGET_SERIES] = "DELETE FROM series WHERE id IN (SELECT id FROM series"
-				 " WHERE NOT EXISTS (SELECT 1 FROM cell WHERE series = series.id)"
-				 " LIMIT ?1)",
+				 " WHERE " LAST_MINUTE " IS NULL LIMIT ?1)",
 	[FZ_SQL_FORGET_HOSTS] = "DELETE FROM host WHERE id IN (SELECT id FROM host"
 				" WHERE id NOT IN (SELECT host FROM host_sum) LIMIT ?1)",
 	[FZ_SQL_SWEEP] = "UPDATE sweep SET generation = generation + 1, active = 1",
@@ -273,6 +328,9 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_USE_NONE] = "DELETE FROM in_use",
 	[FZ_SQL_LAST_CELL] = "SELECT max(id) FROM cell",
 	[FZ_SQL_PART_OF_VALUES] = "SELECT bytes FROM cell_values WHERE cell >= ? AND cell < ?",
+	[FZ_SQL_LAST_OLD_HOUR] = "SELECT max(id) FROM old_hour",
+	[FZ_SQL_PART_OF_OLD_HOURS] = "SELECT bytes FROM old_hour WHERE id >= ? AND id < ? AND"
+				     " length(bytes) > 0",
 	/* a node's id is larger than its parent's */
 	[FZ_SQL_NODES] = "SELECT id, parent FROM node ORDER BY id DESC",
 	[FZ_SQL_FORGET_NODE] = "DELETE FROM node WHERE id = ?1 AND"
@@ -296,6 +354,21 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_STALE_HOURS] = "SELECT DISTINCT hour FROM stale_hour WHERE series = ? AND"
 			       " hour >= ? AND hour < ?",
 	[FZ_SQL_HOUR_VALUES] = "SELECT bytes FROM hour WHERE id = ?",
+	/* ?1 .. ?3: the previous cell; ?4: minute before which cells are summed */
+	[FZ_SQL_AGING_CELL] =
+		"SELECT cell.series, minute, host FROM series CROSS JOIN cell"
+		" ON cell.series = series.id WHERE series.id >= ?1 AND minute < ?4 AND"
+		" (cell.series, minute, host) > (?1, ?2, ?3) ORDER BY series.id, minute, host"
+		" LIMIT 1",
+	[FZ_SQL_GET_OLD_HOUR] = "SELECT id, cells, bytes FROM old_hour WHERE series = ? AND"
+				" hour = ? AND host = ?",
+	[FZ_SQL_ADD_OLD_HOUR] = "INSERT INTO old_hour (series, hour, host, first, last, n, cpu,"
+				" wall, samples, lost, cells, bytes)"
+				" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[FZ_SQL_FIND_OLD_HOURS] = "SELECT old_hour.id, hour, host, name, cells FROM old_hour"
+				  " JOIN host ON host.id = host WHERE series = ? AND hour >= ? AND"
+				  " hour < ?",
+	[FZ_SQL_OLD_HOUR_VALUES] = "SELECT bytes FROM old_hour WHERE id = ?",
 };
 
 int fz_sqlite_load(struct fz_error *err)

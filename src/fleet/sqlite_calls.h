@@ -77,8 +77,10 @@ enum fz_sql_name {
 	FZ_SQL_ALARMS,
 	FZ_SQL_PREVIOUS,
 	FZ_SQL_OLD_CELL,
+	FZ_SQL_OLD_HOUR,
 	FZ_SQL_FORGET_VALUES,
 	FZ_SQL_FORGET_CELL,
+	FZ_SQL_FORGET_HOUR,
 	FZ_SQL_PART_OF_PUSHES,
 	FZ_SQL_FORGET_PUSHES,
 	FZ_SQL_FORGET_ALARMS,
@@ -91,6 +93,8 @@ enum fz_sql_name {
 	FZ_SQL_USE_NONE,
 	FZ_SQL_LAST_CELL,
 	FZ_SQL_PART_OF_VALUES,
+	FZ_SQL_LAST_OLD_HOUR,
+	FZ_SQL_PART_OF_OLD_HOURS,
 	FZ_SQL_NODES,
 	FZ_SQL_FORGET_NODE,
 	FZ_SQL_USED_FUNCTIONS,
@@ -103,6 +107,11 @@ enum fz_sql_name {
 	FZ_SQL_FIND_HOURS,
 	FZ_SQL_STALE_HOURS,
 	FZ_SQL_HOUR_VALUES,
+	FZ_SQL_AGING_CELL,
+	FZ_SQL_GET_OLD_HOUR,
+	FZ_SQL_ADD_OLD_HOUR,
+	FZ_SQL_FIND_OLD_HOURS,
+	FZ_SQL_OLD_HOUR_VALUES,
 	FZ_SQL_NAMES
 };
 
@@ -157,6 +166,7 @@ struct fz_sqlite_store {
 	struct fz_sqlite_hour {
 		int64_t id;
 		uint32_t cells;
+		bool old; /* in old_hour */
 	} * hours;
 	uint32_t hour_n, hour_cap;
 };
@@ -179,6 +189,8 @@ int fz_sqlite_convert_values(struct fz_sql *s, struct fz_error *err);
 /* Append decoded values to the first *n of f->values. False if the bytes are invalid. */
 bool fz_sqlite_append_values(struct fz_sqlite_store *f, struct fz_str bytes, size_t *n);
 int64_t fz_sqlite_sum_hours(struct fz_fleet *fleet, int64_t before, struct fz_error *err);
+int64_t fz_sqlite_age(struct fz_fleet *fleet, int64_t before,
+		      bool (*between)(void *arg, int64_t rows), void *arg, struct fz_error *err);
 int fz_sqlite_fail_values(const struct fz_sql *s, struct fz_error *err);
 
 /* Get the first column of a statement's first row, or 0 if there is none, and reset it. */

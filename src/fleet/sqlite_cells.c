@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells of a query on SQLite, and their values.
  *
- *   whole hours in its time   rows of hours (sqlite_hours.c)
+ *   old hours with their middle in its time   rows of old hours (sqlite_hours.c)
+ *   other whole hours in its time             rows of hours
  *   the rest of its time, and hours not yet added up: rows of cells
  *
- * If all found cells of an hour belong to one unit, their values are read as sums.
+ * If all found cells of an hour belong to one unit, their values are read as sums; with old hours
+ * they always do. An old hour may have cells as well, which arrived later.
  */
 #include "base/map.h"
 #include "fleet/hour_cells.h"
@@ -37,16 +39,19 @@ static void note_open(struct finder *k, int64_t hour)
 
 /* ---- hours ---- */
 
-static int take_hour(struct finder *k, sqlite3_stmt *s, struct fz_error *err)
+static int take_hour(struct finder *k, sqlite3_stmt *s, bool old, struct fz_error *err)
 {
 	struct fz_sqlite_store *f = k->f;
 	int64_t hour = fz_sqlite.column_int(s, 1), host = fz_sqlite.column_int(s, 2);
 	struct fz_hour_reader reader = fz_hour_reader_of(hour, fz_sql_column_bytes(s, 4));
-	struct fz_fleet_cell_row row = { .series = k->series, .host = fz_sql_column(s, 3) };
+	struct fz_fleet_cell_row row = { .series = k->series,
+					 .host = fz_sql_column(s, 3),
+					 .by_hour = old };
 	struct fz_hour_cell cell;
 
 	fz_grow(f->hours, f->hour_n, f->hour_cap);
-	f->hours[f->hour_n++] = (struct fz_sqlite_hour){ .id = fz_sqlite.column_int(s, 0) };
+	f->hours[f->hour_n++] =
+		(struct fz_sqlite_hour){ .id = fz_sqlite.column_int(s, 0), .old = old };
 	row.group = f->hour_n;
 	while (fz_hour_reader_next(&reader, &cell)) {
 		row.minute = cell.minute;
@@ -57,7 +62,8 @@ static int take_hour(struct finder *k, sqlite3_stmt *s, struct fz_error *err)
 		if (r)
 			return r;
 	}
-	fz_map_put(&k->summed, FZ_KEY(host, hour), 1);
+	if (!old)
+		fz_map_put(&k->summed, FZ_KEY(host, hour), 1);
 	return reader.bad ? fz_sqlite_fail_values(&f->sql, err) : 0;
 }
 
@@ -75,7 +81,7 @@ static int take_hours(struct finder *k, int64_t first, int64_t last, struct fz_e
 			note_open(k, fz_sqlite.column_int(s, 1));
 			continue;
 		}
-		r = take_hour(k, s, err);
+		r = take_hour(k, s, false, err);
 		if (r) {
 			fz_sql_reset(s);
 			return r;
@@ -89,6 +95,31 @@ static int take_hours(struct finder *k, int64_t first, int64_t last, struct fz_e
 	fz_sqlite.bind_int(s, 3, last);
 	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1)
 		note_open(k, fz_sqlite.column_int(s, 0));
+	return r;
+}
+
+/* An old hour cannot be divided, so a time begins and ends with the hour that is nearest. */
+static int64_t nearest_hour(int64_t minute)
+{
+	return (FZ_MIN(minute, INT64_MAX - FZ_HOUR_MINUTES) + FZ_HOUR_MINUTES / 2 - 1) /
+	       FZ_HOUR_MINUTES;
+}
+
+static int take_old_hours(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_FIND_OLD_HOURS);
+	int r;
+
+	fz_sqlite.bind_int(s, 1, k->id);
+	fz_sqlite.bind_int(s, 2, nearest_hour(from));
+	fz_sqlite.bind_int(s, 3, nearest_hour(until));
+	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1) {
+		r = take_hour(k, s, true, err);
+		if (r) {
+			fz_sql_reset(s);
+			return r;
+		}
+	}
 	return r;
 }
 
@@ -151,11 +182,15 @@ static int take_open(struct finder *k, struct fz_error *err)
 
 static int find(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
 {
+	int r = take_old_hours(k, from, until, err);
+
+	if (r)
+		return r;
 	if (until <= 2 * FZ_HOUR_MINUTES || from > until - 2 * FZ_HOUR_MINUTES)
 		return take_minutes(k, from, until, err);
 	int64_t first = (from + FZ_HOUR_MINUTES - 1) / FZ_HOUR_MINUTES;
 	int64_t last = until / FZ_HOUR_MINUTES;
-	int r = take_hours(k, first, last, err);
+	r = take_hours(k, first, last, err);
 	if (!r)
 		r = take_open(k, err);
 	if (!r)
@@ -220,6 +255,13 @@ struct use {
 	bool done;
 };
 
+static enum fz_sql_name values_of(const struct fz_sqlite_hour *whole)
+{
+	if (!whole)
+		return FZ_SQL_GET_VALUES;
+	return whole->old ? FZ_SQL_OLD_HOUR_VALUES : FZ_SQL_HOUR_VALUES;
+}
+
 static struct use *count_uses(const struct fz_sqlite_store *f, const struct fz_fleet_found *found,
 			      const uint32_t *unit)
 {
@@ -246,13 +288,16 @@ int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found, c
 	for (uint32_t i = 0; r >= 0 && i < found->cell_n; i++) {
 		const struct fz_fleet_cell *c = &found->cells[i];
 		struct use *u = &uses[c->group];
-		bool whole = c->group && !u->mixed && u->cells == f->hours[c->group - 1].cells;
+		const struct fz_sqlite_hour *whole = c->group ? &f->hours[c->group - 1] : NULL;
 
+		if (whole && (u->mixed || u->cells != whole->cells))
+			whole = NULL;
+		fz_assert(whole || !c->by_hour);
 		if (unit[i] == FZ_NONE || (whole && u->done))
 			continue;
 		u->done = true;
-		sqlite3_stmt *s = fz_sql(&f->sql, whole ? FZ_SQL_HOUR_VALUES : FZ_SQL_GET_VALUES);
-		fz_sqlite.bind_int(s, 1, whole ? f->hours[c->group - 1].id : c->key);
+		sqlite3_stmt *s = fz_sql(&f->sql, values_of(whole));
+		fz_sqlite.bind_int(s, 1, whole ? whole->id : c->key);
 		r = fz_sql_step(&f->sql, s, err);
 		if (r != 1)
 			continue;

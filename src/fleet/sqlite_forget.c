@@ -15,7 +15,7 @@
  */
 #include "fleet/sqlite_calls.h"
 
-enum { SCANNED_CELLS = 2000 };
+enum { SCANNED_ROWS = 2000 };
 
 struct forgetting {
 	struct fz_sqlite_store *f;
@@ -110,40 +110,50 @@ static int delete_by_id(struct forgetting *k, enum fz_sql_name name, int64_t id,
 
 /* ---- old rows ---- */
 
-/* Find the next old cell, or 0. *series: where to continue. */
-static int next_old_cell(struct forgetting *k, int64_t *series, int64_t *ret, struct fz_error *err)
+/* An old cell or hour. */
+struct old {
+	int64_t id, series, cells; /* id 0: none */
+};
+
+/* Find the next one. ret->series: where to continue. */
+static int next_old(struct forgetting *k, enum fz_sql_name find, struct old *ret,
+		    struct fz_error *err)
 {
-	sqlite3_stmt *s = fz_sql(k->sql, FZ_SQL_OLD_CELL);
+	sqlite3_stmt *s = fz_sql(k->sql, find);
 
 	fz_sqlite.bind_int(s, 1, k->before);
-	fz_sqlite.bind_int(s, 2, *series);
-	*ret = 0;
+	fz_sqlite.bind_int(s, 2, ret->series);
+	ret->id = 0;
 	int r = fz_sql_step(k->sql, s, err);
 	if (r != 1)
 		return r;
-	*ret = fz_sqlite.column_int(s, 0);
-	*series = fz_sqlite.column_int(s, 1);
+	*ret = (struct old){ fz_sqlite.column_int(s, 0), fz_sqlite.column_int(s, 1),
+			     fz_sqlite.column_int(s, 2) };
 	fz_sql_reset(s);
 	return 0;
 }
 
-/* Delete each cell together with its values. */
-static int forget_cells(struct forgetting *k, struct fz_error *err)
+static int forget_old(struct forgetting *k, enum fz_sql_name find, struct fz_error *err)
 {
-	int64_t series = 0, cell;
-	int r = next_old_cell(k, &series, &cell, err);
+	struct old old = { 0 };
+	int r = next_old(k, find, &old, err);
 
-	/* Avoid a write transaction if there are no old cells, as is usual. */
-	while (!r && cell && !k->ended) {
+	/* Avoid a write transaction if there are none, as is usual. */
+	while (!r && old.id && !k->ended) {
 		r = begin(k, err);
 		if (!r)
-			r = next_old_cell(k, &series, &cell, err);
-		if (r || !cell)
+			r = next_old(k, find, &old, err);
+		if (r || !old.id)
 			break;
-		r = delete_by_id(k, FZ_SQL_FORGET_VALUES, cell, err);
+		/* Delete a cell together with its values. */
+		if (find == FZ_SQL_OLD_CELL)
+			r = delete_by_id(k, FZ_SQL_FORGET_VALUES, old.id, err);
 		if (!r)
-			r = delete_by_id(k, FZ_SQL_FORGET_CELL, cell, err);
-		k->cells += !r;
+			r = delete_by_id(k,
+					 find == FZ_SQL_OLD_CELL ? FZ_SQL_FORGET_CELL
+								 : FZ_SQL_FORGET_HOUR,
+					 old.id, err);
+		k->cells += r ? 0 : old.cells;
 		if (!r)
 			r = end_if_full(k, err);
 	}
@@ -249,17 +259,18 @@ static int take_nodes(struct forgetting *k, struct fz_str bytes, struct fz_error
 	return reader.bad ? fz_sqlite_fail_values(k->sql, err) : 0;
 }
 
-/* Collect the nodes of all values, some cells at a time. */
-static int read_used_nodes(struct forgetting *k, struct fz_error *err)
+/* Collect the nodes of the values of all cells or old hours, some at a time. */
+static int read_used_nodes(struct forgetting *k, enum fz_sql_name last_id, enum fz_sql_name part,
+			   struct fz_error *err)
 {
 	int64_t last;
-	int r = fz_sql_take_id(k->sql, fz_sql(k->sql, FZ_SQL_LAST_CELL), &last, err);
+	int r = fz_sql_take_id(k->sql, fz_sql(k->sql, last_id), &last, err);
 
-	for (int64_t cell = 0; !r && cell <= last && !k->ended; cell += SCANNED_CELLS) {
-		sqlite3_stmt *s = fz_sql(k->sql, FZ_SQL_PART_OF_VALUES);
+	for (int64_t id = 0; !r && id <= last && !k->ended; id += SCANNED_ROWS) {
+		sqlite3_stmt *s = fz_sql(k->sql, part);
 
-		fz_sqlite.bind_int(s, 1, cell);
-		fz_sqlite.bind_int(s, 2, cell + SCANNED_CELLS);
+		fz_sqlite.bind_int(s, 1, id);
+		fz_sqlite.bind_int(s, 2, id + SCANNED_ROWS);
 		while ((r = fz_sql_step(k->sql, s, err)) == 1) {
 			r = take_nodes(k, fz_sql_column_bytes(s, 0), err);
 			if (r) {
@@ -323,8 +334,11 @@ static int sweep(struct forgetting *k, struct fz_error *err)
 {
 	int r = begin_sweep(k, err);
 
+	/* In this order: values move from cells to old hours. */
 	if (!r)
-		r = read_used_nodes(k, err);
+		r = read_used_nodes(k, FZ_SQL_LAST_CELL, FZ_SQL_PART_OF_VALUES, err);
+	if (!r)
+		r = read_used_nodes(k, FZ_SQL_LAST_OLD_HOUR, FZ_SQL_PART_OF_OLD_HOURS, err);
 	if (!r && !k->ended)
 		r = read_unused(k, FZ_SQL_NODES, err);
 	if (!r && !k->ended)
@@ -347,8 +361,10 @@ int64_t fz_sqlite_forget(struct fz_fleet *fleet, int64_t before,
 	fz_auto(release) struct forgetting k = {
 		.f = f, .sql = &f->sql, .before = before, .between = between, .arg = arg
 	};
-	int r = forget_cells(&k, err);
+	int r = forget_old(&k, FZ_SQL_OLD_CELL, err);
 
+	if (!r && !k.ended)
+		r = forget_old(&k, FZ_SQL_OLD_HOUR, err);
 	if (!r && k.cells)
 		r = forget_pushes(&k, err);
 	for (size_t i = 0; !r && k.cells && i < FZ_ARRAY_LEN(found); i++)

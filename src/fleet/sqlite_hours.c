@@ -10,6 +10,13 @@
  * contains all columns of each cell (hour_cells.h), so results do not depend on which hours have
  * been added up; `bytes` contains the sums (cell_values.h), if there are values. Both are NULL if
  * the cells are too few to gain from it or cannot be added up: those are read one by one.
+ *
+ * Cells that are old enough are replaced by such a row for good:
+ *
+ *   cell {minute ...} x 60  --fz_sqlite_age-->  old_hour {cells, bytes}
+ *
+ * Pushes may add cells to an old hour later; they are added to its row the next time. Cells whose
+ * sums are above 63 bits remain.
  */
 #include "fleet/hour_cells.h"
 #include "fleet/sqlite_calls.h"
@@ -20,10 +27,16 @@ struct hour {
 	int64_t series, hour, host;
 };
 
-/* Read the cells of an hour, and their values into f->values. *fits: can they be read? */
-static int read_cells(struct fz_sqlite_store *f, const struct hour *h,
-		      struct fz_hour_cell ret[FZ_HOUR_MINUTES], uint32_t *ret_n, size_t *value_n,
-		      bool *fits, struct fz_error *err)
+/* The cells of an hour; their values are in f->values. */
+struct content {
+	struct fz_hour_cell cells[FZ_HOUR_MINUTES];
+	uint32_t n;
+	size_t value_n;
+	bool bad; /* values cannot be read, or sums exceed 63 bits */
+};
+
+static int read_cells(struct fz_sqlite_store *f, const struct hour *h, struct content *ret,
+		      struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_CELL_AT);
 	int r = 0;
@@ -37,7 +50,7 @@ static int read_cells(struct fz_sqlite_store *f, const struct hour *h,
 		r = fz_sql_step(&f->sql, s, err);
 		if (r != 1)
 			continue;
-		ret[(*ret_n)++] = (struct fz_hour_cell){
+		ret->cells[ret->n++] = (struct fz_hour_cell){
 			.id = fz_sqlite.column_int(s, 0),
 			.minute = minute,
 			.exposure = { fz_sqlite.column_int(s, 1), fz_sqlite.column_int(s, 2),
@@ -45,10 +58,20 @@ static int read_cells(struct fz_sqlite_store *f, const struct hour *h,
 		};
 		struct fz_str bytes = fz_sql_column_bytes(s, 5);
 		if (bytes.n)
-			*fits &= fz_sqlite_append_values(f, bytes, value_n);
+			ret->bad |= !fz_sqlite_append_values(f, bytes, &ret->value_n);
 		fz_sql_reset(s);
 	}
 	return FZ_MIN(r, 0);
+}
+
+/* Write cells to `cells` and values, which are added up, to f->bytes. */
+static void write_content(struct fz_sqlite_store *f, const struct hour *h, const struct content *c,
+			  struct fz_buf *cells)
+{
+	fz_buf_reset(&f->bytes);
+	if (c->value_n)
+		fz_cell_values_write(NULL, f->values, c->value_n, &f->bytes);
+	fz_hour_cells_write(h->hour, c->cells, c->n, cells);
 }
 
 static int put_hour(struct fz_sqlite_store *f, const struct hour *h, struct fz_str cells,
@@ -67,20 +90,14 @@ static int put_hour(struct fz_sqlite_store *f, const struct hour *h, struct fz_s
 static int sum_hour(struct fz_sqlite_store *f, const struct hour *h, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
-	struct fz_hour_cell cells[FZ_HOUR_MINUTES];
-	uint32_t n = 0;
-	size_t value_n = 0;
-	bool fits = true;
-	int r = read_cells(f, h, cells, &n, &value_n, &fits, err);
+	struct content c = { 0 };
+	int r = read_cells(f, h, &c, err);
 
-	if (r || n == 0)
+	if (r || c.n == 0)
 		return r;
-	if (n < FEWEST_CELLS || !fits || !fz_cell_values_add_up(f->values, &value_n))
+	if (c.n < FEWEST_CELLS || c.bad || !fz_cell_values_add_up(f->values, &c.value_n))
 		return put_hour(f, h, (struct fz_str){ 0 }, (struct fz_str){ 0 }, err);
-	fz_buf_reset(&f->bytes);
-	if (value_n)
-		fz_cell_values_write(NULL, f->values, value_n, &f->bytes);
-	fz_hour_cells_write(h->hour, cells, n, &bytes);
+	write_content(f, h, &c, &bytes);
 	return put_hour(f, h, fz_buf_view(&bytes), fz_buf_view(&f->bytes), err);
 }
 
@@ -130,4 +147,192 @@ int64_t fz_sqlite_sum_hours(struct fz_fleet *fleet, int64_t before, struct fz_er
 	}
 	r = fz_sql_end(&f->sql, r, err);
 	return r ? r : n;
+}
+
+/* ---- old hours ---- */
+
+static bool add_exposure(struct fz_fleet_exposure *sum, const struct fz_fleet_exposure *more)
+{
+	bool over = __builtin_add_overflow(sum->cpu_ns, more->cpu_ns, &sum->cpu_ns);
+
+	over |= __builtin_add_overflow(sum->wall_ns, more->wall_ns, &sum->wall_ns);
+	over |= __builtin_add_overflow(sum->samples, more->samples, &sum->samples);
+	return !(over | __builtin_add_overflow(sum->lost, more->lost, &sum->lost));
+}
+
+/* Insert a cell in order of minutes, or add it to the one of that minute. */
+static void add_cell(struct content *c, const struct fz_hour_cell *cell)
+{
+	uint32_t at = 0;
+
+	while (at < c->n && c->cells[at].minute < cell->minute)
+		at++;
+	if (at < c->n && c->cells[at].minute == cell->minute) {
+		c->bad |= !add_exposure(&c->cells[at].exposure, &cell->exposure);
+		return;
+	}
+	memmove(&c->cells[at + 1], &c->cells[at], (c->n - at) * sizeof(*cell));
+	c->cells[at] = *cell;
+	c->n++;
+}
+
+/* Add the row of an old hour, and delete it. */
+static int take_old_hour(struct fz_sqlite_store *f, const struct hour *h, struct content *c,
+			 struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_GET_OLD_HOUR);
+	struct fz_hour_cell cell;
+
+	fz_sqlite.bind_int(s, 1, h->series);
+	fz_sqlite.bind_int(s, 2, h->hour);
+	fz_sqlite.bind_int(s, 3, h->host);
+	int r = fz_sql_step(&f->sql, s, err);
+	if (r != 1)
+		return r;
+	int64_t id = fz_sqlite.column_int(s, 0);
+	struct fz_hour_reader reader = fz_hour_reader_of(h->hour, fz_sql_column_bytes(s, 1));
+	while (fz_hour_reader_next(&reader, &cell))
+		add_cell(c, &cell);
+	struct fz_str bytes = fz_sql_column_bytes(s, 2);
+	bool good = !bytes.n || fz_sqlite_append_values(f, bytes, &c->value_n);
+	fz_sql_reset(s);
+	if (reader.bad || !good)
+		return fz_sqlite_fail_values(&f->sql, err);
+	s = fz_sql(&f->sql, FZ_SQL_FORGET_HOUR);
+	fz_sqlite.bind_int(s, 1, id);
+	return fz_sql_step(&f->sql, s, err);
+}
+
+static int delete_cells(struct fz_sqlite_store *f, const struct content *c, struct fz_error *err)
+{
+	static const enum fz_sql_name names[] = { FZ_SQL_FORGET_VALUES, FZ_SQL_FORGET_CELL };
+	int r = 0;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		for (size_t n = 0; !r && n < FZ_ARRAY_LEN(names); n++) {
+			sqlite3_stmt *s = fz_sql(&f->sql, names[n]);
+
+			fz_sqlite.bind_int(s, 1, c->cells[i].id);
+			r = fz_sql_step(&f->sql, s, err);
+		}
+	return r;
+}
+
+static int add_old_hour(struct fz_sqlite_store *f, const struct hour *h, const struct content *c,
+			const struct fz_fleet_exposure *sum, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf cells = { 0 };
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_OLD_HOUR);
+	const int64_t numbers[] = {
+		h->series, h->hour,     h->host,      c->cells[0].minute, c->cells[c->n - 1].minute,
+		c->n,      sum->cpu_ns, sum->wall_ns, sum->samples,       sum->lost
+	};
+	int parameter = 1;
+
+	write_content(f, h, c, &cells);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(numbers); i++)
+		fz_sqlite.bind_int(s, parameter++, numbers[i]);
+	fz_sql_bytes(s, parameter++, fz_buf_view(&cells));
+	fz_sql_bytes(s, parameter, fz_buf_view(&f->bytes));
+	return fz_sql_step(&f->sql, s, err);
+}
+
+/* Age the cells of an hour, in a savepoint. *ret: their number; 0: they cannot be added up. */
+static int age_hour(struct fz_sqlite_store *f, const struct hour *h, uint32_t *ret,
+		    struct fz_error *err)
+{
+	struct fz_fleet_exposure sum = { 0 };
+	struct content c = { 0 };
+	int r = read_cells(f, h, &c, err);
+
+	*ret = c.n;
+	if (!r)
+		r = delete_cells(f, &c, err);
+	if (!r)
+		r = take_old_hour(f, h, &c, err);
+	if (r)
+		return r;
+	for (uint32_t i = 0; i < c.n; i++)
+		c.bad |= !add_exposure(&sum, &c.cells[i].exposure);
+	if (c.bad || !fz_cell_values_add_up(f->values, &c.value_n)) {
+		*ret = 0;
+		return fz_sql_run(&f->sql, FZ_SQL_PUT_UNDO, err);
+	}
+	r = add_old_hour(f, h, &c, &sum, err);
+	return r ? r : end_stale(f, h, err);
+}
+
+struct aging {
+	struct fz_sqlite_store *f;
+	int64_t before;               /* minute, start of an hour */
+	int64_t series, minute, host; /* previous cell */
+	int64_t hours;                /* replaced */
+};
+
+/* Returns 1 if there is an hour to age. */
+static int next_hour(struct aging *k, struct hour *ret, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_AGING_CELL);
+
+	fz_sqlite.bind_int(s, 1, k->series);
+	fz_sqlite.bind_int(s, 2, k->minute);
+	fz_sqlite.bind_int(s, 3, k->host);
+	fz_sqlite.bind_int(s, 4, k->before);
+	int r = fz_sql_step(&k->f->sql, s, err);
+	if (r != 1)
+		return r;
+	k->series = fz_sqlite.column_int(s, 0);
+	k->minute = fz_sqlite.column_int(s, 1);
+	k->host = fz_sqlite.column_int(s, 2);
+	fz_sql_reset(s);
+	*ret = (struct hour){ k->series, k->minute / FZ_HOUR_MINUTES, k->host };
+	return 1;
+}
+
+/* Age some hours in one transaction. *rows: number of their cells. Returns 1 if there may be more.
+ */
+static int age_some(struct aging *k, int64_t *rows, struct fz_error *err)
+{
+	struct fz_sql *sql = &k->f->sql;
+	struct hour h;
+	int r = fz_sql_run(sql, FZ_SQL_BEGIN, err), more = 0;
+
+	if (r)
+		return r;
+	for (int i = 0; !r && i < HOURS_AT_ONCE; i++) {
+		uint32_t n = 0;
+
+		more = next_hour(k, &h, err);
+		if (more != 1)
+			break;
+		r = fz_sql_run(sql, FZ_SQL_PUT_BEGIN, err);
+		if (!r)
+			r = age_hour(k->f, &h, &n, err);
+		if (!r)
+			r = fz_sql_run(sql, FZ_SQL_PUT_END, err);
+		k->hours += n > 0;
+		*rows += n;
+	}
+	r = fz_sql_end(sql, more < 0 ? more : r, err);
+	return r ? r : more;
+}
+
+int64_t fz_sqlite_age(struct fz_fleet *fleet, int64_t before,
+		      bool (*between)(void *arg, int64_t rows), void *arg, struct fz_error *err)
+{
+	struct aging k = { .f = fz_sqlite_store(fleet),
+			   .before = before - before % FZ_HOUR_MINUTES };
+	struct hour h;
+	int r = next_hour(&k, &h, err);
+
+	/* Avoid a write transaction if there is nothing to do, as is usual. */
+	k.series = k.minute = k.host = 0;
+	while (r == 1) {
+		int64_t rows = 0;
+
+		r = age_some(&k, &rows, err);
+		if (r >= 0 && between && !between(arg, rows))
+			break;
+	}
+	return r < 0 ? r : k.hours;
 }

@@ -190,6 +190,24 @@ static void take_pairs(struct chooser *k)
 	}
 }
 
+/* End of the cells that must be in one block with cell i: those of the same minute or, from the
+ * first that is known only by the hour on, of the same hour. */
+static uint32_t end_of_time(const struct fz_fleet_cell *cells, uint32_t i, uint32_t end)
+{
+	bool by_hour = false;
+	uint32_t until = i;
+
+	for (; until < end; until++) {
+		bool same = cells[until].minute == cells[i].minute ||
+			    (by_hour && cells[until].minute / 60 == cells[i].minute / 60);
+
+		if (!same)
+			break;
+		by_hour |= cells[until].by_hour;
+	}
+	return until;
+}
+
 /* Divide a host's cells into blocks of similar size, numbered from `first`. False if one would be
  * empty. */
 static bool cut(struct chooser *k, const struct host *h, int side, uint32_t blocks, uint32_t first)
@@ -201,9 +219,9 @@ static bool cut(struct chooser *k, const struct host *h, int side, uint32_t bloc
 	for (uint32_t i = h->from[side], until; i < h->until[side]; i = until) {
 		double samples = 0;
 
-		for (until = i; until < h->until[side] && cells[until].minute == cells[i].minute;
-		     until++)
-			samples += (double)cells[until].exposure.samples;
+		until = end_of_time(cells, i, h->until[side]);
+		for (uint32_t j = i; j < until; j++)
+			samples += (double)cells[j].exposure.samples;
 		double middle = (sum + samples / 2) / h->samples[side];
 		uint32_t block = FZ_MIN((uint32_t)(middle * blocks), blocks - 1);
 		for (uint32_t j = i; j < until; j++)

@@ -5,7 +5,7 @@
  *            two at once                                     one writer for all waiting pushes
  *
  * The main thread then waits for signals, closes slow connections once a second, adds up complete
- * hours once a minute, and deletes old data once an hour.
+ * hours once a minute, and deletes old data, or its minutes, once an hour.
  */
 #include "serve/serve.h"
 
@@ -276,6 +276,26 @@ static bool let_others(void *arg, int64_t rows)
 	return sigisemptyset(&both);
 }
 
+static int64_t days_ago(int days)
+{
+	return fz_clock_unix() / FZ_MINUTE - (int64_t)days * MINUTES_A_DAY;
+}
+
+/* Replace old minutes by sums of hours. */
+static void age(struct fz_server *s, struct beside *k)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *own = NULL;
+	struct fz_error err;
+	int64_t n = fz_fleet_open(s->options.store, FZ_FLEET_WRITE, &own, &err);
+
+	k->since = fz_clock_now();
+	if (!n)
+		n = fz_fleet_age_between(own, days_ago(s->options.retain_minutes_days), let_others,
+					 k, &err);
+	if (n < 0)
+		s->say(err.message);
+}
+
 static int forget_profiles(struct fz_server *s, struct beside *k, int64_t before,
 			   struct fz_error *err)
 {
@@ -297,8 +317,7 @@ static int forget_profiles(struct fz_server *s, struct beside *k, int64_t before
 
 static void forget(struct fz_server *s, struct beside *k)
 {
-	int64_t before =
-		fz_clock_unix() / FZ_MINUTE - (int64_t)s->options.retain_days * MINUTES_A_DAY;
+	int64_t before = days_ago(s->options.retain_days);
 	struct fz_error err;
 
 	if (forget_profiles(s, k, before, &err))
@@ -334,8 +353,12 @@ static void clean_up(struct fz_server *s, struct fz_http *h, const sigset_t *sig
 {
 	struct fz_error err;
 
+	struct beside beside = { .http = h, .signals = signals };
+
 	if (s->options.retain_days)
-		forget(s, &(struct beside){ .http = h, .signals = signals });
+		forget(s, &beside);
+	if (s->options.retain_minutes_days)
+		age(s, &beside);
 	if (s->files && fz_files_tidy(s->files, &err))
 		s->say(err.message);
 }
@@ -574,6 +597,9 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 		return r;
 	}
 	r = open_results(&s, err);
+	if (!r && o->retain_minutes_days && !fz_fleet_ages(s.writer))
+		r = fz_fail(err, FZ_EUSAGE,
+			    "--retain-minutes: a store in ClickHouse keeps no sums of hours");
 	if (!r)
 		r = open_files(o, &s.files, err);
 	if (r) {

@@ -12,6 +12,7 @@ struct fz_serve_options {
 	const char *tls_certificate, *tls_key; /* paths of PEM files; NULL: no TLS */
 	const char *tokens;                    /* path; NULL: full access, from this machine only */
 	int retain_days;                       /* 0: forever */
+	int retain_minutes_days;               /* older data only by the hour; 0: never */
 	/* where to send alarms; NULL: nowhere */
 	const char *alarm_file, *alarm_run, *alarm_url;
 	int body_max_mib;

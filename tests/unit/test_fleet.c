@@ -661,7 +661,7 @@ static void separate_values(const char *path)
 #define FIRST_LAYOUT                                                                   \
 	"DROP TRIGGER cell_added; DROP TRIGGER cell_grown; DROP TRIGGER cell_deleted;" \
 	"DROP TRIGGER push_added; DROP TRIGGER push_deleted;"                          \
-	"DROP TABLE host_sum; DROP TABLE push_count;"                                  \
+	"DROP TABLE host_sum; DROP TABLE push_count; DROP TABLE old_hour;"             \
 	"ALTER TABLE push DROP COLUMN digest; PRAGMA user_version = 1"
 
 /* A store of the first layout, whose pushes have no digest, goes on. */

@@ -16,6 +16,7 @@
 #include "fleet/hour_cells.h"
 #include "fleet/sqlite_calls.h"
 #include "format/format.h"
+#include "profile/fleet_fact.h"
 #include "fleet_sim.h"
 
 #define END ((int64_t)SIM_START + 10000)
@@ -96,9 +97,29 @@ static void sum_all(struct stores *s)
 	assert_int_equal(hours_in(s->f[PLAIN]), 0);
 }
 
-/* Both sides of a comparison, or why there is none. */
+/* Everything of a side but the text about its units. */
+static void dump(const struct fz_profile *p, struct fz_buf *ret)
+{
+	for (uint32_t i = 0; i < p->run_count; i++)
+		fz_buf_printf(ret, "%lld %lld\n", (long long)p->runs[i].start_unix_ns,
+			      (long long)p->runs[i].duration_ns);
+	for (size_t i = 0; i < p->samples.n; i++) {
+		struct fz_str name =
+			fz_profile_text(p, fz_profile_stack_function(p, p->samples.stack[i])->name);
+
+		fz_buf_printf(ret, "%u %.*s %lld %u\n", p->samples.run[i], (int)name.n, name.p,
+			      (long long)fz_sample_weight(p, p->default_metric, i),
+			      p->samples.count[i]);
+	}
+	fz_buf_printf(ret, "%llu %llu %s\n", (unsigned long long)p->quality.taken,
+		      (unsigned long long)p->quality.missed,
+		      fz_profile_fact(p, FZ_FLEET_PAIRS_FACT).p);
+}
+
+/* Both sides of a comparison, or why there is none. facts: of their units; NULL: in `ret`, which is
+ * complete then. */
 static void read_pair(const char *path, const char *base, const char *head, int64_t from,
-		      int64_t until, struct fz_buf *ret)
+		      int64_t until, struct fz_buf *ret, struct fz_buf *facts)
 {
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
 	struct fz_fleet_query q = {
@@ -115,9 +136,14 @@ static void read_pair(const char *path, const char *base, const char *head, int6
 	for (int side = 0; side < 2; side++) {
 		fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
 
-		assert_int_equal(fz_format_fz.write(pair[side], out, &err), 0);
-		struct fz_str bytes = fz_buf_view(fz_output_buffer(out));
-		fz_buf_add(ret, bytes.p, bytes.n);
+		if (facts) {
+			fz_buf_printf(facts, "%s\n", fz_profile_fact(pair[side], FZ_FLEET_FACT).p);
+			dump(pair[side], ret);
+		} else {
+			assert_int_equal(fz_format_fz.write(pair[side], out, &err), 0);
+			struct fz_str bytes = fz_buf_view(fz_output_buffer(out));
+			fz_buf_add(ret, bytes.p, bytes.n);
+		}
 		fz_profile_free(pair[side]);
 	}
 }
@@ -142,7 +168,7 @@ static void check_same(struct stores *s)
 
 			for (int store = 0; store < 2; store++)
 				read_pair(s->path[store], sides[i][0], sides[i][1], times[t][0],
-					  times[t][1], &got[store]);
+					  times[t][1], &got[store], NULL);
 			assert_int_equal(got[PLAIN].n, got[SUMMED].n);
 			assert_memory_equal(got[PLAIN].p, got[SUMMED].p, got[PLAIN].n);
 			fz_buf_release(&got[PLAIN]);
@@ -283,8 +309,275 @@ static void test_damaged(void **state)
 	push(&s, &many, "2", 2);
 	sum_all(&s);
 	ask(s.f[SUMMED], "UPDATE hour SET cells = x'0101' WHERE id = 2");
-	read_pair(s.path[SUMMED], "s@1", "s@2", 0, INT64_MAX, &got);
+	read_pair(s.path[SUMMED], "s@1", "s@2", 0, INT64_MAX, &got, NULL);
 	assert_non_null(strstr(got.p, "damaged: the values of a cell"));
+	end(&s);
+}
+
+/* ---- old hours ---- */
+
+/* The start of an hour: the hours before it age. */
+#define AGED ((int64_t)SIM_START + 160)
+
+static void age(struct stores *s, int64_t hours)
+{
+	struct fz_error err;
+
+	assert_int_equal(fz_fleet_age_between(s->f[SUMMED], AGED + 59, NULL, NULL, &err), hours);
+	assert_int_equal(fz_fleet_age_between(s->f[SUMMED], AGED, NULL, NULL, &err), 0);
+	assert_int_equal(ask(s->f[SUMMED], "SELECT count(*) FROM cell WHERE minute < 29000160"), 0);
+	assert_int_equal(ask(s->f[SUMMED], "SELECT (SELECT count(*) FROM cell_values) ="
+					   " (SELECT count(*) FROM cell)"),
+			 1);
+}
+
+static void write_entry(void *arg, const struct fz_fleet_entry *e)
+{
+	fz_buf_printf(arg, "%s %s %lld-%lld: %lld %lld %lld %lld %.17g %.17g\n", e->version,
+		      e->metric, (long long)e->first, (long long)e->last, (long long)e->hosts,
+		      (long long)e->cells, (long long)e->samples, (long long)e->lost, e->cpu_ns,
+		      e->wall_ns);
+}
+
+/* What is known of a store without its values. */
+static void describe(struct fz_fleet *f, struct fz_buf *ret)
+{
+	struct fz_fleet_query q = {
+		.project = "p", .service = "s", .labels = "", .from = 0, .until = INT64_MAX
+	};
+	struct fz_fleet_timeline t;
+	struct fz_error err;
+
+	assert_int_equal(fz_fleet_list(f, "p", write_entry, ret, &err), 0);
+	fz_buf_str(ret, "before 2: ");
+	assert_int_equal(fz_fleet_previous(f, "p", "s", "2", ret, &err), 0);
+	assert_int_equal(fz_fleet_timeline(f, &q, &t, &err), 0);
+	fz_buf_printf(ret, "\n%lld %lld %u", (long long)t.first, (long long)t.minutes, t.buckets);
+	for (uint32_t i = 0; i < t.band_n * t.buckets; i++)
+		fz_buf_printf(ret, " %lld/%lld", (long long)t.amounts[i].cost,
+			      (long long)t.amounts[i].cells);
+	fz_buf_str(ret, "");
+	fz_fleet_timeline_release(&t);
+}
+
+static void check_descriptions(struct stores *s)
+{
+	struct fz_buf got[2] = { { 0 }, { 0 } };
+
+	for (int i = 0; i < 2; i++) {
+		fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+		struct fz_error err;
+
+		assert_int_equal(fz_fleet_open(s->path[i], FZ_FLEET_READ, &f, &err), 0);
+		describe(f, &got[i]);
+	}
+	assert_string_equal(got[PLAIN].p, got[SUMMED].p);
+	for (int i = 0; i < 2; i++)
+		fz_buf_release(&got[i]);
+}
+
+/* Comparisons of whole hours are the same, except that they name their precision. */
+static void check_aged(struct stores *s, const char *precision)
+{
+	static const int64_t times[][2] = {
+		{ 0, INT64_MAX },
+		{ SIM_START + 40, INT64_MAX },
+		{ SIM_START + 40, SIM_START + 160 },
+		{ SIM_START + 100, SIM_START + 207 },
+	};
+
+	for (size_t t = 0; t < FZ_ARRAY_LEN(times); t++) {
+		struct fz_buf got[2] = { { 0 }, { 0 } }, facts[2] = { { 0 }, { 0 } };
+
+		for (int store = 0; store < 2; store++)
+			read_pair(s->path[store], "s@1", "s@2", times[t][0], times[t][1],
+				  &got[store], &facts[store]);
+		assert_true(got[PLAIN].n > 1000);
+		assert_string_equal(got[PLAIN].p, got[SUMMED].p);
+		assert_null(strstr(facts[PLAIN].p, "hour"));
+		assert_non_null(strstr(facts[SUMMED].p, " known only by the hour"));
+		if (t == 0)
+			assert_non_null(strstr(facts[SUMMED].p, precision));
+		for (int store = 0; store < 2; store++) {
+			fz_buf_release(&got[store]);
+			fz_buf_release(&facts[store]);
+		}
+	}
+}
+
+static void test_aged(void **state)
+{
+	const struct sim *const sims[] = { &many, &others };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(sims); i++) {
+		fz_auto(fz_free_ptr) char *precision =
+			fz_asprintf("%s minutes of %d hosts, in %d units of hosts%s; %s minutes "
+				    "known only by the hour\n",
+				    i ? "2,070" : "1,840", sims[i]->hosts, sims[i]->hosts,
+				    i ? "" : ", in pairs", i ? "1,440" : "1,280");
+		struct stores s;
+
+		begin(&s);
+		push(&s, sims[i], "1", 1);
+		push(&s, sims[i], "2", 2);
+		sum_all(&s);
+		age(&s, 2 * 3 * sims[i]->hosts);
+		check_aged(&s, precision);
+		check_descriptions(&s);
+		end(&s);
+	}
+}
+
+static int64_t cost_of(const struct fz_profile *p)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < p->samples.n; i++)
+		sum += fz_sample_weight(p, p->default_metric, i);
+	return sum;
+}
+
+/* A release's costs in a time, of a store with old hours. */
+static int64_t cost_in(struct stores *s, int64_t from, int64_t until)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	struct fz_fleet_query q = { .project = "p", .labels = "", .from = from, .until = until };
+	struct fz_profile *pair[2] = { NULL, NULL };
+	struct fz_error err;
+
+	assert_int_equal(fz_fleet_open(s->path[SUMMED], FZ_FLEET_READ, &f, &err), 0);
+	int r = fz_fleet_pair(f, &q, (const char *const[]){ "s@1", "s@1" }, pair, &err);
+	int64_t ret = r ? r : cost_of(pair[1]);
+	for (int side = 0; !r && side < 2; side++)
+		fz_profile_free(pair[side]);
+	return ret;
+}
+
+/* Old hours are not divided: neither among ranges, which begin with the nearest hour, nor among
+ * blocks of a host's time. So nothing is lost or counted twice. */
+static void test_aged_parts(void **state)
+{
+	struct stores s;
+
+	(void)state;
+	begin(&s);
+	push(&s, &few, "1", 1);
+	int64_t all = cost_in(&s, 0, INT64_MAX),
+		second = cost_in(&s, SIM_START + 40, SIM_START + 100);
+	age(&s, 3 * 2);
+	assert_int_equal(cost_in(&s, 0, INT64_MAX), all);
+	for (int64_t cut = SIM_START + 11; cut < SIM_START + 230; cut++) {
+		int64_t before = cost_in(&s, 0, cut), after = cost_in(&s, cut, INT64_MAX);
+
+		assert_int_equal(before + after, all);
+	}
+	assert_int_equal(cost_in(&s, SIM_START + 70, SIM_START + 71), second);
+	assert_int_equal(cost_in(&s, SIM_START + 70, SIM_START + 130), second);
+	assert_int_equal(cost_in(&s, SIM_START + 71, SIM_START + 130), FZ_EINPUT);
+	end(&s);
+}
+
+/* Minutes of old hours come later, or once more. */
+static void test_aged_late(void **state)
+{
+	struct sim late = many;
+	struct stores s;
+
+	(void)state;
+	begin(&s);
+	push(&s, &many, "1", 1);
+	push(&s, &many, "2", 2);
+	age(&s, 2 * 3 * 8);
+	late.start = 50;
+	late.hosts = 3;
+	late.minutes = 60;
+	push(&s, &late, "2", 3);
+	int64_t cost = cost_in(&s, 0, INT64_MAX);
+	push(&s, &late, "1", 3);
+	assert_true(cost_in(&s, 0, INT64_MAX) > cost);
+	cost = cost_in(&s, 0, INT64_MAX);
+	sum_all(&s);
+	assert_int_equal(cost_in(&s, 0, INT64_MAX), cost);
+	age(&s, 2 * 2 * 3);
+	assert_int_equal(cost_in(&s, 0, INT64_MAX), cost);
+	check_aged(&s, "1,280 minutes known only by the hour");
+	check_descriptions(&s);
+	end(&s);
+}
+
+/* Names that only old hours use are kept, and what is left when all is forgotten is nothing. */
+static void test_aged_forgotten(void **state)
+{
+	struct stores s;
+	struct fz_error err;
+
+	(void)state;
+	begin(&s);
+	push(&s, &many, "1", 1);
+	push(&s, &many, "2", 2);
+	age(&s, 2 * 3 * 8);
+	for (int i = 0; i < 2; i++) {
+		ask(s.f[i], "DELETE FROM cell_values WHERE cell IN (SELECT id FROM cell WHERE"
+			    " minute >= 29000160)");
+		assert_int_equal(fz_fleet_forget(s.f[i], SIM_START + 40, &err), 2 * 8 * 40);
+	}
+	check_aged(&s, "960 minutes known only by the hour");
+	check_descriptions(&s);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(fz_fleet_forget(s.f[i], END, &err), 2 * 8 * 190);
+	assert_int_equal(ask(s.f[SUMMED], "SELECT (SELECT count(*) FROM old_hour) + (SELECT"
+					  " count(*) FROM series) + (SELECT count(*) FROM node)"
+					  " + (SELECT count(*) FROM host_sum)"),
+			 0);
+	end(&s);
+}
+
+/* Sums above 63 bits: the minutes remain. */
+static void test_not_aged(void **state)
+{
+	struct stores s;
+	struct fz_error err;
+
+	(void)state;
+	begin(&s);
+	push(&s, &many, "1", 1);
+	push(&s, &many, "2", 2);
+	for (int i = 0; i < 2; i++)
+		ask(s.f[i],
+		    "UPDATE cell_values SET bytes = x'010102feffffffffffffffff01' WHERE cell IN"
+		    " (SELECT id FROM cell WHERE series = 2 AND minute / 60 = 483334 AND"
+		    " minute % 60 < 2 AND host = 3)");
+	assert_int_equal(fz_fleet_age_between(s.f[SUMMED], AGED, NULL, NULL, &err), 2 * 3 * 8 - 1);
+	assert_int_equal(ask(s.f[SUMMED], "SELECT count(*) FROM cell WHERE minute < 29000160"), 60);
+	check_descriptions(&s);
+	end(&s);
+}
+
+static bool stop_there(void *arg, int64_t rows)
+{
+	int64_t *sum = arg;
+
+	*sum += rows;
+	return false;
+}
+
+/* Ended after one transaction, it continues the next time. */
+static void test_aging_ended(void **state)
+{
+	struct stores s;
+	struct fz_error err;
+	int64_t rows = 0;
+
+	(void)state;
+	begin(&s);
+	push(&s, &many, "1", 1);
+	push(&s, &many, "2", 2);
+	assert_int_equal(fz_fleet_age_between(s.f[SUMMED], AGED, stop_there, &rows, &err), 8);
+	assert_int_equal(rows, 8 * 40);
+	check_descriptions(&s);
+	age(&s, 2 * 3 * 8 - 8);
+	check_aged(&s, "1,280 minutes known only by the hour");
 	end(&s);
 }
 
@@ -322,10 +615,13 @@ static void test_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),      cmocka_unit_test(test_late),
-		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_not_summed),
-		cmocka_unit_test(test_idle),      cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_same),           cmocka_unit_test(test_late),
+		cmocka_unit_test(test_forgotten),      cmocka_unit_test(test_not_summed),
+		cmocka_unit_test(test_idle),           cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_bytes),          cmocka_unit_test(test_aged),
+		cmocka_unit_test(test_aged_parts),     cmocka_unit_test(test_aged_late),
+		cmocka_unit_test(test_aged_forgotten), cmocka_unit_test(test_not_aged),
+		cmocka_unit_test(test_aging_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
