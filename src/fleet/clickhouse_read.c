@@ -185,7 +185,11 @@ static int take_part(struct finder *k, uint32_t series, struct fz_str host,
 
 	if (!same)
 		k->cell = (struct fz_fleet_cell_row){
-			.series = series, .minute = part->minute, .key = read->part_n, .host = host
+			.series = series,
+			.minute = part->minute,
+			.minutes = 1,
+			.key = read->part_n,
+			.host = host,
 		};
 	k->any = true;
 	add(k, &k->cell.exposure.cpu_ns, e->cpu_ns);

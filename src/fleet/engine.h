@@ -25,6 +25,7 @@ struct fz_fleet_cell_row {
 	/* as in struct fz_fleet_cell */
 	uint32_t group;
 	bool by_hour;
+	uint32_t minutes;
 	struct fz_str host;
 	struct fz_fleet_exposure exposure;
 };
@@ -82,8 +83,9 @@ struct fz_fleet_engine {
 	int (*series)(struct fz_fleet *f, const struct fz_fleet_query *q,
 		      void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
 		      struct fz_error *err);
-	/* Cells of these series in a query's time, one for each series, host and minute, or two if
-	 * one is by_hour. If `take` returns an error, stop and return it. */
+	/* Cells of these series in a query's time, one for each series, host and minute (or hour,
+	 * if the query permits it), or two if one is by_hour. If `take` returns an error, stop and
+	 * return it. */
 	int (*cells)(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
 		     uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
 		     void *arg, struct fz_error *err);

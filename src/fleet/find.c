@@ -30,6 +30,7 @@ static int take_cell(void *arg, const struct fz_fleet_cell_row *row)
 		.key = row->key,
 		.group = row->group,
 		.by_hour = row->by_hour,
+		.minutes = row->minutes,
 	};
 	if (found->cell_n < CELLS_MAX)
 		return 0;

@@ -58,6 +58,7 @@ struct fz_fleet_cell {
 	int64_t key;
 	uint32_t group;
 	bool by_hour; /* values exist only as the sum of the group: a series and host in an hour */
+	uint32_t minutes; /* of a found cell: how many it is the sum of */
 };
 
 struct fz_fleet_value {
@@ -206,6 +207,7 @@ struct fz_fleet_query {
 	int64_t from, until; /* minutes: from <= minute < until */
 	int64_t head_from;   /* in comparisons: minimum for the head */
 	int64_t base_until;  /* and end for the base; 0: until */
+	bool whole_hours;    /* find one cell for a host and hour, where an engine has the sum */
 };
 
 /* The cells of a query, ordered by host and minute. A host's cells with by_hour belong to one unit

@@ -352,17 +352,25 @@ static uint64_t pairs_hash(const struct folder *k)
 	return hash;
 }
 
-/* Minutes that were replaced by sums of hours. */
-static void add_precision(const struct folder *k, struct fz_buf *text)
+static uint64_t minutes_of(const struct fz_fleet_found *found, bool only_by_hour)
 {
-	char cells[FZ_NUMBER_SIZE];
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < k->found->cell_n; i++)
-		n += k->found->cells[i].by_hour;
+	for (uint32_t i = 0; i < found->cell_n; i++)
+		if (!only_by_hour || found->cells[i].by_hour)
+			n += found->cells[i].minutes;
+	return n;
+}
+
+/* Minutes that were replaced by sums of hours. */
+static void add_precision(const struct fz_fleet_found *found, struct fz_buf *text)
+{
+	uint64_t all = minutes_of(found, false), n = minutes_of(found, true);
+	char cells[FZ_NUMBER_SIZE];
+
 	if (n)
 		fz_buf_printf(text, "; %s known only by the hour",
-			      n == k->found->cell_n ? "all" : fz_format_plural(n, "minute", cells));
+			      n == all ? "all" : fz_format_plural(n, "minute", cells));
 }
 
 static void describe(struct folder *k, const struct fz_fleet_units *u, int side, const char *name)
@@ -373,10 +381,10 @@ static void describe(struct folder *k, const struct fz_fleet_units *u, int side,
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
 	fz_buf_printf(&text, "%s of %s, in %s of %s",
-		      fz_format_plural(found->cell_n, "minute", cells),
+		      fz_format_plural(minutes_of(found, false), "minute", cells),
 		      fz_format_plural(found->host_n, "host", hosts),
 		      fz_format_plural(k->unit_n, "unit", units), kinds[u->kind]);
-	add_precision(k, &text);
+	add_precision(found, &text);
 	if (u->left_out[side])
 		fz_buf_printf(&text, "; excluding %s that the other side did not run on",
 			      fz_format_plural(u->left_out[side], "host", hosts));
@@ -392,25 +400,27 @@ static void describe(struct folder *k, const struct fz_fleet_units *u, int side,
 	fz_profile_set_fact(k->p, FZ_FLEET_PAIRS_FACT, fz_buf_view(&text));
 }
 
-enum { DAY_MINUTES = 1440, NEAR_MINUTES = 120 };
+enum { HOUR_MINUTES = 60, DAY_HOURS = 24, NEAR_HOURS = 2 };
 
-/* Percentage of the head's minutes with no minute of the base at a similar time of day. */
+/* Percentage of the head's minutes with no minute of the base at a similar hour of the day. */
 static unsigned other_hours(const struct fz_fleet_found *const found[2])
 {
-	bool near[DAY_MINUTES] = { false };
-	uint64_t far = 0;
+	bool near[DAY_HOURS] = { false };
+	uint64_t far = 0, all = 0;
 
-	for (uint32_t i = 0; i < found[0]->cell_n; i++)
-		near[found[0]->cells[i].minute % DAY_MINUTES] = true;
-	for (uint32_t i = 0; i < found[1]->cell_n; i++) {
-		int64_t at = found[1]->cells[i].minute % DAY_MINUTES;
-		bool is_near = false;
+	for (uint32_t i = 0; i < found[0]->cell_n; i++) {
+		int64_t hour = found[0]->cells[i].minute / HOUR_MINUTES;
 
-		for (int64_t d = -NEAR_MINUTES; !is_near && d <= NEAR_MINUTES; d++)
-			is_near = near[(at + d + DAY_MINUTES) % DAY_MINUTES];
-		far += !is_near;
+		for (int64_t d = -NEAR_HOURS; d <= NEAR_HOURS; d++)
+			near[(hour + d + DAY_HOURS) % DAY_HOURS] = true;
 	}
-	return (unsigned)(100 * far / FZ_MAX(found[1]->cell_n, 1));
+	for (uint32_t i = 0; i < found[1]->cell_n; i++) {
+		const struct fz_fleet_cell *c = &found[1]->cells[i];
+
+		all += c->minutes;
+		far += near[c->minute / HOUR_MINUTES % DAY_HOURS] ? 0 : c->minutes;
+	}
+	return (unsigned)(100 * far / FZ_MAX(all, 1));
 }
 
 static int sum_up(struct folder *k, const char *name, struct fz_error *err)
@@ -445,14 +455,15 @@ static void note_hours(const struct fz_fleet_found *const found[2], struct fz_pr
 	fz_profile_set_fact(head, FZ_FLEET_HOURS_FACT, fz_str_of(text));
 }
 
-int fz_fleet_fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2],
-		  const char *const names[2], struct fz_profile *ret[2], struct fz_error *err)
+/* names: stored as facts of the profiles, "api@v2". */
+static int fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2],
+		const struct fz_fleet_units *units, const char *const names[2],
+		struct fz_profile *ret[2], struct fz_error *err)
 {
-	fz_auto(fz_fleet_units_release) struct fz_fleet_units u = { 0 };
+	const struct fz_fleet_units u = *units;
 	struct folder k[2];
 	int r = 0;
 
-	fz_fleet_units_of(found[0], found[1], &u);
 	for (int side = 0; side < 2; side++)
 		k[side] = (struct folder){
 			.f = f, .found = found[side], .unit = u.of[side], .unit_n = u.n[side]
@@ -496,25 +507,52 @@ static int find_side(struct fz_fleet *f, const struct fz_fleet_query *q,
 	return r && is_range ? fz_error_prefix(err, "%s", side->name) : r;
 }
 
+struct finding {
+	struct fz_fleet *f;
+	const struct fz_fleet_query *q;
+	const struct fz_fleet_side *side; /* two */
+	struct fz_fleet_found found[2];
+	struct fz_fleet_units units;
+};
+
+static void release_finding(struct finding *k)
+{
+	fz_fleet_found_release(&k->found[0]);
+	fz_fleet_found_release(&k->found[1]);
+	fz_fleet_units_release(&k->units);
+}
+
+static int find_units(struct finding *k, bool whole_hours, struct fz_error *err)
+{
+	struct fz_fleet_query of_head = *k->q, of_base = *k->q;
+
+	release_finding(k);
+	of_head.whole_hours = of_base.whole_hours = whole_hours;
+	of_head.from = FZ_MAX(k->q->from, k->q->head_from);
+	if (k->q->base_until)
+		of_base.until = FZ_MIN(k->q->until, k->q->base_until);
+	int r = find_side(k->f, &of_head, &k->side[1], k->q->metric, &k->found[1], err);
+	if (!r)
+		r = find_side(k->f, &of_base, &k->side[0], k->found[1].kinds[0].metric.p,
+			      &k->found[0], err);
+	if (!r)
+		fz_fleet_units_of(&k->found[0], &k->found[1], &k->units);
+	return r;
+}
+
 static int find_pair(struct fz_fleet *f, const struct fz_fleet_query *q,
 		     const struct fz_fleet_side side[2], struct fz_profile *ret[2],
 		     struct fz_error *err)
 {
-	fz_auto(fz_fleet_found_release) struct fz_fleet_found head = { 0 };
-	fz_auto(fz_fleet_found_release) struct fz_fleet_found base = { 0 };
-	struct fz_fleet_query of_head = *q, of_base = *q;
+	fz_auto(release_finding) struct finding k = { .f = f, .q = q, .side = side };
+	int r = find_units(&k, true, err);
 
-	of_head.from = FZ_MAX(q->from, q->head_from);
-	if (q->base_until)
-		of_base.until = FZ_MIN(q->until, q->base_until);
-	int r = find_side(f, &of_head, &side[1], q->metric, &head, err);
-	if (!r)
-		r = find_side(f, &of_base, &side[0], head.kinds[0].metric.p, &base, err);
-	if (r)
-		return r;
-	const struct fz_fleet_found *const found[2] = { &base, &head };
-	return fz_fleet_fold(f, found, (const char *const[]){ side[0].name, side[1].name }, ret,
-			     err);
+	/* Hours are enough for units of hosts; blocks of time, of few hosts, need minutes. */
+	if (!r && k.units.kind == FZ_FLEET_BY_BLOCKS)
+		r = find_units(&k, false, err);
+	return r ? r
+		 : fold(f, (const struct fz_fleet_found *const[]){ &k.found[0], &k.found[1] },
+			&k.units, (const char *const[]){ side[0].name, side[1].name }, ret, err);
 }
 
 int fz_fleet_pair(struct fz_fleet *f, const struct fz_fleet_query *q, const char *const texts[2],

@@ -5,10 +5,6 @@
 
 #include "fleet/units.h"
 
-/* names: stored as facts of the profiles, "api@v2". */
-int fz_fleet_fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2],
-		  const char *const names[2], struct fz_profile *ret[2], struct fz_error *err);
-
 /* Make the profiles of two sides (sides.h). Only the project, times, labels and metric of `q` are
  * used. The base uses the head's metric. */
 int fz_fleet_pair(struct fz_fleet *f, const struct fz_fleet_query *q, const char *const texts[2],

@@ -46,36 +46,29 @@ enum { LAYOUT = 7, BUSY_MS = 30000 };
 	" WHERE series = old.series AND host = old.host;"                                          \
 	" DELETE FROM host_sum WHERE series = old.series AND host = old.host AND cells = 0; END;"
 
-#define SUMS                                                                                       \
-	"CREATE TABLE IF NOT EXISTS host_sum (series INTEGER NOT NULL, host INTEGER NOT NULL,"     \
-	" cells INTEGER NOT NULL, cpu REAL NOT NULL, wall REAL NOT NULL,"                          \
-	" samples INTEGER NOT NULL, lost INTEGER NOT NULL, PRIMARY KEY (series, host))"            \
-	" STRICT, WITHOUT ROWID;"                                                                  \
-	"CREATE TABLE IF NOT EXISTS push_count (project INTEGER NOT NULL, service TEXT NOT NULL,"  \
-	" version TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (project, service, version))"     \
-	" STRICT, WITHOUT ROWID;" ADD_ON(                                                          \
-		"cell_added", "cell",                                                              \
-		"1") "CREATE TRIGGER IF NOT EXISTS cell_grown AFTER UPDATE ON cell BEGIN"          \
-		     " UPDATE host_sum SET cpu = cpu - old.cpu + new.cpu, wall = wall - old.wall " \
-		     "+ new.wall,"                                                                 \
-		     " samples = samples - old.samples + new.samples, lost = lost - old.lost + "   \
-		     "new.lost"                                                                    \
-		     " WHERE series = new.series AND host = new.host; END;" SUBTRACT_ON(           \
-			     "cell_deleted", "cell",                                               \
-			     "1") "CREATE TRIGGER IF NOT EXISTS push_added AFTER INSERT ON push "  \
-				  "BEGIN"                                                          \
-				  " INSERT INTO push_count VALUES (new.project, new.service, "     \
-				  "new.version, 1)"                                                \
-				  " ON CONFLICT (project, service, version) DO UPDATE SET n = n "  \
-				  "+ 1; END;"                                                      \
-				  "CREATE TRIGGER IF NOT EXISTS push_deleted AFTER DELETE ON "     \
-				  "push BEGIN"                                                     \
-				  " UPDATE push_count SET n = n - 1 WHERE project = old.project "  \
-				  "AND service = old.service"                                      \
-				  " AND version = old.version;"                                    \
-				  " DELETE FROM push_count WHERE project = old.project AND "       \
-				  "service = old.service"                                          \
-				  " AND version = old.version AND n = 0; END;"
+#define CELL_ADDED ADD_ON("cell_added", "cell", "1")
+#define CELL_DELETED SUBTRACT_ON("cell_deleted", "cell", "1")
+#define SUMS_TABLES                                                                               \
+	"CREATE TABLE IF NOT EXISTS host_sum (series INTEGER NOT NULL, host INTEGER NOT NULL,"    \
+	" cells INTEGER NOT NULL, cpu REAL NOT NULL, wall REAL NOT NULL,"                         \
+	" samples INTEGER NOT NULL, lost INTEGER NOT NULL, PRIMARY KEY (series, host))"           \
+	" STRICT, WITHOUT ROWID;"                                                                 \
+	"CREATE TABLE IF NOT EXISTS push_count (project INTEGER NOT NULL, service TEXT NOT NULL," \
+	" version TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (project, service, version))"    \
+	" STRICT, WITHOUT ROWID;"                                                                 \
+	"CREATE TRIGGER IF NOT EXISTS cell_grown AFTER UPDATE ON cell BEGIN"                      \
+	" UPDATE host_sum SET cpu = cpu - old.cpu + new.cpu, wall = wall - old.wall + new.wall,"  \
+	" samples = samples - old.samples + new.samples, lost = lost - old.lost + new.lost"       \
+	" WHERE series = new.series AND host = new.host; END;"                                    \
+	"CREATE TRIGGER IF NOT EXISTS push_added AFTER INSERT ON push BEGIN"                      \
+	" INSERT INTO push_count VALUES (new.project, new.service, new.version, 1)"               \
+	" ON CONFLICT (project, service, version) DO UPDATE SET n = n + 1; END;"                  \
+	"CREATE TRIGGER IF NOT EXISTS push_deleted AFTER DELETE ON push BEGIN"                    \
+	" UPDATE push_count SET n = n - 1 WHERE project = old.project AND service = old.service"  \
+	" AND version = old.version;"                                                             \
+	" DELETE FROM push_count WHERE project = old.project AND service = old.service"           \
+	" AND version = old.version AND n = 0; END;"
+#define SUMS SUMS_TABLES CELL_ADDED CELL_DELETED
 
 /* Cells and sums of whole hours (sqlite_hours.c). */
 #define STALE_ON(name, event, row)                                                           \
@@ -86,7 +79,8 @@ enum { LAYOUT = 7, BUSY_MS = 30000 };
 	" ON CONFLICT DO NOTHING; END;"
 #define HOURS_TABLES                                                                             \
 	"CREATE TABLE IF NOT EXISTS hour (id INTEGER PRIMARY KEY, series INTEGER NOT NULL,"      \
-	" hour INTEGER NOT NULL, host INTEGER NOT NULL, cells BLOB, bytes BLOB,"                 \
+	" hour INTEGER NOT NULL, host INTEGER NOT NULL, first INTEGER, last INTEGER, n INTEGER," \
+	" cpu INTEGER, wall INTEGER, samples INTEGER, lost INTEGER, cells BLOB, bytes BLOB,"     \
 	" UNIQUE (series, hour, host)) STRICT;"                                                  \
 	"CREATE TABLE IF NOT EXISTS stale_hour (series INTEGER NOT NULL, hour INTEGER NOT NULL," \
 	" host INTEGER NOT NULL, PRIMARY KEY (series, hour, host)) STRICT, WITHOUT ROWID;"       \
@@ -99,16 +93,17 @@ enum { LAYOUT = 7, BUSY_MS = 30000 };
 			STALE_ON("hour_of_deleted", "DELETE", "old")
 
 /* Hours whose minutes were deleted (sqlite_hours.c); n: number of their cells. */
-#define OLD_HOURS                                                                               \
+#define OLD_HOUR_ADDED ADD_ON("old_hour_added", "old_hour", "new.n")
+#define OLD_HOUR_DELETED SUBTRACT_ON("old_hour_deleted", "old_hour", "old.n")
+#define OLD_HOURS_TABLE                                                                         \
 	"CREATE TABLE IF NOT EXISTS old_hour (id INTEGER PRIMARY KEY, series INTEGER NOT NULL," \
 	" hour INTEGER NOT NULL, host INTEGER NOT NULL, first INTEGER NOT NULL,"                \
 	" last INTEGER NOT NULL, n INTEGER NOT NULL, cpu INTEGER NOT NULL,"                     \
 	" wall INTEGER NOT NULL, samples INTEGER NOT NULL, lost INTEGER NOT NULL,"              \
 	" cells BLOB NOT NULL, bytes BLOB NOT NULL, UNIQUE (series, hour, host)) STRICT;"       \
 	"CREATE INDEX IF NOT EXISTS old_hour_first ON old_hour (series, first, n);"             \
-	"CREATE INDEX IF NOT EXISTS old_hour_last ON old_hour (series, last);" ADD_ON(          \
-		"old_hour_added", "old_hour", "new.n")                                          \
-		SUBTRACT_ON("old_hour_deleted", "old_hour", "old.n")
+	"CREATE INDEX IF NOT EXISTS old_hour_last ON old_hour (series, last);"
+#define OLD_HOURS OLD_HOURS_TABLE OLD_HOUR_ADDED OLD_HOUR_DELETED
 
 /* Is a sweep of unused rows active, and what do pushes use meanwhile (sqlite_forget.c)? */
 #define SWEEPS                                                                                   \
@@ -167,14 +162,13 @@ static const struct {
 		      "PRAGMA user_version = 5;" },
 	/* From here on values may be compressed; existing ones remain readable. */
 	[5] = { "PRAGMA user_version = 6;" },
-	[6] = { OLD_HOURS "PRAGMA user_version = 7;" },
+	/* Hours are added up again, for the new columns. */
+	[6] = { "DROP TABLE hour;" HOURS OLD_HOURS
+		"INSERT INTO stale_hour SELECT DISTINCT series, minute / 60, host FROM cell"
+		" WHERE true ON CONFLICT DO NOTHING;"
+		"PRAGMA user_version = 7;" },
 };
 
-/* for FZ_SQL_FIND_SERIES; an old hour is part of the time that contains its middle */
-#define IN_TIME " FROM cell WHERE series = series.id AND minute >= ?4 AND minute < ?5"
-#define OLD_IN_TIME(minute)                                                             \
-	" FROM old_hour WHERE series = series.id AND " minute " >= (?4 + 29) / 60 * 60" \
-	" AND " minute " < (?5 + 29) / 60 * 60"
 /* First or last minute of cells and old hours. */
 #define FIRST_OF(cells, hours)                                                                    \
 	"(SELECT min(m) FROM (SELECT min(minute) AS m" cells " UNION ALL SELECT min(first)" hours \
@@ -182,9 +176,29 @@ static const struct {
 #define LAST_OF(cells, hours)                                                                    \
 	"(SELECT max(m) FROM (SELECT max(minute) AS m" cells " UNION ALL SELECT max(last)" hours \
 	"))"
-#define ANY_TIME(table) " FROM " table " WHERE series = series.id"
-#define FIRST_MINUTE FIRST_OF(ANY_TIME("cell"), ANY_TIME("old_hour"))
-#define LAST_MINUTE LAST_OF(ANY_TIME("cell"), ANY_TIME("old_hour"))
+#define CELLS " FROM cell WHERE series = series.id"
+#define OLD_HOURS_OF " FROM old_hour WHERE series = series.id"
+#define FIRST_MINUTE FIRST_OF(CELLS, OLD_HOURS_OF)
+#define LAST_MINUTE LAST_OF(CELLS, OLD_HOURS_OF)
+/* For FZ_SQL_FIND_SERIES: in the query's time. An old hour is in a time that contains its middle.
+ * All cells of a series need not be counted. */
+#define IN_TIME CELLS " AND minute >= ?4 AND minute < ?5"
+#define OLD_IN_TIME(minute) \
+	OLD_HOURS_OF " AND " minute " >= (?4 + 29) / 60 * 60 AND " minute " < (?5 + 29) / 60 * 60"
+#define FIRST_IN_TIME FIRST_OF(IN_TIME, OLD_IN_TIME("first"))
+#define LAST_IN_TIME LAST_OF(IN_TIME, OLD_IN_TIME("last"))
+#define COUNT_IN_TIME                                                    \
+	"CASE WHEN " FIRST_MINUTE " >= ?4 AND " LAST_MINUTE " < ?5 THEN" \
+	" (SELECT sum(cells) FROM host_sum WHERE series = series.id)"    \
+	" ELSE (SELECT count(*)" IN_TIME ") + (SELECT total(n)" OLD_IN_TIME("first") ") END"
+
+#define PUT_HOUR(how, table)                                                                \
+	how " INTO " table " (series, hour, host, first, last, n, cpu, wall, samples, lost" \
+	    ", cells, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+#define HOUR_SUMS "n, first, cpu, wall, samples, lost"
+#define FIND_HOURS(table, columns)                                       \
+	"SELECT " table ".id, hour, host, name, " columns " FROM " table \
+	" JOIN host ON host.id = host WHERE series = ? AND hour >= ? AND hour < ?"
 
 static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -248,20 +262,9 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	 * its first minute at any time. */
 	[FZ_SQL_FIND_SERIES] =
 		"SELECT id, labels, metric, unit, clock, mode, features, interval, main,"
-		" (SELECT count(*)" IN_TIME
-		") + (SELECT total(n)" OLD_IN_TIME("first") "), " FIRST_OF(
-			IN_TIME,
-			OLD_IN_TIME(
-				"first")) ", " LAST_OF(IN_TIME,
-						       OLD_IN_TIME(
-							       "last")) ", version, " FIRST_MINUTE
-									" FROM series"
-									" WHERE project = (SELECT "
-									"id FROM project WHERE "
-									"name = ?1) AND"
-									" service = ?2 AND (?3 = "
-									"'' OR version = ?3) ORDER "
-									"BY id",
+		" " COUNT_IN_TIME ", " FIRST_IN_TIME ", " LAST_IN_TIME ", version, " FIRST_MINUTE
+		" FROM series WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
+		" service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
 	[FZ_SQL_FIND_CELLS] = "SELECT cell.id, minute, name, cpu, wall, samples, lost, host"
 			      " FROM cell JOIN host ON host.id = cell.host WHERE series = ? AND"
 			      " minute >= ? AND minute < ?",
@@ -345,12 +348,9 @@ static const char *const statements[FZ_SQL_NAMES] = {
 	[FZ_SQL_CELL_AT] = "SELECT cell.id, cpu, wall, samples, lost, bytes FROM cell"
 			   " LEFT JOIN cell_values ON cell_values.cell = cell.id"
 			   " WHERE series = ? AND minute = ? AND host = ?",
-	[FZ_SQL_PUT_HOUR] = "INSERT INTO hour (series, hour, host, cells, bytes)"
-			    " VALUES (?, ?, ?, ?, ?) ON CONFLICT (series, hour, host) DO UPDATE"
-			    " SET cells = excluded.cells, bytes = excluded.bytes",
-	[FZ_SQL_FIND_HOURS] = "SELECT hour.id, hour, host, name, cells FROM hour"
-			      " JOIN host ON host.id = host WHERE series = ? AND hour >= ? AND"
-			      " hour < ?",
+	[FZ_SQL_PUT_HOUR] = PUT_HOUR("INSERT OR REPLACE", "hour"),
+	[FZ_SQL_FIND_HOURS] = FIND_HOURS("hour", "cells"),
+	[FZ_SQL_FIND_HOUR_SUMS] = FIND_HOURS("hour", HOUR_SUMS),
 	[FZ_SQL_STALE_HOURS] = "SELECT DISTINCT hour FROM stale_hour WHERE series = ? AND"
 			       " hour >= ? AND hour < ?",
 	[FZ_SQL_HOUR_VALUES] = "SELECT bytes FROM hour WHERE id = ?",
@@ -362,12 +362,9 @@ static const char *const statements[FZ_SQL_NAMES] = {
 		" LIMIT 1",
 	[FZ_SQL_GET_OLD_HOUR] = "SELECT id, cells, bytes FROM old_hour WHERE series = ? AND"
 				" hour = ? AND host = ?",
-	[FZ_SQL_ADD_OLD_HOUR] = "INSERT INTO old_hour (series, hour, host, first, last, n, cpu,"
-				" wall, samples, lost, cells, bytes)"
-				" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[FZ_SQL_FIND_OLD_HOURS] = "SELECT old_hour.id, hour, host, name, cells FROM old_hour"
-				  " JOIN host ON host.id = host WHERE series = ? AND hour >= ? AND"
-				  " hour < ?",
+	[FZ_SQL_PUT_OLD_HOUR] = PUT_HOUR("INSERT", "old_hour"),
+	[FZ_SQL_FIND_OLD_HOURS] = FIND_HOURS("old_hour", "cells"),
+	[FZ_SQL_FIND_OLD_HOUR_SUMS] = FIND_HOURS("old_hour", HOUR_SUMS),
 	[FZ_SQL_OLD_HOUR_VALUES] = "SELECT bytes FROM old_hour WHERE id = ?",
 };
 

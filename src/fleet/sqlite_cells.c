@@ -16,6 +16,7 @@ struct finder {
 	struct fz_sqlite_store *f;
 	uint32_t series; /* index in the query */
 	int64_t id;
+	bool whole_hours; /* one cell for each */
 	int (*take)(void *arg, const struct fz_fleet_cell_row *row);
 	void *arg;
 	struct fz_map summed; /* (host, hour) read from rows of hours */
@@ -39,57 +40,92 @@ static void note_open(struct finder *k, int64_t hour)
 
 /* ---- hours ---- */
 
+/* The cells of an hour, one by one. */
+static int take_cells(struct finder *k, sqlite3_stmt *s, struct fz_fleet_cell_row *row,
+		      struct fz_error *err)
+{
+	struct fz_sqlite_hour *h = &k->f->hours[row->group - 1];
+	struct fz_hour_reader reader =
+		fz_hour_reader_of(fz_sqlite.column_int(s, 1), fz_sql_column_bytes(s, 4));
+	struct fz_hour_cell cell;
+
+	row->minutes = 1;
+	while (fz_hour_reader_next(&reader, &cell)) {
+		row->minute = cell.minute;
+		row->key = cell.id;
+		row->exposure = cell.exposure;
+		h->cells++;
+		int r = k->take(k->arg, row);
+		if (r)
+			return r;
+	}
+	return reader.bad ? fz_sqlite_fail_values(&k->f->sql, err) : 0;
+}
+
+/* Their sum. */
+static int take_sum(struct finder *k, sqlite3_stmt *s, struct fz_fleet_cell_row *row)
+{
+	k->f->hours[row->group - 1].cells = 1;
+	row->minutes = (uint32_t)fz_sqlite.column_int(s, 4);
+	row->minute = fz_sqlite.column_int(s, 5);
+	row->exposure =
+		(struct fz_fleet_exposure){ fz_sqlite.column_int(s, 6), fz_sqlite.column_int(s, 7),
+					    fz_sqlite.column_int(s, 8),
+					    fz_sqlite.column_int(s, 9) };
+	return k->take(k->arg, row);
+}
+
 static int take_hour(struct finder *k, sqlite3_stmt *s, bool old, struct fz_error *err)
 {
 	struct fz_sqlite_store *f = k->f;
 	int64_t hour = fz_sqlite.column_int(s, 1), host = fz_sqlite.column_int(s, 2);
-	struct fz_hour_reader reader = fz_hour_reader_of(hour, fz_sql_column_bytes(s, 4));
 	struct fz_fleet_cell_row row = { .series = k->series,
 					 .host = fz_sql_column(s, 3),
 					 .by_hour = old };
-	struct fz_hour_cell cell;
 
+	bool is_sum =
+		k->whole_hours ? fz_sqlite.column_int(s, 4) > 0 : fz_sql_column_bytes(s, 4).n > 0;
+	if (!is_sum) {
+		note_open(k, hour);
+		return 0;
+	}
 	fz_grow(f->hours, f->hour_n, f->hour_cap);
 	f->hours[f->hour_n++] =
 		(struct fz_sqlite_hour){ .id = fz_sqlite.column_int(s, 0), .old = old };
 	row.group = f->hour_n;
-	while (fz_hour_reader_next(&reader, &cell)) {
-		row.minute = cell.minute;
-		row.key = cell.id;
-		row.exposure = cell.exposure;
-		f->hours[f->hour_n - 1].cells++;
-		int r = k->take(k->arg, &row);
-		if (r)
-			return r;
-	}
 	if (!old)
 		fz_map_put(&k->summed, FZ_KEY(host, hour), 1);
-	return reader.bad ? fz_sqlite_fail_values(&f->sql, err) : 0;
+	return k->whole_hours ? take_sum(k, s, &row) : take_cells(k, s, &row, err);
 }
 
 /* Read hours `first` .. `last` - 1. */
-static int take_hours(struct finder *k, int64_t first, int64_t last, struct fz_error *err)
+static int take_hours(struct finder *k, int64_t first, int64_t last, bool old, struct fz_error *err)
 {
-	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_FIND_HOURS);
+	static const enum fz_sql_name names[2][2] = {
+		{ FZ_SQL_FIND_HOURS, FZ_SQL_FIND_HOUR_SUMS },
+		{ FZ_SQL_FIND_OLD_HOURS, FZ_SQL_FIND_OLD_HOUR_SUMS },
+	};
+	sqlite3_stmt *s = fz_sql(&k->f->sql, names[old][k->whole_hours]);
 	int r;
 
 	fz_sqlite.bind_int(s, 1, k->id);
 	fz_sqlite.bind_int(s, 2, first);
 	fz_sqlite.bind_int(s, 3, last);
 	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1) {
-		if (!fz_sql_column_bytes(s, 4).n) {
-			note_open(k, fz_sqlite.column_int(s, 1));
-			continue;
-		}
-		r = take_hour(k, s, false, err);
+		r = take_hour(k, s, old, err);
 		if (r) {
 			fz_sql_reset(s);
 			return r;
 		}
 	}
-	if (r)
-		return r;
-	s = fz_sql(&k->f->sql, FZ_SQL_STALE_HOURS);
+	return r;
+}
+
+static int note_stale(struct finder *k, int64_t first, int64_t last, struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_STALE_HOURS);
+	int r;
+
 	fz_sqlite.bind_int(s, 1, k->id);
 	fz_sqlite.bind_int(s, 2, first);
 	fz_sqlite.bind_int(s, 3, last);
@@ -103,24 +139,6 @@ static int64_t nearest_hour(int64_t minute)
 {
 	return (FZ_MIN(minute, INT64_MAX - FZ_HOUR_MINUTES) + FZ_HOUR_MINUTES / 2 - 1) /
 	       FZ_HOUR_MINUTES;
-}
-
-static int take_old_hours(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
-{
-	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_FIND_OLD_HOURS);
-	int r;
-
-	fz_sqlite.bind_int(s, 1, k->id);
-	fz_sqlite.bind_int(s, 2, nearest_hour(from));
-	fz_sqlite.bind_int(s, 3, nearest_hour(until));
-	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1) {
-		r = take_hour(k, s, true, err);
-		if (r) {
-			fz_sql_reset(s);
-			return r;
-		}
-	}
-	return r;
 }
 
 /* ---- minutes ---- */
@@ -139,6 +157,7 @@ static int take_minutes(struct finder *k, int64_t from, int64_t until, struct fz
 			.series = k->series,
 			.key = fz_sqlite.column_int(s, 0),
 			.minute = fz_sqlite.column_int(s, 1),
+			.minutes = 1,
 			.host = fz_sql_column(s, 2),
 			.exposure = { fz_sqlite.column_int(s, 3), fz_sqlite.column_int(s, 4),
 				      fz_sqlite.column_int(s, 5), fz_sqlite.column_int(s, 6) },
@@ -182,7 +201,7 @@ static int take_open(struct finder *k, struct fz_error *err)
 
 static int find(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
 {
-	int r = take_old_hours(k, from, until, err);
+	int r = take_hours(k, nearest_hour(from), nearest_hour(until), true, err);
 
 	if (r)
 		return r;
@@ -190,7 +209,9 @@ static int find(struct finder *k, int64_t from, int64_t until, struct fz_error *
 		return take_minutes(k, from, until, err);
 	int64_t first = (from + FZ_HOUR_MINUTES - 1) / FZ_HOUR_MINUTES;
 	int64_t last = until / FZ_HOUR_MINUTES;
-	r = take_hours(k, first, last, err);
+	r = take_hours(k, first, last, false, err);
+	if (!r)
+		r = note_stale(k, first, last, err);
 	if (!r)
 		r = take_open(k, err);
 	if (!r)
@@ -208,6 +229,7 @@ int fz_sqlite_cells(struct fz_fleet *fleet, const struct fz_fleet_query *q, cons
 		fz_auto(release) struct finder k = { .f = fz_sqlite_store(fleet),
 						     .series = i,
 						     .id = series[i],
+						     .whole_hours = q->whole_hours,
 						     .take = take,
 						     .arg = arg };
 
@@ -232,7 +254,7 @@ static int take_bucket(void *arg, const struct fz_fleet_cell_row *c)
 						    .bucket = (c->minute - k->first) / k->minutes,
 						    .cpu_ns = c->exposure.cpu_ns,
 						    .samples = c->exposure.samples,
-						    .cells = 1 });
+						    .cells = c->minutes });
 	return 0;
 }
 
@@ -242,8 +264,10 @@ int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const
 		   struct fz_error *err)
 {
 	struct buckets k = { first, minutes, take, arg };
+	struct fz_fleet_query of = *q;
 
-	return fz_sqlite_cells(fleet, q, series, n, take_bucket, &k, err);
+	of.whole_hours = first % FZ_HOUR_MINUTES == 0 && minutes % FZ_HOUR_MINUTES == 0;
+	return fz_sqlite_cells(fleet, &of, series, n, take_bucket, &k, err);
 }
 
 /* ---- values ---- */
@@ -252,15 +276,7 @@ int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const
 struct use {
 	uint32_t cells, unit;
 	bool mixed; /* cells of several units */
-	bool done;
 };
-
-static enum fz_sql_name values_of(const struct fz_sqlite_hour *whole)
-{
-	if (!whole)
-		return FZ_SQL_GET_VALUES;
-	return whole->old ? FZ_SQL_OLD_HOUR_VALUES : FZ_SQL_HOUR_VALUES;
-}
 
 static struct use *count_uses(const struct fz_sqlite_store *f, const struct fz_fleet_found *found,
 			      const uint32_t *unit)
@@ -277,39 +293,60 @@ static struct use *count_uses(const struct fz_sqlite_store *f, const struct fz_f
 	return ret;
 }
 
+struct reading {
+	struct fz_sqlite_store *f;
+	void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value, int64_t n);
+	void *arg;
+};
+
+static int read_values(const struct reading *k, enum fz_sql_name name, int64_t id, uint32_t unit,
+		       struct fz_error *err)
+{
+	sqlite3_stmt *s = fz_sql(&k->f->sql, name);
+	struct fz_cell_value v;
+
+	fz_sqlite.bind_int(s, 1, id);
+	int r = fz_sql_step(&k->f->sql, s, err);
+	if (r != 1)
+		return r;
+	struct fz_str bytes = fz_sql_column_bytes(s, 0);
+	struct fz_cell_reader reader = fz_cell_reader_of(&k->f->codec, bytes);
+	while (fz_cell_reader_next(&reader, &v))
+		k->take(k->arg, unit, v.node, v.value, v.n);
+	bool idle = name != FZ_SQL_GET_VALUES && bytes.n == 0;
+	fz_sql_reset(s);
+	return reader.bad && !idle ? fz_sqlite_fail_values(&k->f->sql, err) : 0;
+}
+
+static bool is_whole(const struct fz_sqlite_store *f, const struct use *uses, uint32_t group)
+{
+	return group && !uses[group].mixed && uses[group].cells == f->hours[group - 1].cells;
+}
+
+/* Hours first, in the order in which they are stored. */
 int fz_sqlite_each(struct fz_fleet *fleet, const struct fz_fleet_found *found, const uint32_t *unit,
 		   void (*take)(void *arg, uint32_t unit, int64_t node, int64_t value, int64_t n),
 		   void *arg, struct fz_error *err)
 {
 	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
 	fz_auto(fz_free_ptr) struct use *uses = count_uses(f, found, unit);
+	const struct reading k = { f, take, arg };
 	int r = 0;
 
-	for (uint32_t i = 0; r >= 0 && i < found->cell_n; i++) {
-		const struct fz_fleet_cell *c = &found->cells[i];
-		struct use *u = &uses[c->group];
-		const struct fz_sqlite_hour *whole = c->group ? &f->hours[c->group - 1] : NULL;
+	for (uint32_t g = 1; !r && g <= f->hour_n; g++) {
+		const struct fz_sqlite_hour *h = &f->hours[g - 1];
 
-		if (whole && (u->mixed || u->cells != whole->cells))
-			whole = NULL;
-		fz_assert(whole || !c->by_hour);
-		if (unit[i] == FZ_NONE || (whole && u->done))
-			continue;
-		u->done = true;
-		sqlite3_stmt *s = fz_sql(&f->sql, values_of(whole));
-		fz_sqlite.bind_int(s, 1, whole ? whole->id : c->key);
-		r = fz_sql_step(&f->sql, s, err);
-		if (r != 1)
-			continue;
-		struct fz_str bytes = fz_sql_column_bytes(s, 0);
-		struct fz_cell_reader reader = fz_cell_reader_of(&f->codec, bytes);
-		struct fz_cell_value v;
-		while (fz_cell_reader_next(&reader, &v))
-			take(arg, unit[i], v.node, v.value, v.n);
-		bool idle = whole && bytes.n == 0;
-		if (reader.bad && !idle)
-			r = fz_sqlite_fail_values(&f->sql, err);
-		fz_sql_reset(s);
+		if (is_whole(f, uses, g) && uses[g].unit != FZ_NONE)
+			r = read_values(&k, h->old ? FZ_SQL_OLD_HOUR_VALUES : FZ_SQL_HOUR_VALUES,
+					h->id, uses[g].unit, err);
 	}
-	return FZ_MIN(r, 0);
+	for (uint32_t i = 0; !r && i < found->cell_n; i++) {
+		const struct fz_fleet_cell *c = &found->cells[i];
+
+		if (unit[i] == FZ_NONE || is_whole(f, uses, c->group))
+			continue;
+		fz_assert(!c->by_hour);
+		r = read_values(&k, FZ_SQL_GET_VALUES, c->key, unit[i], err);
+	}
+	return r;
 }

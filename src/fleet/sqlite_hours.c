@@ -8,7 +8,7 @@
  *
  * So a row of an hour always matches the cells of that hour and the sums of their values. `cells`
  * contains all columns of each cell (hour_cells.h), so results do not depend on which hours have
- * been added up; `bytes` contains the sums (cell_values.h), if there are values. Both are NULL if
+ * been added up; `bytes` contains the sums (cell_values.h), if there are values. All is NULL if
  * the cells are too few to gain from it or cannot be added up: those are read one by one.
  *
  * Cells that are old enough are replaced by such a row for good:
@@ -64,41 +64,66 @@ static int read_cells(struct fz_sqlite_store *f, const struct hour *h, struct co
 	return FZ_MIN(r, 0);
 }
 
-/* Write cells to `cells` and values, which are added up, to f->bytes. */
-static void write_content(struct fz_sqlite_store *f, const struct hour *h, const struct content *c,
-			  struct fz_buf *cells)
+static bool add_exposure(struct fz_fleet_exposure *sum, const struct fz_fleet_exposure *more)
 {
-	fz_buf_reset(&f->bytes);
-	if (c->value_n)
-		fz_cell_values_write(NULL, f->values, c->value_n, &f->bytes);
-	fz_hour_cells_write(h->hour, c->cells, c->n, cells);
+	bool over = __builtin_add_overflow(sum->cpu_ns, more->cpu_ns, &sum->cpu_ns);
+
+	over |= __builtin_add_overflow(sum->wall_ns, more->wall_ns, &sum->wall_ns);
+	over |= __builtin_add_overflow(sum->samples, more->samples, &sum->samples);
+	return !(over | __builtin_add_overflow(sum->lost, more->lost, &sum->lost));
 }
 
-static int put_hour(struct fz_sqlite_store *f, const struct hour *h, struct fz_str cells,
-		    struct fz_str bytes, struct fz_error *err)
+/* Add up values and exposures; false if a sum exceeds 63 bits or something cannot be read. */
+static bool add_up(struct fz_sqlite_store *f, struct content *c, struct fz_fleet_exposure *ret)
 {
-	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_PUT_HOUR);
+	for (uint32_t i = 0; i < c->n; i++)
+		c->bad |= !add_exposure(ret, &c->cells[i].exposure);
+	return !c->bad && fz_cell_values_add_up(f->values, &c->value_n);
+}
+
+/* sum NULL: the cells are read one by one. */
+static int put_hour(struct fz_sqlite_store *f, enum fz_sql_name name, const struct hour *h,
+		    const struct content *c, const struct fz_fleet_exposure *sum,
+		    struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf cells = { 0 };
+	sqlite3_stmt *s = fz_sql(&f->sql, name);
 
 	fz_sqlite.bind_int(s, 1, h->series);
 	fz_sqlite.bind_int(s, 2, h->hour);
 	fz_sqlite.bind_int(s, 3, h->host);
-	fz_sql_bytes(s, 4, cells);
-	fz_sql_bytes(s, 5, bytes);
+	for (int i = 4; !sum && i <= 12; i++)
+		fz_sql_bytes(s, i, (struct fz_str){ 0 });
+	if (!sum)
+		return fz_sql_step(&f->sql, s, err);
+	const int64_t numbers[] = { c->cells[0].minute,
+				    c->cells[c->n - 1].minute,
+				    c->n,
+				    sum->cpu_ns,
+				    sum->wall_ns,
+				    sum->samples,
+				    sum->lost };
+	for (size_t i = 0; i < FZ_ARRAY_LEN(numbers); i++)
+		fz_sqlite.bind_int(s, (int)i + 4, numbers[i]);
+	fz_buf_reset(&f->bytes);
+	if (c->value_n)
+		fz_cell_values_write(NULL, f->values, c->value_n, &f->bytes);
+	fz_hour_cells_write(h->hour, c->cells, c->n, &cells);
+	fz_sql_bytes(s, 11, fz_buf_view(&cells));
+	fz_sql_bytes(s, 12, fz_buf_view(&f->bytes));
 	return fz_sql_step(&f->sql, s, err);
 }
 
 static int sum_hour(struct fz_sqlite_store *f, const struct hour *h, struct fz_error *err)
 {
-	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
+	struct fz_fleet_exposure sum = { 0 };
 	struct content c = { 0 };
 	int r = read_cells(f, h, &c, err);
 
 	if (r || c.n == 0)
 		return r;
-	if (c.n < FEWEST_CELLS || c.bad || !fz_cell_values_add_up(f->values, &c.value_n))
-		return put_hour(f, h, (struct fz_str){ 0 }, (struct fz_str){ 0 }, err);
-	write_content(f, h, &c, &bytes);
-	return put_hour(f, h, fz_buf_view(&bytes), fz_buf_view(&f->bytes), err);
+	bool fits = c.n >= FEWEST_CELLS && add_up(f, &c, &sum);
+	return put_hour(f, FZ_SQL_PUT_HOUR, h, &c, fits ? &sum : NULL, err);
 }
 
 static int find_stale(struct fz_sqlite_store *f, int64_t before, struct hour ret[HOURS_AT_ONCE],
@@ -150,15 +175,6 @@ int64_t fz_sqlite_sum_hours(struct fz_fleet *fleet, int64_t before, struct fz_er
 }
 
 /* ---- old hours ---- */
-
-static bool add_exposure(struct fz_fleet_exposure *sum, const struct fz_fleet_exposure *more)
-{
-	bool over = __builtin_add_overflow(sum->cpu_ns, more->cpu_ns, &sum->cpu_ns);
-
-	over |= __builtin_add_overflow(sum->wall_ns, more->wall_ns, &sum->wall_ns);
-	over |= __builtin_add_overflow(sum->samples, more->samples, &sum->samples);
-	return !(over | __builtin_add_overflow(sum->lost, more->lost, &sum->lost));
-}
 
 /* Insert a cell in order of minutes, or add it to the one of that minute. */
 static void add_cell(struct content *c, const struct fz_hour_cell *cell)
@@ -218,25 +234,6 @@ static int delete_cells(struct fz_sqlite_store *f, const struct content *c, stru
 	return r;
 }
 
-static int add_old_hour(struct fz_sqlite_store *f, const struct hour *h, const struct content *c,
-			const struct fz_fleet_exposure *sum, struct fz_error *err)
-{
-	fz_auto(fz_buf_release) struct fz_buf cells = { 0 };
-	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_ADD_OLD_HOUR);
-	const int64_t numbers[] = {
-		h->series, h->hour,     h->host,      c->cells[0].minute, c->cells[c->n - 1].minute,
-		c->n,      sum->cpu_ns, sum->wall_ns, sum->samples,       sum->lost
-	};
-	int parameter = 1;
-
-	write_content(f, h, c, &cells);
-	for (size_t i = 0; i < FZ_ARRAY_LEN(numbers); i++)
-		fz_sqlite.bind_int(s, parameter++, numbers[i]);
-	fz_sql_bytes(s, parameter++, fz_buf_view(&cells));
-	fz_sql_bytes(s, parameter, fz_buf_view(&f->bytes));
-	return fz_sql_step(&f->sql, s, err);
-}
-
 /* Age the cells of an hour, in a savepoint. *ret: their number; 0: they cannot be added up. */
 static int age_hour(struct fz_sqlite_store *f, const struct hour *h, uint32_t *ret,
 		    struct fz_error *err)
@@ -252,13 +249,11 @@ static int age_hour(struct fz_sqlite_store *f, const struct hour *h, uint32_t *r
 		r = take_old_hour(f, h, &c, err);
 	if (r)
 		return r;
-	for (uint32_t i = 0; i < c.n; i++)
-		c.bad |= !add_exposure(&sum, &c.cells[i].exposure);
-	if (c.bad || !fz_cell_values_add_up(f->values, &c.value_n)) {
+	if (!add_up(f, &c, &sum)) {
 		*ret = 0;
 		return fz_sql_run(&f->sql, FZ_SQL_PUT_UNDO, err);
 	}
-	r = add_old_hour(f, h, &c, &sum, err);
+	r = put_hour(f, FZ_SQL_PUT_OLD_HOUR, h, &c, &sum, err);
 	return r ? r : end_stale(f, h, err);
 }
 

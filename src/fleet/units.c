@@ -279,4 +279,5 @@ void fz_fleet_units_release(struct fz_fleet_units *u)
 {
 	free(u->of[0]);
 	free(u->of[1]);
+	*u = (struct fz_fleet_units){ 0 };
 }

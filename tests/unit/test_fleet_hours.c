@@ -211,6 +211,43 @@ static void test_same(void **state)
 	}
 }
 
+/* A query that permits it gets hours instead of their minutes, with the same exposure. */
+static void test_whole_hours(void **state)
+{
+	struct stores s;
+	int64_t samples[2] = { 0, 0 };
+	uint32_t n[2], minutes[2] = { 0, 0 };
+
+	(void)state;
+	begin(&s);
+	push(&s, &many, "1", 1);
+	sum_all(&s);
+	for (int whole = 0; whole < 2; whole++) {
+		struct fz_fleet_query q = { .project = "p",
+					    .service = "s",
+					    .version = "1",
+					    .labels = "",
+					    .until = INT64_MAX,
+					    .whole_hours = whole };
+		struct fz_fleet_found found;
+		struct fz_error err;
+
+		assert_int_equal(fz_fleet_find(s.f[SUMMED], &q, &found, &err), 0);
+		n[whole] = found.cell_n;
+		for (uint32_t i = 0; i < found.cell_n; i++) {
+			samples[whole] += found.cells[i].exposure.samples;
+			minutes[whole] += found.cells[i].minutes;
+		}
+		fz_fleet_found_release(&found);
+	}
+	/* 20 minutes after an hour begins 230 minutes are parts of 5 hours. */
+	assert_int_equal(n[false], 8 * 230);
+	assert_int_equal(n[true], 8 * 5);
+	assert_int_equal(minutes[true], minutes[false]);
+	assert_int_equal(samples[true], samples[false]);
+	end(&s);
+}
+
 /* Minutes of hours that were added up come later, or once more. */
 static void test_late(void **state)
 {
@@ -300,18 +337,27 @@ static void test_idle(void **state)
 
 static void test_damaged(void **state)
 {
-	fz_auto(fz_buf_release) struct fz_buf got = { 0 };
-	struct stores s;
+	/* values; cells, which are read if time is divided */
+	static const struct {
+		const struct sim *sim;
+		const char *sql;
+	} cases[] = { { &many, "UPDATE hour SET bytes = x'0101' WHERE id = 2" },
+		      { &few, "UPDATE hour SET cells = x'0101' WHERE id = 2" } };
 
 	(void)state;
-	begin(&s);
-	push(&s, &many, "1", 1);
-	push(&s, &many, "2", 2);
-	sum_all(&s);
-	ask(s.f[SUMMED], "UPDATE hour SET cells = x'0101' WHERE id = 2");
-	read_pair(s.path[SUMMED], "s@1", "s@2", 0, INT64_MAX, &got, NULL);
-	assert_non_null(strstr(got.p, "damaged: the values of a cell"));
-	end(&s);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_buf_release) struct fz_buf got = { 0 };
+		struct stores s;
+
+		begin(&s);
+		push(&s, cases[i].sim, "1", 1);
+		push(&s, cases[i].sim, "2", 2);
+		sum_all(&s);
+		ask(s.f[SUMMED], cases[i].sql);
+		read_pair(s.path[SUMMED], "s@1", "s@2", 0, INT64_MAX, &got, NULL);
+		assert_non_null(strstr(got.p, "damaged: the values of a cell"));
+		end(&s);
+	}
 }
 
 /* ---- old hours ---- */
@@ -615,13 +661,13 @@ static void test_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),           cmocka_unit_test(test_late),
-		cmocka_unit_test(test_forgotten),      cmocka_unit_test(test_not_summed),
-		cmocka_unit_test(test_idle),           cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_bytes),          cmocka_unit_test(test_aged),
-		cmocka_unit_test(test_aged_parts),     cmocka_unit_test(test_aged_late),
-		cmocka_unit_test(test_aged_forgotten), cmocka_unit_test(test_not_aged),
-		cmocka_unit_test(test_aging_ended),
+		cmocka_unit_test(test_same),       cmocka_unit_test(test_whole_hours),
+		cmocka_unit_test(test_late),       cmocka_unit_test(test_forgotten),
+		cmocka_unit_test(test_not_summed), cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_damaged),    cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_aged),       cmocka_unit_test(test_aged_parts),
+		cmocka_unit_test(test_aged_late),  cmocka_unit_test(test_aged_forgotten),
+		cmocka_unit_test(test_not_aged),   cmocka_unit_test(test_aging_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
