@@ -165,6 +165,54 @@ static void test_generator_is_no_root(void **state)
 	}
 }
 
+/* While a greenlet is switched, its frames are linked without the entry frames between and below
+ * them, and have frame objects. A frame without one is not linked to its caller yet, nor may a
+ * generator's be. */
+static void test_greenlet_is_switched(void **state)
+{
+	(void)state;
+	const uint64_t object = 8;
+
+	for (unsigned minor = 12; minor <= LAST; minor++) {
+		struct world w;
+		begin(&w, minor);
+		for (uint32_t i = 0; i < w.n; i++)
+			image_put_u64(&w.image, w.frames[i] + w.l->frame.previous,
+				      i + 1 < w.n ? w.frames[i + 1] : 0);
+		uint64_t last = w.frames[w.n - 1] + w.l->frame.object;
+		image_put_u64(&w.image, last, 0);
+		assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_ROOT);
+		image_put_u64(&w.image, last, object);
+		assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_OK);
+		assert_frames(&w, w.walk.stack, 0, w.n);
+
+		uint64_t generator = w.frames[ORDERS];
+		image_put_u64(&w.image, generator + w.l->frame.previous, 0);
+		image_put_u64(&w.image, generator + w.l->frame.object, object);
+		assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_ROOT);
+		end(&w);
+	}
+}
+
+/* A greenlet's stack ends at the entry frame that began it, and not at the thread's base frame. */
+static void test_greenlet_has_own_root(void **state)
+{
+	(void)state;
+	uint8_t owner;
+
+	for (unsigned minor = 12; minor <= LAST; minor++) {
+		struct world w;
+		begin(&w, minor);
+		uint64_t entry = image_u64(&w.image, w.frames[w.n - 1] + w.l->frame.previous);
+		assert_true(image_copy(&w.image, entry + w.l->frame.owner, &owner, 1));
+		assert_int_equal(owner, w.l->owner_entry);
+		image_put_u64(&w.image, entry + w.l->frame.previous, 0);
+		assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_OK);
+		assert_frames(&w, w.walk.stack, 0, w.n);
+		end(&w);
+	}
+}
+
 /* A walk that comes back to where it was ends all the same. (A second of time, when it does not.)
  */
 static void test_circle(void **state)
@@ -549,6 +597,8 @@ int main(void)
 		cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_first_root),
 		cmocka_unit_test(test_generator_is_no_root),
+		cmocka_unit_test(test_greenlet_is_switched),
+		cmocka_unit_test(test_greenlet_has_own_root),
 		cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_thread_of_another),
 		cmocka_unit_test(test_frames_that_change),

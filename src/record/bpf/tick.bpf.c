@@ -475,10 +475,12 @@ static long walk_frame(__u32 i, struct walk *w)
 		put(w, FZ_BPF_CODE_GC, 0, 0);
 	t->last = w->at;
 	owner = BYTE(frame, c->frame.owner, FZ_BPF_FRAME);
-	t->flags &= ~(0xff << FZ_BPF_OWNER_SHIFT | FZ_BPF_ROOT_ENTRY);
+	t->flags &= ~(0xff << FZ_BPF_OWNER_SHIFT | FZ_BPF_ROOT_ENTRY | FZ_BPF_ROOT_OBJECT);
 	t->flags |= owner << FZ_BPF_OWNER_SHIFT;
 	if (c->frame.is_entry != FZ_BPF_ABSENT && BYTE(frame, c->frame.is_entry, FZ_BPF_FRAME))
 		t->flags |= FZ_BPF_ROOT_ENTRY;
+	if (c->frame.object != FZ_BPF_ABSENT && WORD(frame, c->frame.object, FZ_BPF_FRAME))
+		t->flags |= FZ_BPF_ROOT_OBJECT;
 	w->at = WORD(frame, c->frame.previous, FZ_BPF_FRAME);
 	if (owner == c->owner_entry)
 		return 0;

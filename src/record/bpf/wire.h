@@ -62,7 +62,7 @@ struct fz_bpf_config {
 	__u32 cframe_current; /* absent: a thread state points to the frame itself */
 	__u32 cframe_head;    /* in a thread state: address of the innermost CFrame, or absent */
 	struct {
-		__u32 size, code, previous, position, owner, is_entry, tlbc;
+		__u32 size, code, previous, position, owner, is_entry, object, tlbc;
 		__u64 position_mask;
 	} frame;
 	__u32 owner_entry; /* owner of frames without code, or FZ_BPF_ABSENT */
@@ -102,14 +102,15 @@ enum fz_bpf_flag {
 	FZ_BPF_COLLECTING = 2,
 	FZ_BPF_GIL_REQUESTED = 4,
 	FZ_BPF_EXCEPTION = 8,
-	FZ_BPF_ROOT_ENTRY = 16,     /* is_entry of the outermost frame */
-	FZ_BPF_IN_CALL = 32,        /* no frame, but inside Python (3.11, 3.12) */
-	FZ_BPF_FOREIGN = 64,        /* the waker is not a Python thread of a target */
-	FZ_BPF_PYTHON = 128,        /* machine: a Python thread */
-	FZ_BPF_OWNER_SHIFT = 8,     /* 8 bits: owner of the outermost frame */
-	FZ_BPF_ADOPTED = 1 << 16,   /* the thread was young, and sampled by CPU ticks so far */
-	FZ_BPF_BY_CPU = 1 << 17,    /* a CPU's tick: `counter` is its weight in ns */
-	FZ_BPF_ELSEWHERE = 1 << 30, /* waker and woken thread are in different processes */
+	FZ_BPF_ROOT_ENTRY = 16,       /* is_entry of the outermost frame */
+	FZ_BPF_IN_CALL = 32,          /* no frame, but inside Python (3.11, 3.12) */
+	FZ_BPF_FOREIGN = 64,          /* the waker is not a Python thread of a target */
+	FZ_BPF_PYTHON = 128,          /* machine: a Python thread */
+	FZ_BPF_OWNER_SHIFT = 8,       /* 8 bits: owner of the outermost frame */
+	FZ_BPF_ADOPTED = 1 << 16,     /* the thread was young, and sampled by CPU ticks so far */
+	FZ_BPF_BY_CPU = 1 << 17,      /* a CPU's tick: `counter` is its weight in ns */
+	FZ_BPF_ROOT_OBJECT = 1 << 18, /* the outermost frame has a frame object */
+	FZ_BPF_ELSEWHERE = 1 << 30,   /* waker and woken thread are in different processes */
 };
 
 /* Inode of the first pid namespace, where visible pids are the kernel's: PROC_PID_INIT_INO. */

@@ -49,7 +49,7 @@ static const struct fz_py_layout layouts[] = {
 			.code_generation = NONE, .tlbc_generation = NONE },
 		.gil = OLD_GIL, .thread = HEAP_THREAD, .exc_item = HEAP_EXC, .cframe = { NONE, NONE, NONE },
 		.frame = { .size = 120, .previous = 24, .code = 32, .position = 104,
-			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE, .locals = 360, .state = 116, .running = 1 },
+			.owner = NONE, .is_entry = NONE, .object = NONE, .tlbc_index = NONE, .locals = 360, .state = 116, .running = 1 },
 		.code = HEAP_CODE, .object = OLD_OBJECT, .type = OLD_TYPE(864), .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
 		.chunk = NO_CHUNK, OLD_VALUES, .coro = NO_CORO,
 	},
@@ -62,7 +62,7 @@ static const struct fz_py_layout layouts[] = {
 			.code_generation = NONE, .tlbc_generation = NONE },
 		.gil = OLD_GIL, .thread = HEAP_THREAD, .exc_item = HEAP_EXC, .cframe = { NONE, NONE, NONE },
 		.frame = { .size = 120, .previous = 24, .code = 32, .position = 104,
-			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE, .locals = 360, .state = 116, .running = 1 },
+			.owner = NONE, .is_entry = NONE, .object = NONE, .tlbc_index = NONE, .locals = 360, .state = 116, .running = 1 },
 		.code = HEAP_CODE, .object = OLD_OBJECT, .type = OLD_TYPE(856), .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
 		.chunk = NO_CHUNK, OLD_VALUES, .coro = NO_CORO,
 	},
@@ -75,7 +75,7 @@ static const struct fz_py_layout layouts[] = {
 			.code_generation = NONE, .tlbc_generation = NONE },
 		.gil = OLD_GIL, .thread = HEAP_THREAD, .exc_item = HEAP_EXC, .cframe = { .current = NONE, .previous = 8, .head = 48 },
 		.frame = { .size = 112, .previous = 24, .code = 32, .position = 96,
-			.owner = NONE, .is_entry = NONE, .tlbc_index = NONE, .locals = 352, .state = 108, .running = 0 },
+			.owner = NONE, .is_entry = NONE, .object = NONE, .tlbc_index = NONE, .locals = 352, .state = 108, .running = 0 },
 		.code = HEAP_CODE, .object = OLD_OBJECT, .type = OLD_TYPE(864), .unicode = OLD_UNICODE, .bytes = OLD_BYTES,
 		.chunk = NO_CHUNK, OLD_VALUES, .coro = NO_CORO,
 	},
@@ -95,7 +95,7 @@ static const struct fz_py_layout layouts[] = {
 		.exc_item = OLD_EXC,
 		.cframe = { .current = 8, .previous = 16, .head = NONE },
 		.frame = { .size = 72, .previous = 48, .code = 32, .position = 56, .owner = 69,
-			.is_entry = 68, .tlbc_index = NONE, .locals = 72 },
+			.is_entry = 68, .object = NONE, .tlbc_index = NONE, .locals = 72 },
 		.code = { .size = 144, .filename = 112, .name = 120, .qualname = 128,
 			.line_table = 136, .first_line = 72, .flags = 48, .bytecode = 184, .tlbc = NONE,
 			.version = NONE, .names = 96, .kinds = 104, .cells = NONE, .frees = NONE },
@@ -119,7 +119,7 @@ static const struct fz_py_layout layouts[] = {
 		.exc_item = OLD_EXC,
 		.cframe = { .current = 0, .previous = NONE, .head = NONE },
 		.frame = { .size = 72, .previous = 8, .code = 0, .position = 56, .owner = 70,
-			.is_entry = NONE, .tlbc_index = NONE, .locals = 72 },
+			.is_entry = NONE, .object = 48, .tlbc_index = NONE, .locals = 72 },
 		.code = { .size = 144, .filename = 112, .name = 120, .qualname = 128,
 			.line_table = 136, .first_line = 68, .flags = 48, .bytecode = 192, .tlbc = NONE,
 			.version = 92, .names = 96, .kinds = 104, .cells = NONE, .frees = NONE },
@@ -386,7 +386,9 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 	out->cframe.current = out->cframe.previous = out->cframe.head = FZ_PY_ABSENT;
 	out->thread.running_loop = out->thread.running_task = out->thread.tasks = FZ_PY_ABSENT;
 	out->thread.id = FZ_PY_ABSENT;
-	out->frame.is_entry = FZ_PY_ABSENT;
+	out->frame.is_entry = out->frame.object = FZ_PY_ABSENT;
+	if (out->frame.position >= 8)
+		out->frame.object = out->frame.position - 8; /* its neighbour, as in 3.12 */
 	out->frame.size = FZ_MAX(out->frame.position, out->frame.code);
 	out->frame.size = FZ_MAX(out->frame.size, out->frame.previous) + 8;
 	out->frame.size = FZ_MAX(out->frame.size, out->frame.owner + 1);

@@ -28,6 +28,9 @@ enum fz_py_lines {
 	FZ_PY_LINES_LOCATION, /* 3.11 on: with columns */
 };
 
+/* Value of a frame's owner: a function's. Others are a generator's and entry frames. */
+enum { FZ_PY_OWNER_THREAD = 0 };
+
 /* Bits of a thread state's status. */
 enum fz_py_status {
 	/* The kernel thread runs with this one of its states, or did last. */
@@ -81,6 +84,7 @@ struct fz_py_layout {
 	struct {
 		uint32_t size; /* bytes that hold all fields used here */
 		uint32_t previous, code, position, owner, is_entry, tlbc_index;
+		uint32_t object; /* its frame object, if it has one; from 3.12 on */
 		uint32_t locals; /* the first variable; the others follow it */
 		uint32_t state;  /* of a heap frame: one byte */
 		uint8_t running; /* its value while the frame runs */

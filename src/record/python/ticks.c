@@ -104,6 +104,7 @@ static int frame_config(const struct fz_py_layout *l, struct fz_bpf_config *c, s
 	c->frame.position_mask = l->frames == FZ_PY_FRAMES_HEAP ? UINT32_MAX : UINT64_MAX;
 	c->frame.owner = l->frame.owner;
 	c->frame.is_entry = l->frame.is_entry;
+	c->frame.object = l->frame.object;
 	c->frame.tlbc = l->frame.tlbc_index;
 	c->owner_entry = l->owner_entry == 255 ? FZ_BPF_ABSENT : l->owner_entry;
 	if (l->frame.size >= FZ_BPF_FRAME)
@@ -245,9 +246,12 @@ static bool root_is_right(const struct fz_py_layout *l, const struct fz_bpf_tick
 		return !(t->flags & FZ_BPF_IN_CALL);
 	if (l->thread.base_frame != FZ_PY_ABSENT && t->last == t->base)
 		return true;
+	/* A greenlet's, while it is switched: see walk.c. */
+	if (owner == FZ_PY_OWNER_THREAD && t->flags & FZ_BPF_ROOT_OBJECT)
+		return true;
 	if (l->owner_entry != 255)
 		return owner == l->owner_entry;
-	return t->flags & FZ_BPF_ROOT_ENTRY && owner == 0;
+	return t->flags & FZ_BPF_ROOT_ENTRY && owner == FZ_PY_OWNER_THREAD;
 }
 
 static int reject_reason(const struct fz_py_layout *l, const struct fz_bpf_tick *t)

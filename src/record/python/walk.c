@@ -13,7 +13,6 @@
 
 enum { DEPTH_MAX = 100000 };
 
-#define MIXED UINT64_MAX
 #define CODE_MASK ((1ull << FZ_PY_CODE_BITS) - 1)
 
 /* ---- walking ---- */
@@ -101,10 +100,21 @@ static enum fz_py_outcome innermost(struct fz_py_walk *w, const struct fz_py_lay
 
 static bool is_known_root(const struct fz_py_walk *w, uint64_t root)
 {
-	for (uint32_t i = 0; i < w->odd_n; i++)
-		if (w->odd_roots[i] == root)
+	for (uint32_t i = 0; i < w->root_n; i++)
+		if (w->roots[i] == root)
 			return true;
 	return false;
+}
+
+/* Is the chain's last frame the outermost one of a greenlet that is being switched? The package
+ * takes entry frames out of the chain then, as they are on the C stack that is about to be
+ * replaced, and gives each frame an object. Any other frame without a caller is not linked yet, and
+ * a function's has no object then; a generator's may have one. */
+static bool is_switched(const struct fz_py_layout *l, const struct step *s)
+{
+	if (l->frame.object == FZ_PY_ABSENT || s->at || s->owner != FZ_PY_OWNER_THREAD)
+		return false;
+	return fz_py_word(s->a + (s->last - s->region->lo), l->frame.object) != 0;
 }
 
 /* Does the chain end at a valid root for this version? A generator's frame becomes current a moment
@@ -112,15 +122,15 @@ static bool is_known_root(const struct fz_py_walk *w, uint64_t root)
 static bool root_is_right(const struct fz_py_walk *w, const struct fz_py_layout *l,
 			  const struct fz_py_plan *plan, const struct step *s)
 {
-	if (l->thread.base_frame != FZ_PY_ABSENT) {
-		if (s->last == fz_py_word(plan->buffer + w->at_tstate, l->thread.base_frame))
-			return true;
-		return is_known_root(w, s->last);
-	}
+	if (is_switched(l, s))
+		return true;
+	if (l->thread.base_frame != FZ_PY_ABSENT &&
+	    s->last == fz_py_word(plan->buffer + w->at_tstate, l->thread.base_frame))
+		return true;
 	if (l->owner_entry != 255)
 		return s->owner == l->owner_entry;
 	if (l->frames == FZ_PY_FRAMES_CFRAME)
-		return s->is_entry && s->owner == 0;
+		return s->is_entry && s->owner == FZ_PY_OWNER_THREAD;
 	return true; /* heap frames are checked once their code is known */
 }
 
@@ -236,26 +246,10 @@ static void keep_certain(struct fz_py_walk *w, uint32_t differs)
 	w->certain.n = same;
 }
 
-static void add_odd_root(struct fz_py_walk *w, uint64_t root)
+static void add_root(struct fz_py_walk *w, uint64_t root)
 {
-	w->odd_roots[w->odd_next++ % FZ_PY_ODD_ROOTS] = root;
-	w->odd_n = FZ_MIN(w->odd_next, (uint32_t)FZ_PY_ODD_ROOTS);
-}
-
-/* If all tries of a sample ended at the same entry frame that is not the thread's base, most likely
- * a greenlet's, accept it as a root from now on. */
-static void remember_odd_root(struct fz_py_walk *w)
-{
-	if (w->odd_root == 0 || w->odd_root == MIXED)
-		return;
-	add_odd_root(w, w->odd_root);
-}
-
-static void note_bad_root(struct fz_py_walk *w, const struct fz_py_layout *l, const struct step *s)
-{
-	uint64_t root = s->owner == l->owner_entry ? s->last : MIXED;
-
-	w->odd_root = w->odd_root == 0 || w->odd_root == root ? root : MIXED;
+	w->roots[w->root_next++ % FZ_PY_ROOTS] = root;
+	w->root_n = FZ_MIN(w->root_next, (uint32_t)FZ_PY_ROOTS);
 }
 
 /* Number of frames that fit into the regions: a walk that meets more is in a cycle. */
@@ -332,11 +326,8 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 	}
 	if (s.at)
 		s.last = base;
-	if (count && !root_is_right(w, l, plan, &s)) {
-		note_bad_root(w, l, &s);
+	if (count && !root_is_right(w, l, plan, &s))
 		return FZ_PY_WALK_ROOT;
-	}
-	w->odd_root = MIXED;
 	if (s.changed) {
 		if (!heap || is_known_root(w, w->now.frames[w->now.n - 1].code))
 			keep_certain(w, s.differs);
@@ -378,7 +369,7 @@ static bool heap_root_is_right(struct fz_py_walk *w, const struct fz_py_walk_con
 	w->new_root = code;
 	if (w->new_root_tries < AGREEING_TRIES)
 		return false;
-	add_odd_root(w, code);
+	add_root(w, code);
 	return true;
 }
 
@@ -523,7 +514,6 @@ void fz_py_walk_begin(struct fz_py_walk *w)
 	w->have_certain = false;
 	w->certain.n = 0;
 	w->claim = 0;
-	w->odd_root = 0;
 	w->new_root = 0;
 }
 
@@ -538,7 +528,6 @@ uint32_t fz_py_walk_salvage(struct fz_py_walk *w, const struct fz_py_walk_contex
 		if (frame != FZ_PY_FRAME_HIDDEN)
 			stack = fz_profile_stack(c->codes->into, stack, frame);
 	}
-	remember_odd_root(w);
 	return fz_profile_stack(c->codes->into, stack, c->unreadable_frame);
 }
 

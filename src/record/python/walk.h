@@ -66,7 +66,7 @@ struct fz_py_region {
 };
 #define FZ_PY_NO_COPY SIZE_MAX
 
-enum { FZ_PY_ODD_ROOTS = 8 };
+enum { FZ_PY_ROOTS = 8 };
 
 /* No thread state is larger: a CFrame closer to its start is part of it, and not of a call. */
 enum { FZ_PY_STATE_MAX = 4096 };
@@ -100,12 +100,10 @@ struct fz_py_walk {
 	/* Address of a coroutine's frame, and its index in `now`, or FZ_NONE. */
 	uint64_t mark;
 	uint32_t mark_at;
-	uint64_t odd_root; /* where the tries of this sample ended, if not at a root */
-	/* known roots: entry frames of greenlets (3.15), code of root frames (to 3.10) */
-	uint64_t odd_roots[FZ_PY_ODD_ROOTS];
+	uint64_t roots[FZ_PY_ROOTS]; /* code of root frames, to 3.10 */
 	uint64_t new_root;
 	unsigned new_root_tries;
-	uint32_t odd_n, odd_next;
+	uint32_t root_n, root_next;
 	/* which C frames run the frames of `now`; ends count in `now` until the walk is accepted */
 	struct fz_python_segment *segments;
 	uint32_t segment_n, segment_cap;
