@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 #include "base/io.h"
+#include "cli/busy.h"
 #include "report/table.h"
 
 #include <errno.h>
@@ -20,8 +21,10 @@ const char *const fz_argument_names[] = { "nothing", "recording", "process", "pr
 /* Why standard output could not be written; reported at the end. */
 static int stdout_errno;
 
+/* Before each message. */
 static void flush_stdout(void)
 {
+	fz_cli_busy_end();
 	if (fflush(stdout) == EOF)
 		stdout_errno = errno;
 }

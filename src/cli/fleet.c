@@ -12,6 +12,7 @@
 #include "fleet/fold.h"
 #include "format/format.h"
 #include "bench/checkout.h"
+#include "cli/busy.h"
 
 int fz_cli_fleet_add_label(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
@@ -224,8 +225,12 @@ int fz_cli_fleet_load(const struct fz_cli_fleet *f, const char *const names[2], 
 					   "--server URL or --store PATH");
 	if (f->store && f->token_file)
 		return fz_fail(err, FZ_EUSAGE, "--token-file requires --server");
-	return f->server ? from_server(f, names, metric, ret, err)
-			 : from_store(f, names, metric, ret, err);
+	fz_cli_busy("reading %s and %s from %s", names[0], names[1],
+		    f->server ? f->server : f->store);
+	int r = f->server ? from_server(f, names, metric, ret, err)
+			  : from_store(f, names, metric, ret, err);
+	fz_cli_busy_end();
+	return r;
 }
 
 #else

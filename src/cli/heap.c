@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau heap: which types hold the memory of a Python process, and what holds them. */
+#include "cli/busy.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/pid.h"
@@ -185,7 +186,9 @@ static int take(const char *word, struct fz_profile *p, struct fz_error *err)
 
 	if (rc)
 		return rc;
+	fz_cli_busy("reading the memory of process %d", (int)pid);
 	rc = fz_heap_take(pid, p, &r, err);
+	fz_cli_busy_end();
 	if (!rc) {
 		describe(pid, p, &r);
 		fz_cli_note("heap: read %s in %s",

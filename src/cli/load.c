@@ -2,6 +2,7 @@
 /* Load the recordings that a user specified. */
 #include "cli/load.h"
 
+#include "cli/busy.h"
 #include "cli/cli.h"
 #include "compare/diff.h"
 #include "format/format.h"
@@ -12,7 +13,12 @@ int fz_cli_load(const char *name, int number_unit, struct fz_profile **ret, stru
 	fz_auto(fz_free_ptr) char *path = NULL;
 	int r = fz_store_resolve(name, &path, err);
 
-	return r ? r : fz_format_load_numbers(path, (unsigned)number_unit, ret, err);
+	if (r)
+		return r;
+	fz_cli_busy("reading %s", strcmp(path, "-") == 0 ? "standard input" : path);
+	r = fz_format_load_numbers(path, (unsigned)number_unit, ret, err);
+	fz_cli_busy_end();
+	return r;
 }
 
 int fz_cli_check_numbers(int number_unit, const struct fz_profile *base,

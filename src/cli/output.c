@@ -3,6 +3,7 @@
 #include "cli/output.h"
 
 #include "cli/browser.h"
+#include "cli/busy.h"
 #include "cli/filter.h"
 #include "cli/load.h"
 #include "compare/comparison.h"
@@ -511,6 +512,13 @@ void fz_cli_output_report(const char *path)
 		fz_cli_note("wrote %s", path);
 }
 
+/* The note that it was written ends that. */
+static void tell_writing(const char *path)
+{
+	if (strcmp(path, "-") != 0)
+		fz_cli_busy("writing %s", path);
+}
+
 /* Failing to open the page is only a warning, since it has been written. */
 static void open_page(const char *path)
 {
@@ -558,6 +566,7 @@ static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, st
 	fz_auto(fz_free_ptr) char *path = target_of(o, default_file(o, false), p);
 
 	add_source(o, &p, 1);
+	tell_writing(path);
 
 	if (fz_report_is_folder(o->chosen, path)) {
 		struct fz_report_options options = report_options(o, -1);
@@ -674,6 +683,7 @@ static int write_comparison(const struct fz_cli_output *o, const struct fz_compa
 
 	if (r)
 		return r;
+	tell_writing(path);
 	struct fz_report_options report = report_options(o, folder ? -1 : output_fd(out));
 	if (o->chosen->picture && strcmp(path, "-") != 0) {
 		picture = fz_asprintf("%s%s", path, o->chosen->picture);
@@ -729,10 +739,11 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 	struct fz_cli_output with = with_format(o, "text");
 	struct fz_comparison_options options = comparison_options(o, with.chosen);
 	fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
+	fz_cli_busy("comparing");
 	int r = prepare_both(&with, base, head, err);
-
 	if (!r)
 		r = fz_comparison_new(base, head, &options, &c, err);
+	fz_cli_busy_end();
 	if (r && !o->force)
 		show_differences(base, head);
 	if (!r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau pull: list or fetch recordings that a server stores. The server's response is untrusted:
  * a name in it is never used as a path. */
+#include "cli/busy.h"
 #include "cli/cli.h"
 #include "cli/fleet.h"
 
@@ -309,7 +310,9 @@ static int fetch(const struct fz_client *client, const struct row *r, bool sever
 
 	fz_buf_str(&query, "/api/recording?id=");
 	fz_buf_uri_part(&query, fz_str_of(r->id));
+	fz_cli_busy("fetching %s@%s, %s", r->service, r->version, r->id);
 	int rc = fz_client_request(client, query.p, NULL, &bytes, err);
+	fz_cli_busy_end();
 	if (rc)
 		return rc;
 	fz_auto(fz_free_ptr) char *name = name_of(r, &bytes);

@@ -3,6 +3,7 @@
 #include "cli/sides.h"
 
 #include "base/both.h"
+#include "cli/busy.h"
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "cli/output.h"
@@ -134,8 +135,11 @@ static int load_pair(const struct fz_cli_side *base, const struct fz_cli_side *h
 
 	for (enum fz_side s = 0; !rc && s < FZ_SIDES; s++)
 		rc = fz_store_resolve(names[s], &files[s].path, err);
-	if (!rc)
+	if (!rc) {
+		fz_cli_busy("reading %s and %s", names[FZ_BASE], names[FZ_HEAD]);
 		fz_both(load_file, &files[FZ_BASE], &files[FZ_HEAD]);
+		fz_cli_busy_end();
+	}
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 		if (!rc && files[s].rc) {
 			rc = files[s].rc;

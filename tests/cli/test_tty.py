@@ -5,6 +5,7 @@
 import os
 import pty
 import re
+import select
 import socket
 import subprocess
 import sys
@@ -15,6 +16,8 @@ FIZEAU = os.environ.get("FIZEAU", "fizeau")
 OPEN, CLOSE = "\x1b]8;;", "\x1b\\"
 LINK = re.compile(re.escape(OPEN) + r"(file://[^\x1b]*)" + re.escape(CLOSE) + r"(.*?)" +
                   re.escape(OPEN + CLOSE))
+# On a slow machine, work that should not take long.
+BUSY = re.compile(r"fizeau: (?:reading|comparing|writing)[^\r]*\r\r\x1b\[K")
 NAMES = ["plain.py", "with space.py", "größe.py", "a\x1b[31m\x07.py", "50%#?.py", "-rf"]
 
 
@@ -40,7 +43,7 @@ def in_terminal(*words, **env):
             said += piece
         os.close(ours)
         assert process.wait() == 0, said
-    return said.decode()
+    return BUSY.sub("", said.decode())
 
 
 def make_recording(folder):
@@ -105,11 +108,32 @@ def progress(_path, folder):
     assert "timing" not in piped.stderr and "\x1b" not in piped.stderr, piped
 
 
+def waits(path, _folder):
+    """Its input is late, so it says what it waits for; then that is gone."""
+    with open(path, "rb") as file:
+        recording = file.read()
+    for words in ["replay", "-"], ["diff", "-", path]:
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([FIZEAU, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs,
+                              env=environment()) as process:
+            os.close(theirs)
+            assert select.select([ours], [], [], 60)[0], words
+            said = os.read(ours, 1000).decode()
+            assert re.fullmatch(r"fizeau: reading [^\r]*\r", said), said
+            table, _ = process.communicate(recording)
+            assert table and b"\r" not in table and process.returncode == 0, table
+        assert os.read(ours, 1000).decode().startswith("\r\x1b[K"), words
+        os.close(ours)
+        piped = subprocess.run([FIZEAU, *words], input=recording, capture_output=True, check=True, env=environment())
+        assert b"reading" not in piped.stderr, piped
+
+
 def main():
     tests = {"files that are there are links, whatever they are called": files,
              "there are no links where nobody could open them": nowhere,
              "a terminal that takes lines gets them": lines,
-             "progress is one line of a terminal, and nothing elsewhere": progress}
+             "progress is one line of a terminal, and nothing elsewhere": progress,
+             "a terminal shows what takes long to read": waits}
     print(f"1..{len(tests)}")
     failed = False
     for i, (name, test) in enumerate(tests.items(), 1):
