@@ -5,11 +5,13 @@
  * the first that fails.
  */
 #include "cli/cli.h"
+#include "cli/fleet.h"
 #include "cli/workers.h"
 
 #include "base/io.h"
 #include "base/str.h"
 #include "record/asleep.h"
+#include "record/count/count.h"
 #include "record/cpuclock.h"
 #include "record/engine_choice.h"
 #include "record/priority.h"
@@ -166,6 +168,32 @@ static void check_priority(void)
 				  "'ulimit -r 1' allows real-time priority");
 }
 
+/* ---- this build ---- */
+
+static void check_count(void)
+{
+	struct fz_counter counter = { 0 };
+	fz_auto(fz_free_ptr) char *text = NULL;
+	struct fz_error err;
+
+	if (fz_counter_find(&counter, &err))
+		say("--count", err.message);
+	else if (counter.instead)
+		say("--count", text = fz_asprintf("callgrind: %s", counter.instead));
+	else
+		say("--count", text = fz_asprintf("works, with Valgrind %s", counter.valgrind));
+	fz_counter_end(&counter);
+}
+
+static void check_servers(void)
+{
+	struct fz_error err;
+
+	fz_cli_fleet_missing(&err);
+	say("server commands",
+	    FZ_CLI_HAS_SERVERS ? "work: serve, push, pull, agent, ci --server" : err.message);
+}
+
 static void check_machine(void)
 {
 	struct utsname u;
@@ -184,6 +212,8 @@ static void check_machine(void)
 	check_engine();
 	check_waits();
 	check_priority();
+	check_count();
+	check_servers();
 }
 
 /* ---- a process ---- */

@@ -80,7 +80,9 @@ typedef int fz_cli_fleet_work(char **names, int n, struct fz_error *err);
 int fz_cli_fleet_do(const struct fz_command *command, fz_cli_fleet_work *work,
 		    const struct fz_opt_state *state);
 #ifdef FZ_FLEET
+enum { FZ_CLI_HAS_SERVERS = 1 };
 #define FZ_CLI_FLEET_WORK(work) work
 #else
+enum { FZ_CLI_HAS_SERVERS = 0 };
 #define FZ_CLI_FLEET_WORK(work) NULL
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau: the table of commands, dispatch, and what is printed without a command. */
 #include "cli/cli.h"
+#include "cli/fleet.h"
 
 #include "record/engine_choice.h"
 #include "cli/formats.h"
@@ -103,11 +104,6 @@ static void ignore_broken_pipes(void)
 #else
 #define IS_GCC "GCC "
 #endif
-#ifdef FZ_FLEET
-#define SERVERS "with server support"
-#else
-#define SERVERS "without server support"
-#endif
 
 /* The first line is for programs, the others are for people: features of this build, and what this
  * kernel permits ('fizeau doctor' prints more). */
@@ -119,7 +115,8 @@ static int print_version(void)
 	puts("fizeau " FZ_VERSION);
 	if (uname(&system))
 		return FZ_EXIT_OK;
-	printf("built by %s%s for %s, " SERVERS "\n", IS_GCC, __VERSION__, system.machine);
+	printf("built by %s%s for %s, %s server support\n", IS_GCC, __VERSION__, system.machine,
+	       FZ_CLI_HAS_SERVERS ? "with" : "without");
 	printf("Linux %s: available stack readers: read", system.release);
 	if (fz_engine_check_bpf(FZ_ENGINE_FOR_THREADS, &why))
 		printf("; bpf is not available: %s\n", why.message);
