@@ -9,6 +9,7 @@
 
 enum { DAYS_MAX = 36500, BODY_DEFAULT = 64, BODY_MAX = 512 };
 enum { RETAIN_MINUTES_LEAST = 8 };
+enum { CONNECTIONS_DEFAULT = 500, CONNECTIONS_MAX = 10000 };
 enum { RECORDINGS_DEFAULT = 10 << 10, RECORDINGS_MAX = 1 << 30 };
 
 static struct fz_serve_options options;
@@ -92,6 +93,14 @@ static const struct fz_opt option_table[] = {
 	  .min = 1,
 	  .max = BODY_MAX,
 	  .help = "maximum size of a pushed profile (default 64)" },
+	{ .kind = FZ_OPT_INT,
+	  .long_name = "connections-per-address",
+	  .argument = "N",
+	  .value = &options.connections_per_address,
+	  .min = 1,
+	  .max = CONNECTIONS_MAX,
+	  .help = "answer 503 to an address with more than N open connections (default 500); "
+		  "raise it for a proxy" },
 	{ .kind = FZ_OPT_STRING,
 	  .common = true,
 	  .long_name = "recordings",
@@ -147,7 +156,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	int status;
 
 	options = (struct fz_serve_options){ .listen = "127.0.0.1:4999",
-					     .body_max_mib = BODY_DEFAULT };
+					     .body_max_mib = BODY_DEFAULT,
+					     .connections_per_address = CONNECTIONS_DEFAULT };
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
 	if (state.argument_count)

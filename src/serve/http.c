@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* libmicrohttpd, with a thread for each connection.
+/* libmicrohttpd, with all connections in one epoll set: one thread receives and sends, others work
+ * on complete requests.
  *
- *   connection   {socket, since, asking}   in a list: fz_http_tick closes slow ones
+ *   connection   connections.h             fz_http_tick closes slow ones
  *   request      {route, body, refusal}    a rejected body is still read to its end, so that the
  *                                          response arrives; only one that is too large is cut off
+ *   workers      pushes | reads | public   a complete request is suspended until one of the threads
+ *                                          of its kind has its response
+ *
+ * Readers wait for readers and pushes for pushes, so neither keeps the other out. Supervisors have
+ * threads of their own, which is why a busy server is not restarted.
  *
  * Other sites must not abuse a browser's stored tokens or, without tokens, its access from this
  * machine. So cross-origin requests are rejected. Without tokens the server accepts only local
@@ -17,19 +23,21 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/library.h"
+#include "serve/connections.h"
 #include "serve/tls.h"
+#include "serve/workers.h"
 
-enum { CONNECTIONS_MAX = 700, IDLE_SECONDS = 15, BODIES_MAX = 512 << 20 };
-/* Maximum number of requests served at once; others get 503 with Retry-After. */
-enum { REQUESTS_MAX = 250 };
-/* Above this number, each new connection ends the oldest one without a request. Above
- * CONNECTIONS_MAX libmicrohttpd resets new ones. */
-enum { CROWDED = 600 };
+/* The first is as far as the limit of open files allows, less those that the rest needs. */
+enum { CONNECTIONS_MAX = 10000, OTHER_FILES = 500, CONNECTIONS_MIN = 100 };
+enum { IDLE_SECONDS = 15, BODIES_MAX = 512 << 20 };
+/* Seconds that fz_http_stop waits for responses to be received. */
+enum { STOP_SECONDS = 10 };
 /* How much of a body that is too large is still read, as a multiple of body_max. */
 enum { READ_FOR_NOTHING = 4 };
 
@@ -39,7 +47,10 @@ enum { READ_FOR_NOTHING = 4 };
 static struct {
 	__typeof__(&MHD_is_feature_supported) can;
 	__typeof__(&MHD_start_daemon) start;
+	__typeof__(&MHD_quiesce_daemon) quiesce;
 	__typeof__(&MHD_stop_daemon) stop;
+	__typeof__(&MHD_suspend_connection) suspend;
+	__typeof__(&MHD_resume_connection) resume;
 	__typeof__(&MHD_get_daemon_info) info;
 	__typeof__(&MHD_get_connection_info) connection_info;
 	__typeof__(&MHD_lookup_connection_value) lookup;
@@ -51,13 +62,16 @@ static struct {
 	__typeof__(&MHD_destroy_response) destroy;
 } mhd;
 
-struct connection {
-	struct connection *next, **link;
-	int fd;
-	int64_t since;
-	bool asking;
-	bool begun;  /* its request was accepted, from the headers */
-	bool ending; /* it is being closed to make room */
+enum kind { PUSHES, READS, PUBLIC, KINDS };
+
+/* Threads, and how many more complete requests may wait for them; above, they get 503. Most pushes
+ * wait for the disk. */
+static const struct {
+	size_t threads, waiting;
+} places[KINDS] = {
+	[PUSHES] = { 128, 2000 },
+	[READS] = { 32, 200 },
+	[PUBLIC] = { 4, 200 },
 };
 
 struct fz_http {
@@ -66,15 +80,17 @@ struct fz_http {
 	const struct fz_http_route *routes;
 	void *arg;
 	struct MHD_Daemon *daemon;
+	unsigned connection_max;
 	pthread_mutex_t lock; /* of connections */
-	struct connection *connections;
-	atomic_size_t connection_n;
-	unsigned begun_n;           /* connections whose request was accepted */
+	struct fz_connections connections;
+	struct fz_workers workers[KINDS];
 	atomic_size_t buffered;     /* bytes of all bodies */
 	atomic_ullong responses[6]; /* by first digit of the status */
 };
 
 struct request {
+	struct fz_work work; /* first */
+	struct fz_http *http;
 	struct MHD_Connection *connection;
 	const struct fz_http_route *route;
 	struct fz_http_request q;
@@ -82,6 +98,7 @@ struct request {
 	struct fz_buf body;
 	uint64_t booked;        /* bytes read after the request was rejected */
 	bool refused, hopeless; /* hopeless: respond without reading the body */
+	bool answered;
 	char peer[INET6_ADDRSTRLEN];
 };
 
@@ -315,7 +332,7 @@ static enum MHD_Result send_answer(struct fz_http *h, struct request *r)
 	return result;
 }
 
-static struct connection *connection_of(const struct request *r)
+static struct fz_connection *connection_of(const struct request *r)
 {
 	const union MHD_ConnectionInfo *info =
 		mhd.connection_info(r->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -369,6 +386,7 @@ static struct request *begin(struct fz_http *h, struct MHD_Connection *connectio
 	struct request *r = fz_calloc(1, sizeof(*r));
 	uint64_t length = 0;
 
+	r->http = h;
 	r->connection = connection;
 	r->a = (struct fz_http_answer){ .status = MHD_HTTP_OK,
 					.type = "text/plain; charset=utf-8",
@@ -412,37 +430,53 @@ static bool add_body(struct fz_http *h, struct request *r, const char *data, siz
 	return true;
 }
 
-static void answer(struct fz_http *h, struct request *r)
+static void set_state(struct fz_http *h, struct request *r, enum fz_connection_state state)
 {
-	struct connection *c = connection_of(r);
+	struct fz_connection *c = connection_of(r);
 
-	if (c) {
-		pthread_mutex_lock(&h->lock);
-		c->asking = false;
-		pthread_mutex_unlock(&h->lock);
-	}
-	r->q.body = fz_buf_view(&r->body);
-	if (!r->refused)
-		r->route->answer(h->arg, &r->q, &r->a);
+	pthread_mutex_lock(&h->lock);
+	if (c && c->state != FZ_CONNECTION_ENDING)
+		fz_connections_move(&h->connections, c, state, fz_clock_now());
+	pthread_mutex_unlock(&h->lock);
 }
 
-/* Accept or reject a request. Routes without access control are always served, so that supervisors
- * do not restart a busy server. */
+static void work_on(struct fz_work *work)
+{
+	struct request *r = (struct request *)(void *)work;
+
+	r->route->answer(r->http->arg, &r->q, &r->a);
+	r->answered = true;
+	mhd.resume(r->connection);
+}
+
+static enum kind kind_of(const struct fz_http_route *route)
+{
+	return !route->right ? PUBLIC : route->right == FZ_RIGHT_WRITE ? PUSHES : READS;
+}
+
+/* Leave a complete request to a worker. on_request is called again when it is resumed. */
+static void answer(struct fz_http *h, struct request *r)
+{
+	r->q.body = fz_buf_view(&r->body);
+	r->work.run = work_on;
+	mhd.suspend(r->connection);
+	if (fz_workers_do(&h->workers[kind_of(r->route)], &r->work))
+		return;
+	refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+	       "too many concurrent requests; try again in a few seconds");
+	mhd.resume(r->connection);
+}
+
+/* From the headers on. Routes without access control are served to every address. */
 static void accept_request(struct fz_http *h, struct request *r)
 {
-	struct connection *c = connection_of(r);
+	const struct fz_connection *c = connection_of(r);
 
-	if (!c || r->refused)
-		return;
-	pthread_mutex_lock(&h->lock);
-	if (h->begun_n >= REQUESTS_MAX && r->route->right) {
+	if (c && c->surplus && !(r->route && !r->route->right))
 		refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
-		       "too many concurrent requests; try again in a few seconds");
-	} else {
-		c->begun = true;
-		h->begun_n++;
-	}
-	pthread_mutex_unlock(&h->lock);
+		       "too many concurrent connections from this address; try again in a few "
+		       "seconds, or raise --connections-per-address");
+	set_state(h, r, r->refused ? FZ_CONNECTION_REFUSED : FZ_CONNECTION_BODY);
 }
 
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *path,
@@ -465,8 +499,11 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 		*size = 0;
 		return goes_on ? MHD_YES : MHD_NO;
 	}
+	if (r->refused || r->answered)
+		return send_answer(h, r);
+	set_state(h, r, FZ_CONNECTION_ANSWER);
 	answer(h, r);
-	return send_answer(h, r);
+	return MHD_YES;
 }
 
 static void on_end(void *arg, struct MHD_Connection *connection, void **state,
@@ -489,52 +526,34 @@ static void on_end(void *arg, struct MHD_Connection *connection, void **state,
 
 /* ---- connections ---- */
 
-/* End the oldest connection without a request, but never the newest, so that idle clients cannot
- * lock out others. */
-static void make_room(struct fz_http *h)
+static enum MHD_Result on_accept(void *arg, const struct sockaddr *address, socklen_t n)
 {
-	struct connection *oldest = NULL;
+	struct fz_http *h = arg;
 
-	if (atomic_load(&h->connection_n) <= CROWDED)
-		return;
-	for (struct connection *c = h->connections->next; c; c = c->next)
-		if (!c->begun && !c->ending && c->fd >= 0)
-			oldest = c;
-	if (!oldest)
-		return;
-	oldest->ending = true;
-	shutdown(oldest->fd, SHUT_RDWR);
+	(void)n;
+	pthread_mutex_lock(&h->lock);
+	bool admitted = fz_connections_admit(&h->connections, fz_connections_key(address));
+	pthread_mutex_unlock(&h->lock);
+	return admitted ? MHD_YES : MHD_NO;
 }
 
 static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
 			  enum MHD_ConnectionNotificationCode code)
 {
 	struct fz_http *h = arg;
-	struct connection *c = *context;
 
 	pthread_mutex_lock(&h->lock);
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		const union MHD_ConnectionInfo *info =
-			mhd.connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		const struct sockaddr *address =
+			mhd.connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+				->client_addr;
+		int fd = mhd.connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+				 ->connect_fd;
 
-		*context = c = fz_calloc(1, sizeof(*c));
-		*c = (struct connection){ .next = h->connections,
-					  .link = &h->connections,
-					  .fd = info ? info->connect_fd : -1,
-					  .since = fz_clock_now(),
-					  .asking = true };
-		if (c->next)
-			c->next->link = &c->next;
-		h->connections = c;
-		atomic_fetch_add(&h->connection_n, 1);
-		make_room(h);
-	} else if (c) {
-		atomic_fetch_sub(&h->connection_n, 1);
-		h->begun_n -= c->begun;
-		*c->link = c->next;
-		if (c->next)
-			c->next->link = c->link;
-		free(c);
+		*context = fz_connections_add(&h->connections, fz_connections_key(address), fd,
+					      fz_clock_now());
+	} else if (*context) {
+		fz_connections_remove(&h->connections, *context);
 		*context = NULL;
 	}
 	pthread_mutex_unlock(&h->lock);
@@ -542,12 +561,8 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 
 void fz_http_tick(struct fz_http *h)
 {
-	int64_t late = fz_clock_now() - h->options.seconds_max * (int64_t)1000000000;
-
 	pthread_mutex_lock(&h->lock);
-	for (struct connection *c = h->connections; c; c = c->next)
-		if (c->asking && c->since < late && c->fd >= 0)
-			shutdown(c->fd, SHUT_RDWR);
+	fz_connections_tick(&h->connections, fz_clock_now());
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -558,7 +573,10 @@ static int load(struct fz_error *err)
 	static const struct fz_library_symbol symbols[] = {
 		{ "MHD_is_feature_supported", &mhd.can },
 		{ "MHD_start_daemon", &mhd.start },
+		{ "MHD_quiesce_daemon", &mhd.quiesce },
 		{ "MHD_stop_daemon", &mhd.stop },
+		{ "MHD_suspend_connection", &mhd.suspend },
+		{ "MHD_resume_connection", &mhd.resume },
 		{ "MHD_get_daemon_info", &mhd.info },
 		{ "MHD_get_connection_info", &mhd.connection_info },
 		{ "MHD_lookup_connection_value", &mhd.lookup },
@@ -600,6 +618,55 @@ static int check_tls(const struct fz_http_options *o, struct fz_error *err)
 	return 0;
 }
 
+/* Raise the limit of open files as far as permitted; returns how many connections it allows. */
+static unsigned connections_max(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return CONNECTIONS_MIN;
+	rlim_t wanted = FZ_MIN(files.rlim_max, CONNECTIONS_MAX + OTHER_FILES);
+	if (files.rlim_cur < wanted) {
+		files.rlim_cur = wanted;
+		setrlimit(RLIMIT_NOFILE, &files);
+		getrlimit(RLIMIT_NOFILE, &files);
+	}
+	return (unsigned)FZ_MAX(CONNECTIONS_MIN,
+				(int64_t)FZ_MIN(files.rlim_cur, CONNECTIONS_MAX + OTHER_FILES) -
+					OTHER_FILES);
+}
+
+static struct fz_http *make(const struct fz_http_options *o, const struct fz_http_route *routes,
+			    void *arg)
+{
+	struct fz_http *h = fz_calloc(1, sizeof(*h));
+	unsigned most = connections_max();
+
+	*h = (struct fz_http){
+		.options = *o,
+		.routes = routes,
+		.arg = arg,
+		.connection_max = most,
+		.connections = { .crowded = most / 10 * 9, .per_address = o->per_address },
+	};
+	h->connections.deadline[FZ_CONNECTION_HEADERS] = o->headers_seconds * FZ_SECOND;
+	h->connections.deadline[FZ_CONNECTION_REFUSED] = o->seconds_max * FZ_SECOND;
+	h->connections.deadline[FZ_CONNECTION_BODY] = o->seconds_max * FZ_SECOND;
+	atomic_init(&h->tokens, o->tokens);
+	pthread_mutex_init(&h->lock, NULL);
+	for (size_t i = 0; i < KINDS; i++)
+		fz_workers_init(&h->workers[i], places[i].threads, places[i].waiting);
+	return h;
+}
+
+static void release(struct fz_http *h)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		fz_workers_release(&h->workers[i]);
+	pthread_mutex_destroy(&h->lock);
+	free(h);
+}
+
 int fz_http_start(const struct fz_http_options *options, const struct fz_http_route *routes,
 		  void *arg, struct fz_http **ret, struct fz_error *err)
 {
@@ -615,30 +682,27 @@ int fz_http_start(const struct fz_http_options *options, const struct fz_http_ro
 			err, FZ_EUSAGE,
 			"--listen: invalid address '%s' (expected 127.0.0.1:PORT or [::1]:PORT)",
 			options->host);
-	struct fz_http *h = fz_calloc(1, sizeof(*h));
-	*h = (struct fz_http){ .options = *options, .routes = routes, .arg = arg };
-	atomic_init(&h->tokens, options->tokens);
-	pthread_mutex_init(&h->lock, NULL);
+	struct fz_http *h = make(options, routes, arg);
 	struct MHD_OptionItem tls[] = {
 		{ options->tls ? MHD_OPTION_HTTPS_CERT_CALLBACK : MHD_OPTION_END, 0,
 		  fz_tls_callback() },
 		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)TLS_VERSIONS },
 		{ MHD_OPTION_END, 0, NULL },
 	};
-	unsigned flags = (options->tls ? MHD_USE_TLS : 0) | MHD_USE_INTERNAL_POLLING_THREAD |
-			 MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ITC |
+	unsigned flags = (options->tls ? MHD_USE_TLS : 0) | MHD_USE_EPOLL_INTERNAL_THREAD |
+			 MHD_ALLOW_SUSPEND_RESUME |
 			 (address.any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
 	errno = 0;
-	h->daemon = mhd.start(flags, options->port, NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR,
-			      &address.any, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-			      MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-			      MHD_OPTION_NOTIFY_COMPLETED, on_end, h, MHD_OPTION_NOTIFY_CONNECTION,
-			      on_connection, h, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+	h->daemon =
+		mhd.start(flags, options->port, on_accept, h, on_request, h, MHD_OPTION_SOCK_ADDR,
+			  &address.any, MHD_OPTION_CONNECTION_LIMIT, h->connection_max,
+			  MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+			  MHD_OPTION_NOTIFY_COMPLETED, on_end, h, MHD_OPTION_NOTIFY_CONNECTION,
+			  on_connection, h, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (!h->daemon) {
 		r = fz_fail_errno(err, "%s:%u: cannot listen on this address", options->host,
 				  options->port);
-		pthread_mutex_destroy(&h->lock);
-		free(h);
+		release(h);
 		return r;
 	}
 	*ret = h;
@@ -650,11 +714,13 @@ void fz_http_use_tokens(struct fz_http *h, const struct fz_tokens *tokens)
 	atomic_store(&h->tokens, tokens);
 }
 
-struct fz_http_figures fz_http_figures(const struct fz_http *h)
+struct fz_http_figures fz_http_figures(struct fz_http *h)
 {
-	struct fz_http_figures ret = { .connections = atomic_load(&h->connection_n),
-				       .body_bytes = atomic_load(&h->buffered) };
+	struct fz_http_figures ret = { .body_bytes = atomic_load(&h->buffered) };
 
+	pthread_mutex_lock(&h->lock);
+	ret.connections = h->connections.n;
+	pthread_mutex_unlock(&h->lock);
 	for (size_t i = 0; i < FZ_ARRAY_LEN(ret.responses); i++)
 		ret.responses[i] = atomic_load(&h->responses[i]);
 	return ret;
@@ -667,11 +733,28 @@ uint16_t fz_http_port(const struct fz_http *h)
 	return info ? info->port : h->options.port;
 }
 
+static bool is_answering(struct fz_http *h)
+{
+	pthread_mutex_lock(&h->lock);
+	bool ret = h->connections.lists[FZ_CONNECTION_ANSWER].oldest;
+	pthread_mutex_unlock(&h->lock);
+	return ret;
+}
+
 void fz_http_stop(struct fz_http *h)
 {
+	static const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	int64_t until;
+
 	if (!h)
 		return;
+	int listening = mhd.quiesce(h->daemon);
+	for (size_t i = 0; i < KINDS; i++)
+		fz_workers_close(&h->workers[i]);
+	until = fz_clock_now() + STOP_SECONDS * FZ_SECOND;
+	while (is_answering(h) && fz_clock_now() < until)
+		nanosleep(&pause, NULL);
 	mhd.stop(h->daemon);
-	pthread_mutex_destroy(&h->lock);
-	free(h);
+	fz_close_fd(&listening);
+	release(h);
 }

@@ -3,9 +3,9 @@
  *
  *   connection -> method and path -> access -> body, up to a limit -> handler -> one response
  *
- * Each connection serves one request in its own thread. There are limits for a body, all bodies
- * together, the time until a request is complete, and connections. An error response is a status
- * and one line of text.
+ * Each connection serves one request, and costs a thread only from its complete request to its
+ * response. There are limits for a body, all bodies together, the time until a request is complete,
+ * and connections, of an address and of all. An error response is a status and one line of text.
  */
 #pragma once
 
@@ -19,7 +19,9 @@ struct fz_http_options {
 	bool tls;                       /* use the certificate of tls.h */
 	const struct fz_tokens *tokens; /* NULL: no access control */
 	uint64_t body_max;              /* bytes */
-	int seconds_max;                /* until a request is complete */
+	int headers_seconds;            /* until a connection's headers are complete */
+	int seconds_max;                /* from then on until its request is */
+	size_t per_address;             /* connections */
 };
 
 enum { FZ_HTTP_PARAMETERS_MAX = 64 };
@@ -27,7 +29,7 @@ enum { FZ_HTTP_PARAMETERS_MAX = 64 };
 struct fz_http;
 
 struct fz_http_request {
-	const struct fz_http *http; /* server that received it */
+	struct fz_http *http; /* server that received it */
 	const char *project;
 	const char *rest; /* rest of the path for routes that end with "/"; else "" */
 	struct fz_str body;
@@ -70,7 +72,7 @@ struct fz_http_figures {
 	uint64_t responses[6];          /* since the start, by first digit of the status */
 	size_t connections, body_bytes; /* now */
 };
-struct fz_http_figures fz_http_figures(const struct fz_http *h);
+struct fz_http_figures fz_http_figures(struct fz_http *h);
 
 /* Start a server. Routes end with one without a path and must outlive the server; they get `arg`.
  */

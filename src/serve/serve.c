@@ -21,7 +21,8 @@
 #include "serve/server.h"
 #include "serve/tls.h"
 
-enum { AT_ONCE = 2, HOUR = 3600, MINUTE = 60, REQUEST_SECONDS = 60, MINUTES_A_DAY = 1440 };
+enum { AT_ONCE = 2, HOUR = 3600, MINUTE = 60, MINUTES_A_DAY = 1440 };
+enum { HEADERS_SECONDS = 10, REQUEST_SECONDS = 60 };
 enum { LATE_MINUTES = 5 };
 enum { PEM_MAX = 1 << 20 };
 #define UNPACKED_MAX ((uint64_t)1 << 30)
@@ -613,7 +614,9 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 					.tls = o->tls_certificate != NULL,
 					.tokens = s.tokens ? &s.tokens->tokens : NULL,
 					.body_max = (uint64_t)o->body_max_mib << 20,
-					.seconds_max = REQUEST_SECONDS };
+					.headers_seconds = HEADERS_SECONDS,
+					.seconds_max = REQUEST_SECONDS,
+					.per_address = (size_t)o->connections_per_address };
 	fz_server_init_locks(&s);
 	r = run(&s, &http, ready, ret_signal, err);
 	fz_server_release_locks(&s);

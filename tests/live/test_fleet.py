@@ -446,43 +446,49 @@ def slow():
             connection.close()
 
 
-@suite.test("connections without a request make room for those that have one, the oldest first")
+@suite.test("connections of an address: above the limit 503 and when to come back, above twice the limit closed; others are served")
 def crowded():
-    with scratch() as folder, Server(folder) as server, contextlib.ExitStack() as stack:
-        def connect():
-            return stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
-        upload, body = connect(), b"main;f 10\n"
-        upload.sendall(b"POST /api/push?service=s&version=1&host=h HTTP/1.1\r\nHost: localhost\r\n"
-                       b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body))
+    with scratch() as folder, Server(folder, "--connections-per-address", "5") as server, contextlib.ExitStack() as stack:
+        def connect(address="127.0.0.1"):
+            return stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60,
+                                                                source_address=(address, 0)))
+        body = b"main;f 10\n"
+        head = (b"POST /api/push?service=s&version=1&host=h HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body))
+        upload = connect()
+        upload.sendall(head)
         assert b" 100 " in upload.recv(1000)
-        idle = [connect() for _ in range(599)]
-        for n in range(100):
-            idle.append(connect())
-            assert not idle[n].recv(1), "the oldest goes"
-        assert server.push(b"main;g 10\n", host="other")[0] == 200
+        for _ in range(4):
+            connect()
+        status, text, headers = server.ask("POST", "/api/push?service=s&version=1&host=other", body)
+        assert status == 503 and b"too many concurrent connections from this address" in text, (status, text)
+        assert headers["Retry-After"] == "5"
+        assert server.ask("GET", "/healthz")[0] == 200
+        for _ in range(5):
+            connect()
+        more = connect()
+        with contextlib.suppress(ConnectionResetError):
+            assert more.recv(1) == b"", "closed at once"
+        other = connect("127.0.0.2")
+        other.sendall(head + body)
+        assert b" 100 " in other.recv(25) and b" 200 " in other.recv(1000)
         upload.sendall(body)
         assert b" 200 " in upload.recv(1000)
 
 
-@suite.test("requests above those that are served at once get 503 and when to come back, and nobody is cut off")
-def busy():
+@suite.test("requests that never become complete keep nobody out, whatever they ask for")
+def incomplete():
     with scratch() as folder, Server(folder) as server, contextlib.ExitStack() as stack:
-        body, uploads = b"main;f 10\n", []
-        for n in range(250):
-            uploads.append(stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60)))
-            uploads[n].sendall(b"POST /api/push?service=s&version=1&host=h%d HTTP/1.1\r\nHost: localhost\r\n"
-                               b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n" % (n, len(body)))
-        for upload in uploads:
-            assert b" 100 " in upload.recv(1000)
-        for _ in range(10):
-            status, text, headers = server.ask("POST", "/api/push?service=s&version=1&host=other", body)
-            assert status == 503 and b"too many concurrent requests" in text and headers["Retry-After"] == "5", text
+        for request in [b"GET /healthz", b"POST /api/push?service=s&version=1&host=h", b"POST /not/there"]:
+            for n in range(300):
+                source = f"127.0.0.{n % 5 + 2}"
+                connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60,
+                                                                          source_address=(source, 0)))
+                connection.sendall(request + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nmain")
+        assert server.push(b"main;f 10\n")[0] == 200
         assert server.ask("GET", "/healthz")[0] == 200
-        for upload in uploads:
-            upload.sendall(body)
-        for upload in uploads:
-            assert b" 200 " in upload.recv(1000)
-        wait_until(lambda: server.push(body, host="other")[0] == 200, "a push that is taken again")
+        threads = len(list(pathlib.Path(f"/proc/{server.process.pid}/task").iterdir()))
+        assert threads < 50, f"{threads} threads for connections that wait"
 
 
 @suite.test("a full disk refuses pushes with a line, keeps what was there, and is forgiven")
