@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One list for each state, in order of arrival there, so that the first to be late, or to make room,
- * is the oldest of its list.
+/* One list for each state, in order of arrival there, so that the first to be late, or to make
+ * room, is the oldest of its list.
  *
  *   addresses   hash -> {key, n} -> ...    as long as a connection of it is open
  *   lists       HEADERS: c7 c8 c9    BODY: c3    ANSWER: c1 c2
@@ -29,8 +29,8 @@ uint64_t fz_connections_key(const struct sockaddr *address)
 		return ntohl(v4->sin_addr.s_addr);
 	}
 	if (address->sa_family == AF_INET6) {
-		const uint8_t *v6 = ((const struct sockaddr_in6 *)(const void *)address)
-					    ->sin6_addr.s6_addr;
+		const uint8_t *v6 =
+			((const struct sockaddr_in6 *)(const void *)address)->sin6_addr.s6_addr;
 		bool is_v4 = memcmp(v6, mapped, sizeof(mapped)) == 0;
 
 		for (int i = is_v4 ? 12 : 0; i < (is_v4 ? 16 : 8); i++)

@@ -535,25 +535,55 @@ static double distance(const struct fz_ratio_setup *s, const struct fz_ratio_run
 	return side_of(s, r) ? distance_in(s, runs, r) - distance_in(s, runs, r - s->base_runs) : 0;
 }
 
+/* Whether a function has enough samples in each run that the distance in run r is computed from. */
+static bool has_distance(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
+{
+	for (size_t i = 0; i < run_count(s); i++)
+		if ((s->paired || side_of(s, i) == side_of(s, r)) && runs[i].samples < FEW_SAMPLES)
+			return false;
+	return true;
+}
+
+/* Cost of a function in the runs that the distance in run r is computed from. */
+static double weight_of(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
+{
+	struct sums k = sum_up(s, runs);
+
+	return s->paired ? sqrt(k.cost[BASE] * k.cost[HEAD]) : k.cost[side_of(s, r)];
+}
+
+static void add_runs(const struct fz_ratio_setup *s, const struct fz_ratio_run *more,
+		     struct fz_ratio_run *sum)
+{
+	for (size_t r = 0; r < run_count(s); r++) {
+		sum[r].cost += more[r].cost;
+		sum[r].samples += more[r].samples;
+	}
+}
+
 void fz_ratio_common(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t n,
 		     double *ret_common)
 {
 	fz_auto(fz_free_ptr) struct fz_weighted *items =
-		fz_reallocarray(NULL, FZ_MAX(n, 1), sizeof(*items));
+		fz_reallocarray(NULL, n + 1, sizeof(*items));
+	fz_auto(fz_free_ptr) struct fz_ratio_run *rest = fz_calloc(run_count(s), sizeof(*rest));
 
 	for (size_t r = 0; r < run_count(s); r++) {
 		size_t used = 0;
 
+		memset(rest, 0, run_count(s) * sizeof(*rest));
 		for (size_t i = 0; i < n; i++) {
 			const struct fz_ratio_run *own = runs + i * run_count(s);
-			struct sums k = sum_up(s, own);
 
-			if (in_every_run(s, own))
-				items[used++] = (struct fz_weighted){
-					.value = distance(s, own, r),
-					.weight = sqrt(k.cost[BASE] * k.cost[HEAD]),
-				};
+			if (has_distance(s, own, r))
+				items[used++] = (struct fz_weighted){ distance(s, own, r),
+								      weight_of(s, own, r) };
+			else
+				add_runs(s, own, rest);
 		}
+		if (has_distance(s, rest, r))
+			items[used++] =
+				(struct fz_weighted){ distance(s, rest, r), weight_of(s, rest, r) };
 		ret_common[r] = used ? fz_weighted_median(items, used) : 0;
 	}
 }

@@ -94,9 +94,8 @@ struct fz_ratio_stalls fz_ratio_find_stalls(const struct fz_ratio_setup *setup,
 					    const struct fz_ratio_run *runs, size_t n);
 
 /* With several runs: sets the common noise of each, the median over functions of the distance of
- * their log costs from the mean of their side. runs[i * (base_runs + head_runs) + r] is function i
- * in run r.
- */
+ * their log costs from the mean of their side; functions with few samples in a run of that side
+ * count together. runs[i * (base_runs + head_runs) + r] is function i in run r. */
 void fz_ratio_common(const struct fz_ratio_setup *setup, const struct fz_ratio_run *runs, size_t n,
 		     double *ret_common);
 

@@ -222,8 +222,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_deadlines), cmocka_unit_test(test_address),
-		cmocka_unit_test(test_crowded),	  cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_workers),	  cmocka_unit_test(test_workers_at_once),
+		cmocka_unit_test(test_crowded),   cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_workers),   cmocka_unit_test(test_workers_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

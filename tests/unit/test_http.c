@@ -87,8 +87,8 @@ static void expect(int fd, const char *status, const char *text)
 
 enum { MANY = 300 }; /* more than readers may have at once, and than may wait for them */
 
-/* Readers that take long keep out neither pushes nor supervisors. Those above what may wait are refused
- * at once, whichever arrived last. */
+/* Readers that take long keep out neither pushes nor supervisors. Those above what may wait are
+ * refused at once, whichever arrived last. */
 static void test_kinds(void **state)
 {
 	struct fz_http *h = start();

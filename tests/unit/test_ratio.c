@@ -244,6 +244,28 @@ static void test_common_noise(void **state)
 	assert_close(fz_ratio_drift_prior(&s).deviation, 0.2, 1e-9);
 }
 
+/* A rewritten program: nearly all functions are on one side only, and the one on both varies by
+ * itself. Functions of a side show its common noise, the small ones together. */
+static void test_common_noise_of_other_functions(void **state)
+{
+	static const double cost[5][4] = { { 12, 30, 10, 40 },
+					   { 900, 990, 0, 0 },
+					   { 9, 9.9, 0, 0 },
+					   { 300, 330, 0, 0 },
+					   { 0, 0, 9, 9 } };
+	enum { FUNCTIONS = 5 + 200 };
+	struct fz_ratio_setup s = setup(2, 2);
+	struct fz_ratio_run runs[FUNCTIONS * 4];
+	double common[4];
+
+	(void)state;
+	for (int i = 0; i < FUNCTIONS * 4; i++)
+		runs[i] = seen(cost[FZ_MIN(i / 4, 4)][i % 4]);
+	fz_ratio_common(&s, runs, FUNCTIONS, common);
+	assert_close(common[1] - common[0], log(1.1), 1e-3);
+	assert_true(fabs(common[2]) < 1e-3 && fabs(common[3]) < 1e-3);
+}
+
 /* ---- drift ---- */
 
 static struct fz_drift_witness says(double log_ratio, double cost)
@@ -436,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_several_runs),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_common_noise),
+		cmocka_unit_test(test_common_noise_of_other_functions),
 		cmocka_unit_test(test_drift_without_witnesses),
 		cmocka_unit_test(test_still_function),
 		cmocka_unit_test(test_bounded_influence),
