@@ -74,6 +74,7 @@ void fz_code_freep(struct fz_code **code)
 		fz_map_release(&c->absent[s]);
 		fz_map_release(&c->folders[s]);
 		fz_map_release(&c->modules_of[s]);
+		fz_map_release(&c->own_modules[s]);
 		fz_map_release(&c->by_name[s]);
 		fz_map_release(&c->by_file[s]);
 		fz_map_release(&c->by_key[s]);
@@ -174,12 +175,56 @@ static bool is_module(const struct fz_code *c, enum fz_side side, struct fz_str 
 	       fz_map_get(&c->modules_of[side], fz_hash_bytes(folder.p, folder.n)) != FZ_NONE;
 }
 
+/* Name by which a module is imported from its folder: "core" for pkg/core.py, "pkg" for
+ * pkg/__init__.py. */
+static struct fz_str module_name(struct fz_str key)
+{
+	key.n -= fz_str_ends(key, ".py") ? strlen(".py") : 0;
+	key.n -= fz_str_ends(key, "/__init__") ? strlen("/__init__") : 0;
+	const char *slash = key.n ? memrchr(key.p, '/', key.n) : NULL;
+	size_t folder = slash ? (size_t)(slash + 1 - key.p) : 0;
+
+	return (struct fz_str){ key.p + folder, key.n - folder };
+}
+
+/* Collects the names of modules that only this side has under their path. */
+static void read_own_modules(struct fz_code *c, enum fz_side side)
+{
+	for (uint32_t f = 0; f < c->profile[side]->function_count; f++) {
+		struct fz_str key = c->names[side][f].key, name = module_name(key);
+
+		if (c->profile[side]->functions[f].kind != FZ_KIND_PYTHON ||
+		    !fz_str_ends(key, ".py"))
+			continue;
+		key.n -= strlen(".py");
+		if (fz_map_get(&c->modules_of[!side], fz_hash_bytes(key.p, key.n)) == FZ_NONE)
+			fz_map_put(&c->own_modules[side], fz_hash_bytes(name.p, name.n), f);
+	}
+}
+
+static void read_modules(struct fz_code *c)
+{
+	if (c->has_folders)
+		return;
+	c->has_folders = true;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		read_folders(c, s);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		read_own_modules(c, s);
+}
+
+/* Whether the other side has a module of this name at another path, which this side lacks. */
+static bool has_other_path(struct fz_code *c, enum fz_side side, struct fz_str key)
+{
+	struct fz_str name = module_name(key);
+
+	read_modules(c);
+	return fz_map_get(&c->own_modules[!side], fz_hash_bytes(name.p, name.n)) != FZ_NONE;
+}
+
 struct fz_str fz_code_other_layout(struct fz_code *c, enum fz_side side, struct fz_str key)
 {
-	if (!c->has_folders)
-		for (enum fz_side s = 0; s < FZ_SIDES; s++)
-			read_folders(c, s);
-	c->has_folders = true;
+	read_modules(c);
 	if (fz_str_ends(key, ".py")) {
 		struct fz_str module = { key.p, key.n - strlen(".py") };
 		if (has_folder(c, !side, module) && !has_folder(c, side, module))
@@ -205,8 +250,8 @@ enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t
 		return FZ_PRESENCE_UNKNOWN;
 	if (is_absent(c, !side, key))
 		return FZ_PRESENCE_NO;
-	/* An import of m does not import m.py if m is a package. */
-	if (fz_code_other_layout(c, side, key).n)
+	/* An import of m does not import m.py if m is a package, nor v1/m.py if it is v2/m.py. */
+	if (fz_code_other_layout(c, side, key).n || has_other_path(c, side, key))
 		return FZ_PRESENCE_UNKNOWN;
 	read_imports(c);
 	if (fz_imports_find(&c->imports[!side], key))

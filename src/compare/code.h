@@ -29,7 +29,8 @@ struct fz_code {
 	bool has_imports, has_folders;
 	struct fz_map absent[FZ_SIDES];  /* hash of a canonical name that the side's tree lacks */
 	struct fz_map folders[FZ_SIDES]; /* hashes of folders with Python files */
-	struct fz_map modules_of[FZ_SIDES]; /* of Python files, without ".py" */
+	struct fz_map modules_of[FZ_SIDES];  /* of Python files, without ".py" */
+	struct fz_map own_modules[FZ_SIDES]; /* names of those that the other side lacks */
 	struct fz_map by_name[FZ_SIDES]; /* hash of a name -> the first function that has it... */
 	uint32_t *namesake[FZ_SIDES];    /* ...and of a function the next; FZ_NONE */
 	struct fz_map modules[FZ_SIDES]; /* strings of shared objects with build ids, by hash */

@@ -78,6 +78,32 @@ static void a_module_that_became_a_package_is_found(void **state)
 	}
 }
 
+/* Two versions of a module in two folders, and one script that imports it: the import of a version
+ * is no sign that the other version is there, too. */
+static void a_module_in_another_folder_is_found(void **state)
+{
+	(void)state;
+	static const char *const old[] = { "/x/w/app.py", app, "/x/old/m.py", LOAD SAVE, NULL };
+	static const char *const new[] = { "/x/w/app.py", app, "/x/new/m.py", FRESH LOAD SAVE,
+					   NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources("/x/w/app.py:main:3;/x/old/m.py:load:1 20\n"
+			     "/x/w/app.py:main:3;/x/old/m.py:save:5 20\n",
+			     old);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources("/x/w/app.py:main:3;/x/new/m.py:load:6 20\n"
+			     "/x/w/app.py:main:3;/x/new/m.py:save:10 20\n",
+			     new);
+
+	for (int back = 0; back < 2; back++) {
+		struct fz_diff_options o = { 0 };
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		assert_int_equal(function_named(d, "load")->link.how, FZ_LINK_MOVED);
+		assert_int_equal(function_named(d, "save")->link.how, FZ_LINK_MOVED);
+		assert_int_equal(d->link_count, 2);
+	}
+}
+
 /* Without sources, and with other bodies: names are enough, but for those that are there twice. */
 static void a_package_has_the_names_of_its_module(void **state)
 {
@@ -249,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_module_that_became_a_package_is_found),
+		cmocka_unit_test(a_module_in_another_folder_is_found),
 		cmocka_unit_test(a_package_has_the_names_of_its_module),
 		cmocka_unit_test(a_function_that_moved_is_not_new),
 		cmocka_unit_test(a_function_that_was_compiled_is_not_new),
