@@ -22,7 +22,7 @@
 
 #include <stdio.h>
 
-enum { VALUE_COLUMNS = 9, LEVEL_COLUMNS = 3, PLACE_MIN = 12, PLACE_ROOM = 30 };
+enum { LEVEL_COLUMNS = 3, PLACE_MIN = 12, PLACE_ROOM = 30 };
 
 static const struct {
 	const char *text; /* NULL: from cost_words.h */
@@ -184,69 +184,39 @@ static enum fz_hue hue_of_share(double share)
 			       : FZ_HUE_NONE;
 }
 
-static void print_cost(const struct view *v, const struct fz_call *c, int width)
+static void add_cost(struct fz_table *t, const struct view *v, const struct fz_call *c)
 {
 	double total = (double)c->total[FZ_HEAD] / v->t->whole;
 	double self = (double)c->self[FZ_HEAD] / v->t->whole;
-	bool shown = !v->t->inverted && self > 0 && self >= v->t->o->min_share;
-	char text[FZ_NUMBER_SIZE], share[FZ_NUMBER_SIZE];
-	enum fz_hue hue = hue_of_share(total), hot = hue_of_share(2 * self);
 
-	fz_buf_printf(v->out, "%s%*s %8s%s ", fz_hue_on(v->style, hue), width,
-		      fz_format_value((double)c->total[FZ_HEAD], v->t->unit, text),
-		      fz_format_percent(total, share), fz_hue_off(v->style, hue));
-	if (!v->t->inverted)
-		fz_buf_printf(v->out, "%s%*s%s", fz_hue_on(v->style, hot), width,
-			      shown ? fz_format_value((double)c->self[FZ_HEAD], v->t->unit, text)
-				    : "",
-			      fz_hue_off(v->style, hot));
-	fz_buf_str(v->out, "  ");
-}
-
-static const struct fz_cost_words *cost_words(const struct view *v)
-{
-	return fz_cost_words(v->t->d->metric, v->t->unit);
+	t->hue = hue_of_share(total);
+	fz_table_value(t, (double)c->total[FZ_HEAD], v->t->unit);
+	fz_table_percent(t, total);
+	t->hue = hue_of_share(2 * self);
+	if (self > 0 && self >= v->t->o->min_share)
+		fz_table_value(t, (double)c->self[FZ_HEAD], v->t->unit);
 }
 
 static const char *word_text(const struct view *v, enum fz_tree_word word)
 {
-	return word == FZ_TREE_WORD_SLOWER   ? cost_words(v)->more
-	       : word == FZ_TREE_WORD_FASTER ? cost_words(v)->less
+	const struct fz_cost_words *cost = fz_cost_words(v->t->d->metric, v->t->unit);
+
+	return word == FZ_TREE_WORD_SLOWER   ? cost->more
+	       : word == FZ_TREE_WORD_FASTER ? cost->less
 					     : words[word].text;
 }
 
-/* Columns of the widest word. */
-static int word_columns(const struct view *v)
+static void add_change(struct fz_table *t, const struct view *v, const struct fz_call *c)
 {
-	size_t most = strlen(words[FZ_TREE_WORD_UNSURE].text);
-
-	most = FZ_MAX(most, strlen(cost_words(v)->more));
-	return (int)FZ_MAX(most, strlen(cost_words(v)->less));
-}
-
-static void print_change(const struct view *v, const struct fz_call *c, int width)
-{
-	char before[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE], change[FZ_NUMBER_SIZE];
 	enum fz_tree_word word = fz_tree_view_word(v->t, c);
-	enum fz_hue hue = words[word].hue;
+	char change[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(v->out, "%*s %*s ", width,
-		      fz_format_value((double)c->total[FZ_BASE], v->t->unit, before), width,
-		      fz_format_value((double)c->total[FZ_HEAD], v->t->unit, after));
-	fz_buf_printf(v->out, "%s%*s %s %-*s%s  ", fz_hue_on(v->style, hue), width + 1,
-		      fz_format_change(fz_tree_view_delta(v->t, c->total), v->t->unit, change),
-		      v->style->ascii ? words[word].ascii : words[word].glyph, word_columns(v),
-		      word_text(v, word), fz_hue_off(v->style, hue));
-}
-
-/* Columns before a name; see print_cost and print_change. */
-static unsigned left_columns(const struct view *v, int width)
-{
-	unsigned w = (unsigned)width;
-
-	return v->t->d          ? 3 * w + 8 + (unsigned)word_columns(v)
-	       : v->t->inverted ? w + 12
-				: 2 * w + 12;
+	fz_table_value(t, (double)c->total[FZ_BASE], v->t->unit);
+	fz_table_value(t, (double)c->total[FZ_HEAD], v->t->unit);
+	t->hue = words[word].hue;
+	fz_table_cell(t, fz_format_change(fz_tree_view_delta(v->t, c->total), v->t->unit, change));
+	fz_table_cell(t, v->style->ascii ? words[word].ascii : words[word].glyph);
+	fz_table_cell(t, word_text(v, word));
 }
 
 static enum fz_hue label_hue(const struct view *v, const struct fz_call *c)
@@ -304,52 +274,60 @@ static uint32_t following(const struct view *v, uint32_t row)
 	return next;
 }
 
-static void print_line(const struct view *v, const struct line *l, int width, unsigned column,
-		       unsigned room)
+/* The shown rows; their texts are made when the costs have been measured. */
+struct lines {
+	const struct view *v;
+	struct line *list;
+	unsigned column, room;
+};
+
+static void add_row(struct fz_table *t, size_t i, const void *arg)
 {
+	const struct lines *lines = arg;
+	const struct line *l = &lines->list[i];
+	const struct view *v = lines->v;
 	const struct fz_call *c = &v->t->tree.calls[l->row];
 	enum fz_hue hue = label_hue(v, c);
 
-	if (v->t->d)
-		print_change(v, c, width);
-	else
-		print_cost(v, c, width);
+	(v->t->d ? add_change : add_cost)(t, v, c);
+	if (t->measuring)
+		return;
+	fz_table_last(t);
 	if (l->guides.n)
 		fz_buf_printf(v->out, "%s%s%s", fz_hue_on(v->style, FZ_HUE_DIM), l->guides.p,
 			      fz_hue_off(v->style, FZ_HUE_DIM));
-	fz_buf_printf(v->out, "%s%s%s", fz_hue_on(v->style, hue), l->label.p ? l->label.p : "",
+	fz_buf_printf(v->out, "%s%s%s", fz_hue_on(v->style, hue), fz_buf_view(&l->label).p,
 		      fz_hue_off(v->style, hue));
-	print_place(v, l, column, room);
-	fz_buf_char(v->out, '\n');
+	print_place(v, l, lines->column, lines->room);
 }
 
-static void print_head(const struct view *v, int width)
+static void table_init(struct fz_table *t, const struct view *v)
 {
-	fz_buf_printf(v->out, "\n%s", fz_hue_on(v->style, FZ_HUE_DIM));
-	if (v->t->d)
-		fz_buf_printf(v->out, "%*s %*s %*s %*s  ", width, "before", width, "after",
-			      width + 1, fz_findings_change_title(v->t->d), word_columns(v) + 2,
-			      "");
-	else if (v->t->inverted)
-		fz_buf_printf(v->out, "%*s %8s   ", width, "total", "share");
-	else
-		fz_buf_printf(v->out, "%*s %8s %*s  ", width, "total", "share", width, "self");
-	fz_buf_printf(v->out, "%s%s\n", v->t->inverted ? "function and its callers" : "call tree",
-		      fz_hue_off(v->style, FZ_HUE_DIM));
-}
+	enum { CHANGE = 2, SELF = 2 };
+	static const struct fz_column costs[] = {
+		{ "total", FZ_RIGHT, .min = 9 },
+		{ "share", FZ_RIGHT, .gap = 1, .min = 8 },
+		{ "self", FZ_RIGHT, .gap = 1, .min = 9 },
+		{ "call tree", .gap = 2 },
+	};
+	static const struct fz_column changes[] = {
+		{ "before", FZ_RIGHT, .min = 9 },
+		{ "after", FZ_RIGHT, .gap = 1, .min = 9 },
+		{ NULL, FZ_RIGHT, .gap = 1, .min = 10 },
+		{ NULL, .gap = 1, .min = 1 },
+		{ NULL, .gap = 1, .min = 6 },
+		{ "call tree", .gap = 2 },
+	};
 
-/* Width of the widest value: times are short, counts may need more room. */
-static int value_width(const struct view *v)
-{
-	char text[FZ_NUMBER_SIZE];
-	size_t width = VALUE_COLUMNS;
-
-	for (uint32_t i = v->t->first[0]; i != FZ_NONE; i = v->t->next[i])
-		for (int side = 0; side < FZ_SIDES; side++)
-			width = FZ_MAX(width, strlen(fz_format_value(
-						      (double)v->t->tree.calls[i].total[side],
-						      v->t->unit, text)));
-	return (int)width;
+	if (v->t->d) {
+		fz_table_init(t, changes, FZ_ARRAY_LEN(changes), v->style, v->out);
+		t->titles[CHANGE] = fz_findings_change_title(v->t->d);
+	} else {
+		fz_table_init(t, costs, FZ_ARRAY_LEN(costs), v->style, v->out);
+		t->hidden = v->t->inverted ? 1u << SELF : 0;
+	}
+	if (v->t->inverted)
+		t->titles[t->n - 1] = "function and its callers";
 }
 
 /* Are there calls to show? A diff without a certain change only has rows left out. */
@@ -377,27 +355,34 @@ static unsigned level_columns(const struct view *v, unsigned room)
 
 static void print_lines(struct view *v)
 {
-	int width = value_width(v);
-	unsigned room = fz_table_rest(v->style, left_columns(v, width) + 1), column = 0;
-	struct line *lines = NULL;
+	struct lines lines = { .v = v };
 	size_t n = 0, cap = 0;
+	struct fz_table t;
 
 	if (!shows_calls(v))
 		return;
-	v->level = level_columns(v, room);
 	for (uint32_t i = v->t->first[0]; i != FZ_NONE; i = following(v, i)) {
-		fz_grow(lines, n, cap);
-		lines[n++] = line_of(v, i, room);
-		if (lines[n - 1].columns + PLACE_ROOM <= FZ_MAX(room, 2 * PLACE_ROOM))
-			column = FZ_MAX(column, lines[n - 1].columns);
+		fz_grow(lines.list, n, cap);
+		lines.list[n++] = (struct line){ .row = i };
 	}
-	print_head(v, width);
+	table_init(&t, v);
+	fz_table_measure(&t, n, add_row, &lines);
+	unsigned room = lines.room = fz_table_room(&t);
+	v->level = level_columns(v, room);
 	for (size_t i = 0; i < n; i++) {
-		print_line(v, &lines[i], width, column, room);
-		fz_buf_release(&lines[i].guides);
-		fz_buf_release(&lines[i].label);
+		struct line *l = &lines.list[i];
+		*l = line_of(v, l->row, room);
+		if (l->columns + PLACE_ROOM <= FZ_MAX(room, 2 * PLACE_ROOM))
+			lines.column = FZ_MAX(lines.column, l->columns);
 	}
-	free(lines);
+	fz_buf_char(v->out, '\n');
+	fz_table_titles(&t);
+	fz_table_rows(&t, n, add_row, &lines);
+	for (size_t i = 0; i < n; i++) {
+		fz_buf_release(&lines.list[i].guides);
+		fz_buf_release(&lines.list[i].label);
+	}
+	free(lines.list);
 }
 
 static const char *diff_note(const struct view *v)

@@ -45,15 +45,15 @@ $ L=/usr/lib/python3.11 A=/srv/app/main.py; R="tid:1;$L/runpy.py:_run_module_as_
     total    share      self  call tree
        97   97.0 %            <module>                    main.py:9
        85   85.0 %            ├─ main                     main.py:7
-       67   67.0 %            │  ├─ dumps                 …json/__init__.py:183
+       67   67.0 %            │  ├─ dumps                 …/json/__init__.py:183
        67   67.0 %         3  │  │  └─ [2 frames hidden] json
-       50   50.0 %        50  │  │     ├─ floatstr        …/json/encoder.py:224
+       50   50.0 %        50  │  │     ├─ floatstr        …3/json/encoder.py:224
        14   14.0 %        14  │  │     └─ default         main.py:3
        17   17.0 %         7  │  └─ walk … up to 6 times  main.py:12
        10   10.0 %        10  │     └─ leaf               main.py:20
         5    5.0 %            ├─ import util              util.py
         5    5.0 %         5  │  └─ table                 util.py:4
-        5    5.0 %         2  └─ import json              …on3/json/__init__.py
+        5    5.0 %         2  └─ import json              …hon3/json/__init__.py
         3    3.0 %         3     └─ [4 frames hidden] re, importlib, json
         3    3.0 %         3  [start-up]
 
@@ -65,20 +65,20 @@ $ fizeau replay --tree app.collapsed --all-frames -l 12 --no-summary
 100 samples
 
     total    share      self  call tree
-       98   98.0 %            _run_module_as_main           …thon3/runpy.py:198
-       98   98.0 %         1  └─ _run_code                  …ython3/runpy.py:88
+       98   98.0 %            _run_module_as_main           …ython3/runpy.py:198
+       98   98.0 %         1  └─ _run_code                  …python3/runpy.py:88
        97   97.0 %         1     └─ <module>                main.py:9
        85   85.0 %                  ├─ main                 main.py:7
-       67   67.0 %                  │  ├─ dumps             …on/__init__.py:183
-       67   67.0 %                  │  │  └─ encode         …son/encoder.py:183
-       50   50.0 %        50        │  │     ├─ floatstr    …son/encoder.py:224
-       17   17.0 %         3        │  │     └─ iterencode  …son/encoder.py:258
+       67   67.0 %                  │  ├─ dumps             …son/__init__.py:183
+       67   67.0 %                  │  │  └─ encode         …json/encoder.py:183
+       50   50.0 %        50        │  │     ├─ floatstr    …json/encoder.py:224
+       17   17.0 %         3        │  │     └─ iterencode  …json/encoder.py:258
        14   14.0 %        14        │  │        └─ default  main.py:3
        17   17.0 %         7        │  ├─ walk … up to 6 times  main.py:12
        10   10.0 %                  │  │  └─ [1 more]
         1    1.0 %                  │  └─ [1 more]
-       11   11.0 %                  └─ _find_and_load       …_bootstrap.py:1178
-       11   11.0 %         1           └─ exec_module       …ap_external.py:940
+       11   11.0 %                  └─ _find_and_load       …/_bootstrap.py:1178
+       11   11.0 %         1           └─ exec_module       …rap_external.py:940
        10   10.0 %                        └─ [2 more]
         2    2.0 %            [1 more]
 
@@ -86,27 +86,27 @@ $ fizeau replay --tree app.collapsed --all-frames -l 12 --no-summary
 $ fizeau replay --tree app.collapsed --invert --min-share 8% --no-summary
 100 samples
 
-    total    share   function and its callers
-       50   50.0 %   floatstr                      …python3/json/encoder.py:224
-       50   50.0 %   └─ [2 frames hidden] json
-       50   50.0 %      └─ main                    main.py:7
-       50   50.0 %         └─ <module>             main.py:9
-       50   50.0 %            └─ _run_code         lib/python3/runpy.py:88
-       50   50.0 %               └─ _run_module_as_main  …/python3/runpy.py:198
-       14   14.0 %   default                       main.py:3
-       14   14.0 %   └─ iterencode                 …python3/json/encoder.py:258
-       14   14.0 %      └─ [2 frames hidden] json
-       14   14.0 %         └─ main                 main.py:7
-       14   14.0 %            └─ <module>          main.py:9
-       14   14.0 %               └─ _run_code      lib/python3/runpy.py:88
-       14   14.0 %                  └─ _run_module_as_main  …thon3/runpy.py:198
-       10   10.0 %   leaf                          main.py:20
-       10   10.0 %   └─ walk … up to 5 times       main.py:12
-       10   10.0 %      └─ main                    main.py:7
-       10   10.0 %         └─ <module>             main.py:9
-       10   10.0 %            └─ _run_code         lib/python3/runpy.py:88
-       10   10.0 %               └─ _run_module_as_main  …/python3/runpy.py:198
-       26   26.0 %   [10 more]
+    total    share  function and its callers
+       50   50.0 %  floatstr                      …b/python3/json/encoder.py:224
+       50   50.0 %  └─ [2 frames hidden] json
+       50   50.0 %     └─ main                    main.py:7
+       50   50.0 %        └─ <module>             main.py:9
+       50   50.0 %           └─ _run_code         lib/python3/runpy.py:88
+       50   50.0 %              └─ _run_module_as_main  lib/python3/runpy.py:198
+       14   14.0 %  default                       main.py:3
+       14   14.0 %  └─ iterencode                 …b/python3/json/encoder.py:258
+       14   14.0 %     └─ [2 frames hidden] json
+       14   14.0 %        └─ main                 main.py:7
+       14   14.0 %           └─ <module>          main.py:9
+       14   14.0 %              └─ _run_code      lib/python3/runpy.py:88
+       14   14.0 %                 └─ _run_module_as_main  …python3/runpy.py:198
+       10   10.0 %  leaf                          main.py:20
+       10   10.0 %  └─ walk … up to 5 times       main.py:12
+       10   10.0 %     └─ main                    main.py:7
+       10   10.0 %        └─ <module>             main.py:9
+       10   10.0 %           └─ _run_code         lib/python3/runpy.py:88
+       10   10.0 %              └─ _run_module_as_main  lib/python3/runpy.py:198
+       26   26.0 %  [10 more]
 
 # Columns as the terminal has them; where they are few the guides are narrow, names are cut, and files
 # lose their front.
@@ -117,7 +117,7 @@ $ COLUMNS=60 fizeau replay --tree app.collapsed --no-summary
        97   97.0 %         1  <module>
        85   85.0 %            ├─ main
        67   67.0 %            │  ├─ dumps
-       67   67.0 %         3  │  │  └─ [2 frames hidden] j…
+       67   67.0 %         3  │  │  └─ [2 frames hidden] js…
        50   50.0 %        50  │  │     ├─ floatstr
        14   14.0 %        14  │  │     └─ default
        17   17.0 %         7  │  ├─ walk … up to 6 times
@@ -126,8 +126,8 @@ $ COLUMNS=60 fizeau replay --tree app.collapsed --no-summary
         5    5.0 %            ├─ import util
         5    5.0 %         5  │  └─ table
         5    5.0 %         2  ├─ import json
-        3    3.0 %         3  │  └─ [4 frames hidden] re, …
-        1    1.0 %         1  └─ [finding and loading modu…
+        3    3.0 %         3  │  └─ [4 frames hidden] re, i…
+        1    1.0 %         1  └─ [finding and loading modul…
         3    3.0 %         3  [start-up]
 
 $ COLUMNS=110 LC_ALL=C.UTF-8 fizeau replay --tree app.collapsed --no-summary | head -n 8
@@ -147,7 +147,7 @@ $ fizeau replay --tree app.collapsed --no-summary --color always -l 3 | sed 's/\
 ^[2m    total    share      self  call tree^[0m
 ^[31m       97   97.0 %^[0m         1  ^[1m<module>^[0m           ^[2mmain.py:9^[0m
 ^[31m       85   85.0 %^[0m            ^[2m├─ ^[0m^[1mmain^[0m            ^[2mmain.py:7^[0m
-^[31m       67   67.0 %^[0m            ^[2m│  ├─ ^[0mdumps        ^[2m…/python3/json/__init__.py:183^[0m
+^[31m       67   67.0 %^[0m            ^[2m│  ├─ ^[0mdumps        ^[2m…b/python3/json/__init__.py:183^[0m
 ^[31m       67   67.0 %^[0m            ^[2m│  │  └─ ^[0m^[2m[1 more]^[0m
 ^[32m       18   18.0 %^[0m            ^[2m│  └─ ^[0m^[2m[2 more]^[0m
 ^[32m       11   11.0 %^[0m            ^[2m└─ ^[0m^[2m[3 more]^[0m
@@ -160,15 +160,15 @@ $ fizeau replay --tree app.collapsed --own json --no-summary --min-share 5
     total    share      self  call tree
        97   97.0 %            <module>                    main.py:9
        96   96.0 %            └─ [5 frames hidden] main, importlib, util
-       67   67.0 %               ├─ dumps                 …json/__init__.py:183
-       67   67.0 %               │  └─ encode             …/json/encoder.py:183
-       50   50.0 %        50     │     ├─ floatstr        …/json/encoder.py:224
-       17   17.0 %               │     └─ iterencode      …/json/encoder.py:258
+       67   67.0 %               ├─ dumps                 …/json/__init__.py:183
+       67   67.0 %               │  └─ encode             …3/json/encoder.py:183
+       50   50.0 %        50     │     ├─ floatstr        …3/json/encoder.py:224
+       17   17.0 %               │     └─ iterencode      …3/json/encoder.py:258
        14   14.0 %        14     │        └─ default      main.py:3
        17   17.0 %         7     ├─ walk … up to 6 times  main.py:12
        10   10.0 %        10     │  └─ leaf               main.py:20
         5    5.0 %         5     ├─ table                 util.py:4
-        5    5.0 %               └─ import json           …on3/json/__init__.py
+        5    5.0 %               └─ import json           …hon3/json/__init__.py
 
 $ printf 'main;a;b 90\nmain;c 10\n' | fizeau replay - --tree --no-summary
 100 samples
@@ -255,10 +255,10 @@ $ COLUMNS=100 fizeau diff --tree --scale time b.folded h.folded --all-frames --c
     3,000    10,000 ^[31m    +7,000 ▲ slower^[0m  ^[2m├─ ^[0mload
     2,000     9,000 ^[31m    +7,000 ▲ slower^[0m  ^[2m│  ├─ ^[0mparse, self +7,000
     1,000     1,000 ^[2m         0 ? unsure^[0m  ^[2m│  └─ ^[0mread
-        0     2,500 ^[35m    +2,500 + new   ^[0m  ^[2m├─ ^[0mfresh
-        0     2,500 ^[35m    +2,500 + new   ^[0m  ^[2m│  └─ ^[0minner, self +2,500
+        0     2,500 ^[35m    +2,500 + new^[0m     ^[2m├─ ^[0mfresh
+        0     2,500 ^[35m    +2,500 + new^[0m     ^[2m│  └─ ^[0minner, self +2,500
     3,000     1,000 ^[34m    -2,000 ▼ faster^[0m  ^[2m├─ ^[0msave, self -2,000
-      900         0 ^[35m      -900 − gone  ^[0m  ^[2m├─ ^[0mold, self -900
+      900         0 ^[35m      -900 − gone^[0m    ^[2m├─ ^[0mold, self -900
     7,999     8,001 ^[2m        +2 ? unsure^[0m  ^[2m└─ ^[0msteady
     3,999     4,001 ^[2m        +2 ? unsure^[0m  ^[2m   ├─ ^[0my
     4,000     4,000 ^[2m         0 ? unsure^[0m  ^[2m   └─ ^[0mx
@@ -293,16 +293,16 @@ $ (echo 'main;work 3000'; for i in $(seq 900); do echo "main;work;c$i 40"; done)
 $ fizeau diff --tree --input-unit bytes b.folded h.folded
 Not judged: 14.5 KiB -> 21.0 KiB of memory, +6.45 KiB (+44.3 %).
 
-   before     after     change            call tree
- 14.5 KiB  21.0 KiB  +6.45 KiB            main
- 2.93 KiB  9.77 KiB  +6.84 KiB            ├─ load
- 1.95 KiB  8.79 KiB  +6.84 KiB            │  ├─ parse
-  1,000 B   1,000 B        0 B            │  └─ read
-      0 B  2.44 KiB  +2.44 KiB            ├─ fresh
-      0 B  2.44 KiB  +2.44 KiB            │  └─ inner
- 2.93 KiB   1,000 B  -1.95 KiB            ├─ save
-    900 B       0 B     -900 B            ├─ old
- 7.81 KiB  7.81 KiB       +2 B            └─ steady
+   before     after     change           call tree
+ 14.5 KiB  21.0 KiB  +6.45 KiB           main
+ 2.93 KiB  9.77 KiB  +6.84 KiB           ├─ load
+ 1.95 KiB  8.79 KiB  +6.84 KiB           │  ├─ parse
+  1,000 B   1,000 B        0 B           │  └─ read
+      0 B  2.44 KiB  +2.44 KiB           ├─ fresh
+      0 B  2.44 KiB  +2.44 KiB           │  └─ inner
+ 2.93 KiB   1,000 B  -1.95 KiB           ├─ save
+    900 B       0 B     -900 B           ├─ old
+ 7.81 KiB  7.81 KiB       +2 B           └─ steady
 
 Paths that differ most (--min-share); --all-frames shows all.
 
