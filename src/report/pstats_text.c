@@ -12,6 +12,7 @@
  */
 #include "report/pstats_text.h"
 
+#include "base/table.h"
 #include "profile/places.h"
 
 #include <math.h>
@@ -34,6 +35,7 @@ struct table {
 	uint32_t n;
 	const struct fz_metric *metric;
 	bool timed;
+	bool has_values; /* false: they would only repeat the samples */
 };
 
 struct unit {
@@ -140,97 +142,94 @@ static double percent(uint64_t part, uint64_t all)
 	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
-static void add_padded(struct fz_buf *out, const char *text, int width)
-{
-	int columns = (int)fz_str_columns(fz_str_of(text));
-
-	fz_buf_printf(out, "%*s%s", FZ_MAX(width - columns, 0), "", text);
-}
-
-static void add_name(struct table *t, const struct row *r, bool with_line)
+static void add_name(const struct row *r, bool with_line, struct fz_buf *out)
 {
 	char name[NAME_MAX], file[NAME_MAX];
 
 	fz_str_printable(r->name.p, r->name.n, name, sizeof(name));
 	fz_str_printable(r->shown.p, r->shown.n, file, sizeof(file));
 	if (with_line)
-		fz_buf_printf(t->out, "%s:%d(%s)", file, (int)r->place->line, name);
+		fz_buf_printf(out, "%s:%d(%s)", file, (int)r->place->line, name);
 	else
-		fz_buf_printf(t->out, "%s:(%s)", file, name);
+		fz_buf_printf(out, "%s:(%s)", file, name);
 }
 
-static void add_value(struct table *t, int64_t v, const struct unit *u, int width)
-{
-	if (t->timed)
-		fz_buf_printf(t->out, "  %*.3f", width, (double)v * u->scale);
-	else
-		fz_buf_printf(t->out, "  %*lld", width, (long long)v);
-}
-
-struct columns {
+struct rows {
+	const struct table *t;
 	struct unit self, total;
-	char self_title[FZ_NUMBER_SIZE + 16], total_title[FZ_NUMBER_SIZE + 16];
-	int self_width, total_width;
-	bool values; /* false: values would only repeat the samples */
 };
 
-static void measure(const struct table *t, uint32_t shown, struct columns *c)
+static void add_samples(struct fz_table *out, const struct rows *c, uint64_t samples)
 {
+	char text[FZ_NUMBER_SIZE];
+
+	snprintf(text, sizeof(text), "%.1f", percent(samples, c->t->places.samples));
+	fz_table_cell(out, text);
+}
+
+static void add_value(struct fz_table *out, const struct rows *c, int64_t v, const struct unit *u)
+{
+	char text[FZ_NUMBER_SIZE];
+
+	if (c->t->timed)
+		snprintf(text, sizeof(text), "%.3f", (double)v * u->scale);
+	else
+		snprintf(text, sizeof(text), "%lld", (long long)v);
+	fz_table_cell(out, text);
+}
+
+static void add_row(struct fz_table *out, size_t i, const void *arg)
+{
+	const struct rows *c = arg;
+	const struct fz_place *place = c->t->rows[i].place;
+	char text[FZ_NUMBER_SIZE];
+
+	snprintf(text, sizeof(text), "%llu/%llu", (unsigned long long)place->self_samples,
+		 (unsigned long long)place->total_samples);
+	fz_table_cell(out, text);
+	add_samples(out, c, place->self_samples);
+	add_value(out, c, place->self, &c->self);
+	add_samples(out, c, place->total_samples);
+	add_value(out, c, place->total, &c->total);
+	fz_table_last(out);
+	add_name(&c->t->rows[i], true, out->out);
+}
+
+static void print_table(const struct table *t, uint32_t shown)
+{
+	enum { SELF = 2, TOTAL = 4 };
+	static const struct fz_column columns[] = {
+		{ "nsamples", FZ_RIGHT, .min = 15 },
+		{ "sample%", FZ_RIGHT, .gap = 2, .min = 8 },
+		{ NULL, FZ_RIGHT, .gap = 2, .min = 12 },
+		{ "cumul%", FZ_RIGHT, .gap = 2, .min = 8 },
+		{ NULL, FZ_RIGHT, .gap = 2, .min = 12 },
+		{ "filename:lineno(function)", .gap = 2 },
+	};
+	char self_title[FZ_NUMBER_SIZE + 16], total_title[FZ_NUMBER_SIZE + 16];
 	int64_t self = 0, total = 0;
+	struct fz_table out;
 
 	for (uint32_t i = 0; i < shown; i++) {
 		self = FZ_MAX(self, t->rows[i].place->self);
 		total = FZ_MAX(total, t->rows[i].place->total);
 	}
-	*c = (struct columns){
-		.self = best_unit(t, self),
-		.total = best_unit(t, total),
-		.values = strcmp(t->metric->name, "samples") != 0,
-	};
-	snprintf(c->self_title, sizeof(c->self_title), "%s (%s)", t->timed ? "tottime" : "self",
-		 c->self.name);
-	snprintf(c->total_title, sizeof(c->total_title), "%s (%s)", t->timed ? "cumtime" : "total",
-		 c->total.name);
-	c->self_width = FZ_MAX(12, (int)fz_str_columns(fz_str_of(c->self_title)));
-	c->total_width = FZ_MAX(12, (int)fz_str_columns(fz_str_of(c->total_title)));
+	struct rows rows = { t, best_unit(t, self), best_unit(t, total) };
+	snprintf(self_title, sizeof(self_title), "%s (%s)", t->timed ? "tottime" : "self",
+		 rows.self.name);
+	snprintf(total_title, sizeof(total_title), "%s (%s)", t->timed ? "cumtime" : "total",
+		 rows.total.name);
+	fz_buf_printf(t->out, "%sProfile Stats:%s\n", fz_hue_on(t->style, FZ_HUE_BOLD),
+		      fz_hue_off(t->style, FZ_HUE_BOLD));
+	fz_table_init(&out, columns, FZ_ARRAY_LEN(columns), t->style, t->out);
+	out.title_hue = FZ_HUE_BOLD;
+	out.titles[SELF] = self_title;
+	out.titles[TOTAL] = total_title;
+	out.hidden = t->has_values ? 0 : 1u << SELF | 1u << TOTAL;
+	fz_table_print(&out, shown, add_row, &rows);
 }
 
-static void print_titles(struct table *t, const struct columns *c)
-{
-	fz_buf_printf(t->out, "%sProfile Stats:%s\n%s%15s  %8s", fz_hue_on(t->style, FZ_HUE_BOLD),
-		      fz_hue_off(t->style, FZ_HUE_BOLD), fz_hue_on(t->style, FZ_HUE_BOLD),
-		      "nsamples", "sample%");
-	if (c->values) {
-		fz_buf_str(t->out, "  ");
-		add_padded(t->out, c->self_title, c->self_width);
-	}
-	fz_buf_printf(t->out, "  %8s", "cumul%");
-	if (c->values) {
-		fz_buf_str(t->out, "  ");
-		add_padded(t->out, c->total_title, c->total_width);
-	}
-	fz_buf_printf(t->out, "  filename:lineno(function)%s\n", fz_hue_off(t->style, FZ_HUE_BOLD));
-}
-
-static void print_row(struct table *t, const struct row *r, const struct columns *c)
-{
-	char samples[FZ_NUMBER_SIZE];
-
-	snprintf(samples, sizeof(samples), "%llu/%llu", (unsigned long long)r->place->self_samples,
-		 (unsigned long long)r->place->total_samples);
-	fz_buf_printf(t->out, "%15s  %8.1f", samples,
-		      percent(r->place->self_samples, t->places.samples));
-	if (c->values)
-		add_value(t, r->place->self, &c->self, c->self_width);
-	fz_buf_printf(t->out, "  %8.1f", percent(r->place->total_samples, t->places.samples));
-	if (c->values)
-		add_value(t, r->place->total, &c->total, c->total_width);
-	fz_buf_str(t->out, "  ");
-	add_name(t, r, true);
-	fz_buf_char(t->out, '\n');
-}
-
-static void print_legend(struct table *t, const struct columns *c)
+static void print_legend(const struct table *t)
 {
 	static const struct {
 		const char *column, *text;
@@ -251,7 +250,7 @@ static void print_legend(struct table *t, const struct columns *c)
 	fz_buf_printf(t->out, "\n%sLegend:%s\n", fz_hue_on(t->style, FZ_HUE_BOLD),
 		      fz_hue_off(t->style, FZ_HUE_BOLD));
 	for (size_t i = 0; i < FZ_ARRAY_LEN(legend); i++)
-		if (!legend[i].value || (c->values && t->timed))
+		if (!legend[i].value || (t->has_values && t->timed))
 			fz_buf_printf(t->out, "  %s: %s\n", legend[i].column, legend[i].text);
 }
 
@@ -326,7 +325,7 @@ static void print_summary(struct table *t, const struct summary *s)
 	}
 	for (int k = 0; k < BEST && best[k]; k++) {
 		s->print(t, best[k]->place);
-		add_name(t, best[k], false);
+		add_name(best[k], false, t->out);
 		fz_buf_char(t->out, '\n');
 	}
 }
@@ -367,6 +366,7 @@ static void table_init(struct table *t, const struct fz_profile *p,
 	*t = (struct table){ .p = p, .style = &text->style, .out = out };
 	t->metric = &p->metrics[p->default_metric];
 	t->timed = strcmp(t->metric->unit, "ns") == 0;
+	t->has_values = strcmp(t->metric->name, "samples") != 0;
 	fz_places_init(&t->places, p, by, p->default_metric);
 	make_rows(t, text->sort);
 }
@@ -383,7 +383,6 @@ int fz_report_pstats(const struct fz_profile *p, const struct fz_text_options *t
 	unsigned by = o->per_line ? FZ_PLACE_FUNCTION_LINE : FZ_PLACE_FUNCTION;
 	uint32_t limit = text->limit;
 	struct fz_buf b = { 0 };
-	struct columns c;
 	struct table t;
 
 	if (!p->metric_count)
@@ -392,11 +391,8 @@ int fz_report_pstats(const struct fz_profile *p, const struct fz_text_options *t
 	if (t.n == 0)
 		fz_buf_str(&b, "No samples were collected.\n");
 	else {
-		measure(&t, FZ_MIN(t.n, limit), &c);
-		print_titles(&t, &c);
-		for (uint32_t i = 0; i < t.n && i < limit; i++)
-			print_row(&t, &t.rows[i], &c);
-		print_legend(&t, &c);
+		print_table(&t, FZ_MIN(t.n, limit));
+		print_legend(&t);
 	}
 	bool summary = t.n && limit && !o->no_summary;
 	table_release(&t);
