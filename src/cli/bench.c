@@ -21,8 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NAME_MIN = 16, FIGURES = 46 };
-
 enum gate { GATE_NONE, GATE_REGRESSION };
 static const char *const gate_names[] = { "none", "regression", NULL };
 
@@ -125,88 +123,95 @@ static void format_change(const struct fz_bench_base *base, const struct fz_benc
 		fz_format_percent_change(head / before - 1, out);
 }
 
-/* "1.23 ms  [1.20 ms, 1.31 ms]"; with too few rounds for an interval, their number and range. */
-static void format_wall(const struct fz_benchmark *b, struct fz_buf *out)
+/* Add "1.23 ms" and "[1.20 ms, 1.31 ms]"; with too few rounds for an interval, their number and
+ * range. */
+static void add_wall(struct fz_table *t, const struct fz_benchmark *b)
 {
-	char time[FZ_NUMBER_SIZE], low_text[FZ_NUMBER_SIZE], high_text[FZ_NUMBER_SIZE];
+	char low_text[FZ_NUMBER_SIZE], high_text[FZ_NUMBER_SIZE];
 	double low, high;
 	fz_auto(fz_free_ptr) double *rounds = fz_calloc(b->round_n + 1, sizeof(*rounds));
 
 	if (b->round_n)
 		memcpy(rounds, b->rounds, b->round_n * sizeof(*rounds));
 	double median = fz_median_interval(rounds, b->round_n, 0.05, &low, &high);
-	if (isnan(median))
-		fz_buf_printf(out, "  %10s", "-");
-	else if (b->round_n == 1)
-		fz_buf_printf(out, "  %10s  1 round", fz_format_ns(median, time));
+	if (isnan(median)) {
+		fz_table_cell(t, "-");
+		return;
+	}
+	fz_table_value(t, median, "ns");
+	fz_table_last(t);
+	if (b->round_n == 1)
+		fz_buf_str(t->out, "1 round");
 	else if (isnan(low))
-		fz_buf_printf(out, "  %10s  %zu rounds, %s to %s", fz_format_ns(median, time),
-			      b->round_n, fz_format_ns(rounds[0], low_text),
+		fz_buf_printf(t->out, "%zu rounds, %s to %s", b->round_n,
+			      fz_format_ns(rounds[0], low_text),
 			      fz_format_ns(rounds[b->round_n - 1], high_text));
 	else
-		fz_buf_printf(out, "  %10s  [%s, %s]", fz_format_ns(median, time),
-			      fz_format_ns(low, low_text), fz_format_ns(high, high_text));
+		fz_buf_printf(t->out, "[%s, %s]", fz_format_ns(low, low_text),
+			      fz_format_ns(high, high_text));
 }
 
-static void add_count(const struct fz_profile *p, const struct fz_benchmark *b,
-		      const struct fz_bench_base *base, const char *name, struct fz_buf *out)
+static void add_count(struct fz_table *t, const struct fz_profile *p, const struct fz_benchmark *b,
+		      const struct fz_bench_base *base, const char *name)
 {
-	char number[FZ_NUMBER_SIZE] = "-", change[FZ_NUMBER_SIZE];
+	char change[FZ_NUMBER_SIZE];
 	double head = count_of(p, b, name);
 
-	if (head >= 0)
-		fz_format_count((int64_t)head, number);
 	format_change(base, b, name, head, change);
-	fz_buf_printf(out, "  %15s  %9s", number, change);
+	if (head >= 0)
+		fz_table_count(t, (int64_t)head);
+	else
+		fz_table_cell(t, "-");
+	fz_table_cell(t, change);
 }
 
-static bool is_shown(const struct fz_profile *p, size_t column)
+struct measured {
+	const struct fz_profile *p;
+	const struct fz_benchmark **list;
+	const struct fz_bench_base *base;
+};
+
+static void add_benchmark(struct fz_table *t, size_t i, const void *arg)
 {
-	return column == 0 || has(p, fz_bench_metrics[column]);
-}
+	const struct measured *m = arg;
 
-static void add_line(const struct fz_profile *p, const struct fz_benchmark *b,
-		     const struct fz_bench_base *base, unsigned width, const struct fz_style *style,
-		     struct fz_buf *out)
-{
-	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
-
-	fz_table_text(b->name, width, style, &name);
-	size_t columns = fz_str_columns(fz_buf_view(&name));
-	fz_buf_printf(out, "%s%*s", name.p ? name.p : "", (int)(width - FZ_MIN(columns, width)),
-		      "");
-	for (size_t i = 0; fz_bench_metrics[i]; i++)
-		if (is_shown(p, i))
-			add_count(p, b, base, fz_bench_metrics[i], out);
-	format_wall(b, out);
-	fz_buf_char(out, '\n');
-}
-
-static unsigned name_width(const struct fz_benchmarks *list, const struct fz_style *style)
-{
-	size_t width = NAME_MIN,
-	       most = style->columns > FIGURES + 2 * NAME_MIN ? style->columns - FIGURES : NAME_MIN;
-
-	for (size_t i = 0; i < list->n; i++)
-		width = FZ_MAX(width, fz_str_columns(list->list[i].name));
-	return (unsigned)FZ_MIN(width, most);
+	fz_table_str(t, m->list[i]->name);
+	for (size_t k = 0; fz_bench_metrics[k]; k++)
+		add_count(t, m->p, m->list[i], m->base, fz_bench_metrics[k]);
+	add_wall(t, m->list[i]);
 }
 
 static void print_table(const struct fz_profile *p, const struct fz_benchmarks *list,
 			const struct fz_bench_base *base)
 {
+	static const struct fz_column columns[] = {
+		{ "benchmark", .min = 16, .fit = true },
+		{ NULL, FZ_RIGHT, .gap = 2, .min = 15 },
+		{ "change", FZ_RIGHT, .gap = 2, .min = 9 },
+		{ NULL, FZ_RIGHT, .gap = 2, .min = 15 },
+		{ "change", FZ_RIGHT, .gap = 2, .min = 9 },
+		{ NULL, FZ_RIGHT, .gap = 2, .min = 15 },
+		{ "change", FZ_RIGHT, .gap = 2, .min = 9 },
+		{ "wall", FZ_RIGHT, .gap = 2, .min = 10 },
+		{ "[95 %]", .gap = 2, .min = 4 },
+	};
 	struct fz_style style = fz_style_of(STDOUT_FILENO, options.record.output.color);
+	fz_auto(fz_free_ptr) const struct fz_benchmark **shown = fz_calloc(list->n, sizeof(*shown));
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
-	unsigned width = name_width(list, &style);
+	struct fz_table t;
+	size_t n = 0;
 
-	fz_buf_printf(&out, "%-*s", (int)width, "benchmark");
-	for (size_t i = 0; fz_bench_metrics[i]; i++)
-		if (is_shown(p, i))
-			fz_buf_printf(&out, "  %15s  %9s", fz_bench_metrics[i], "change");
-	fz_buf_printf(&out, "  %10s  %s\n", "wall", "[95 %]");
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), &style, &out);
+	for (unsigned i = 0; fz_bench_metrics[i]; i++) {
+		fz_assert(3 + 2 * i < t.n);
+		t.titles[1 + 2 * i] = fz_bench_metrics[i];
+		if (i && !has(p, fz_bench_metrics[i]))
+			t.hidden |= 3u << (1 + 2 * i);
+	}
 	for (size_t i = 0; i < list->n; i++)
 		if (list->list[i].stack != FZ_NONE)
-			add_line(p, &list->list[i], base, width, &style, &out);
+			shown[n++] = &list->list[i];
+	fz_table_print(&t, n, add_benchmark, &(struct measured){ p, shown, base });
 	fz_cli_print(fz_buf_view(&out));
 }
 

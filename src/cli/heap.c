@@ -79,86 +79,86 @@ static struct holder *find_holders(const struct fz_profile *p, uint32_t *ret_n)
 	return list;
 }
 
-static void add_row(uint64_t bytes, uint64_t all, uint64_t objects, struct fz_buf *out)
-{
-	char number[FZ_NUMBER_SIZE];
+/* Tables of types and of holders, their sum and their profile. */
+struct view {
+	const struct fz_profile *p;
+	const struct fz_heap_result *r;
+	const struct holder *holders;
+};
 
-	fz_buf_printf(out, "%11s", fz_format_value((double)bytes, "bytes", number));
-	fz_buf_printf(out, "%9s", fz_format_percent(all ? (double)bytes / (double)all : 0, number));
-	fz_buf_printf(out, "%13s  ", fz_format_count((int64_t)objects, number));
+static void add_sizes(struct fz_table *t, uint64_t bytes, uint64_t all, uint64_t objects)
+{
+	fz_table_value(t, (double)bytes, "bytes");
+	fz_table_percent(t, all ? (double)bytes / (double)all : 0);
+	fz_table_count(t, (int64_t)objects);
 }
 
-static void add_name(struct fz_str name, const struct fz_style *style, struct fz_buf *out)
+static void add_type(struct fz_table *t, size_t i, const void *arg)
 {
-	fz_table_text(name, style->columns > 60 ? style->columns - 36 : 24, style, out);
+	const struct view *v = arg;
+	const struct fz_heap_type *type = &v->r->types[i];
+
+	add_sizes(t, type->bytes, v->r->bytes, type->objects);
+	fz_table_text(fz_profile_text(v->p, type->name), fz_table_last(t), t->style, t->out);
 }
 
-static void add_types(const struct fz_profile *p, const struct fz_heap_result *r,
-		      const struct fz_style *style, struct fz_buf *out)
+/* Add a holder; attributes and variables are prefixed with their module or function. */
+static void add_holder(struct fz_table *t, size_t i, const void *arg)
 {
-	uint32_t shown = FZ_MIN(r->n, (uint32_t)limit);
-	char number[FZ_NUMBER_SIZE];
-
-	fz_buf_str(out, "\n      bytes    share      objects  type\n");
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct fz_heap_type *t = &r->types[i];
-		add_row(t->bytes, r->bytes, t->objects, out);
-		add_name(fz_profile_text(p, t->name), style, out);
-		fz_buf_char(out, '\n');
-	}
-	if (shown < r->n)
-		fz_buf_printf(out, "%s not shown; use --limit to show more.\n",
-			      fz_format_plural(r->n - shown, "type", number));
-}
-
-/* Append a holder; attributes and variables are prefixed with their module or function. */
-static void add_holder(const struct fz_profile *p, uint32_t stack, const struct fz_style *style,
-		       struct fz_buf *out)
-{
-	const struct fz_function *f = fz_profile_stack_function(p, stack);
-	uint32_t parent = p->stacks[stack].parent;
+	const struct view *v = arg;
+	const struct holder *h = &v->holders[i];
+	const struct fz_function *f = fz_profile_stack_function(v->p, h->stack);
+	uint32_t parent = v->p->stacks[h->stack].parent;
 
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
-	struct fz_str name = fz_profile_text(p, f->name);
+	struct fz_str name = fz_profile_text(v->p, f->name);
 	fz_buf_add(&text, name.p, name.n);
 	if (parent != FZ_NONE && f->kind != FZ_KIND_UNKNOWN) {
-		name = fz_profile_text(p, fz_profile_stack_function(p, parent)->name);
+		name = fz_profile_text(v->p, fz_profile_stack_function(v->p, parent)->name);
 		fz_buf_printf(&text, " in %.*s", (int)name.n, name.p);
 	}
-	add_name(fz_buf_view(&text), style, out);
+	add_sizes(t, h->bytes, v->r->bytes, h->objects);
+	fz_table_text(fz_buf_view(&text), fz_table_last(t), t->style, t->out);
 }
 
-static void add_holders(const struct fz_profile *p, const struct fz_heap_result *r,
-			const struct fz_style *style, struct fz_buf *out)
+/* Print up to --limit of n rows. */
+static void print_table(const struct view *v, uint32_t n, const char *title, const char *noun,
+			fz_table_row_fn *add, const struct fz_style *style, struct fz_buf *out)
 {
-	uint32_t n, shown;
-	struct holder *list = find_holders(p, &n);
+	enum { NAME = 3 };
+	static const struct fz_column columns[] = {
+		{ "bytes", FZ_RIGHT, .min = 11 },
+		{ "share", FZ_RIGHT, .gap = 1, .min = 8 },
+		{ "objects", FZ_RIGHT, .gap = 1, .min = 12 },
+		{ NULL, .gap = 2 },
+	};
+	uint32_t shown = FZ_MIN(n, (uint32_t)limit);
 	char number[FZ_NUMBER_SIZE];
+	struct fz_table t;
 
-	shown = FZ_MIN(n, (uint32_t)limit);
-	fz_buf_str(out, "\n      bytes    share      objects  held by\n");
-	for (uint32_t i = 0; i < shown; i++) {
-		add_row(list[i].bytes, r->bytes, list[i].objects, out);
-		add_holder(p, list[i].stack, style, out);
-		fz_buf_char(out, '\n');
-	}
+	fz_buf_char(out, '\n');
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
+	t.titles[NAME] = title;
+	fz_table_print(&t, shown, add, v);
 	if (shown < n)
 		fz_buf_printf(out, "%s not shown; use --limit to show more.\n",
-			      fz_format_plural(n - shown, "holder", number));
-	free(list);
+			      fz_format_plural(n - shown, noun, number));
 }
 
 static void print(pid_t pid, const struct fz_profile *p, const struct fz_heap_result *r)
 {
 	const struct fz_style style = fz_style_of(STDOUT_FILENO, (enum fz_color_when)output.color);
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	uint32_t n;
+	fz_auto(fz_free_ptr) struct holder *holders = find_holders(p, &n);
+	const struct view v = { p, r, holders };
 	char a[FZ_NUMBER_SIZE], b[FZ_NUMBER_SIZE];
 
 	fz_buf_printf(&out, "Process %d, Python %u.%u.%u: %s in %s.\n", (int)pid, r->python[0],
 		      r->python[1], r->python[2], fz_format_value((double)r->bytes, "bytes", a),
 		      fz_format_plural((int64_t)r->objects, "object", b));
-	add_types(p, r, &style, &out);
-	add_holders(p, r, &style, &out);
+	print_table(&v, r->n, "type", "type", add_type, &style, &out);
+	print_table(&v, n, "held by", "holder", add_holder, &style, &out);
 	fz_cli_print(fz_buf_view(&out));
 }
 
