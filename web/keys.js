@@ -4,7 +4,8 @@ import { el } from "./dom.js";
 import { openHelp, scrollPage, toggleSidebar } from "./page_frame.js";
 import { openSave, savePicture } from "./save.js";
 
-// [keys, help, action, only in a diff]. A key with an upper-case letter means with Shift.
+// [keys, help, action, only in a diff]. A key with an upper-case letter means with Shift. In this
+// order two columns of the help are equally long.
 const groups = [
 	["Move", [
 		[["ArrowUp", "ArrowDown"], "the frame above, below", (a, k) => a.selection.move(k)],
@@ -28,6 +29,17 @@ const groups = [
 		[["]"], "next change of the list", (a) => a.finder.nextChange(1), true],
 		[["["], "previous change of the list", (a) => a.finder.nextChange(-1), true],
 		[["Escape"], "clear search and selection", (a) => a.finder.clear()],
+	]],
+	["Page", [
+		[["s"], "sidebar", (a) => toggleSidebar(a)],
+		[["d"], "theme", (a) => a.theme.next()],
+		[["S"], "save as a picture", openSave],
+		[["v"], "save as SVG", (a) => savePicture(a, "svg")],
+		[["p"], "save as PNG", (a) => savePicture(a, "png")],
+		[["Y"], "copy the table's rows as TSV", (a) => a.copyTable("tsv")],
+		[["C"], "copy the table's rows as CSV", (a) => a.copyTable("csv")],
+		[["y"], "copy a link to this view", (a) => a.trail.copy()],
+		[["?"], "this help", openHelp],
 	]],
 	["View", [
 		[["t"], "table or flame graph", (a) => a.set({
@@ -54,17 +66,6 @@ const groups = [
 		[["b"], "flip between before and after", (a) => a.nextBlink(), true],
 		[["x"], "swap before and after", (a) => a.swap(), true],
 		[["T"], "next thread", (a) => a.nextThread()],
-	]],
-	["Page", [
-		[["s"], "sidebar", (a) => toggleSidebar(a)],
-		[["d"], "theme", (a) => a.theme.next()],
-		[["S"], "save as a picture", openSave],
-		[["v"], "save as SVG", (a) => savePicture(a, "svg")],
-		[["p"], "save as PNG", (a) => savePicture(a, "png")],
-		[["Y"], "copy the table's rows as TSV", (a) => a.copyTable("tsv")],
-		[["C"], "copy the table's rows as CSV", (a) => a.copyTable("csv")],
-		[["y"], "copy a link to this view", (a) => a.trail.copy()],
-		[["?"], "this help", openHelp],
 	]],
 ];
 

@@ -251,8 +251,8 @@ test("header and selectors take a fifth of a phone at most, with every switch in
 	});
 });
 
-test("keys in the help do not lie on their words", async () => {
-	for (const width of [1280, 390])
+test("keys in the help do not lie on their words, and both columns begin and align alike", async () => {
+	for (const width of [1500, 1280, 700, 390])
 		await withPage(judgedPage(), { width }, async (page) => {
 			await page.keyboard.press("?");
 			const over = await page.$$eval("#help dt", (list) => list.filter((dt) => {
@@ -260,6 +260,14 @@ test("keys in the help do not lie on their words", async () => {
 				return keys.some((key) => key.getBoundingClientRect().right > words.left);
 			}).map((dt) => dt.textContent));
 			assert.deepEqual(over, []);
+			const sections = await page.$$eval("#help section", (list) => list.map((section) => {
+				const [box, title, ...words] = [section, section.querySelector("h3 + *"), ...section.querySelectorAll("dd")].map((e) => e.getBoundingClientRect());
+				return { left: box.left, top: box.top, under: title.top, words: [...new Set(words.map((w) => w.left - box.left))].join() };
+			}));
+			const first = [...new Set(sections.map((s) => s.left))].map((left) => sections.find((s) => s.left === left));
+			assert.equal(first.length, width > 700 ? 2 : 1);
+			assert.ok(first.every((s) => s.top === first[0].top && s.under === first[0].under), JSON.stringify(first));
+			assert.equal(new Set(sections.map((s) => s.words)).size, 1, JSON.stringify(sections));
 		});
 });
 
