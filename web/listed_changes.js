@@ -222,6 +222,20 @@ class Change {
 	get whole() {
 		return this.places ? null : wholeOf(this.of.data, this.of.costs, this);
 	}
+	// How much of its change arrives at the root. Where a caller changed by less, others among its
+	// callees balance the rest: the code that a new function replaced, for example.
+	get net() {
+		const { f, family, change: { delta }, of: { tree, data: { factor }, nodes } } = this;
+		const way = Math.sign(delta), arrives = new Float64Array(tree.n);
+		const outermost = family === "total" && new Set(nodes.get(f));
+		for (let i = tree.n - 1; i > 0; i--) {
+			if (outermost ? outermost.has(i) : tree.func[i] === f)
+				arrives[i] += way * changed(tree[family], factor, i);
+			arrives[tree.parent[i]] +=
+				Math.max(0, Math.min(arrives[i], way * changed(tree.total, factor, i)));
+		}
+		return way * arrives[0];
+	}
 	// Is it code of a module that is loaded?
 	get isImport() {
 		const { of: { tree, data: { functions } } } = this;
@@ -279,12 +293,23 @@ export function listChanges(found) {
 	return Object.values(found).flat();
 }
 
-// The largest change: of functions on both sides, else of new or gone ones. For a run that is
-// slower or faster: the largest in that direction.
-export function largestChange({ slower, faster, new: added, gone }, word = "") {
-	const size = ({ change }) => Math.abs(change.delta);
-	const first = (entries) => entries.reduce((a, b) => (a && size(a) >= size(b) ? a : b), null);
-	if (word === "slower") return first([...slower, ...added]);
-	if (word === "faster") return first([...faster, ...gone]);
+// The largest change: of functions on both sides, else of new or gone ones.
+export function largestChange({ slower, faster, new: added, gone }) {
+	const first = (entries) => entries.reduce((a, b) =>
+		(a && Math.abs(a.change.delta) >= Math.abs(b.change.delta) ? a : b), null);
 	return first([...slower, ...faster]) ?? first([...added, ...gone]);
+}
+
+// The change with most of that of a run that is slower or faster: {entry, net}; null if none has
+// any of it.
+export function mostOfRun({ slower, faster, new: added, gone }, word) {
+	const entries = word === "slower" ? [...slower, ...added] : [...faster, ...gone];
+	let best = null;
+	entries.sort((a, b) => Math.abs(b.change.delta) - Math.abs(a.change.delta));
+	for (const entry of entries) {
+		if (best && Math.abs(entry.change.delta) <= Math.abs(best.net)) break;
+		const { net } = entry;
+		if (net !== 0 && (!best || Math.abs(net) > Math.abs(best.net))) best = { entry, net };
+	}
+	return best;
 }

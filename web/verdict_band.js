@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The verdict across the full width: whether the run changed, by how much, how certain that is, and
 // how many functions changed. Each number leads to its functions, largest change first.
-import { isScript, largestChange, nameOfChange, sayChange } from "./listed_changes.js";
+import {
+	isScript, largestChange, mostOfRun, nameOfChange, sayChange,
+} from "./listed_changes.js";
 import { benchmarkBand } from "./benchmark_parts.js";
 import { manyWord, oneWord } from "./cost_words.js";
 import { MARKER_KIND } from "./data.js";
@@ -43,14 +45,14 @@ function culpritOf({ data, costs }, found) {
 	// Entries that are not code (<GC>) are named only if they have most of it.
 	const says = ({ f, change }) =>
 		data.functions.kind[f] !== MARKER_KIND || change.delta / delta >= MOSTLY;
-	const listed = largestChange(Object.fromEntries(Object.entries(found)
+	const most = mostOfRun(Object.fromEntries(Object.entries(found)
 		.map(([group, list]) => [group, list.filter(says)])), verdict.word);
-	if (!listed) return null;
-	const { of: { tree }, ofLeaf } = listed;
+	if (!most) return null;
+	const { entry: listed } = most, { of: { tree }, ofLeaf } = listed;
 	const isNamed = isScript(data, tree, costs, listed.f) &&
 		ofLeaf?.change.delta / listed.change.delta >= MOSTLY;
-	const entry = isNamed ? ofLeaf : listed;
-	return { entry, words: entry.change.delta / delta >= MOSTLY ? "mostly" : "most in" };
+	const entry = isNamed ? ofLeaf : listed, part = isNamed ? entry.change.delta : most.net;
+	return { entry, words: part / delta >= MOSTLY ? "mostly" : "most in" };
 }
 
 // Certainty of the verdict; for a run without a certain change, the largest certain one.

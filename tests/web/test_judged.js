@@ -413,3 +413,16 @@ test("a verdict names code rather than garbage collection that is not most of th
 	assert.match(await band(run(1000, 1000, 1000), run(1600, 1500, 2000)), /slower, most in x /);
 	assert.match(await band(run(1000, 1000, 1000), run(1100, 1000, 2000)), /slower, mostly <GC>/);
 });
+
+test("a verdict does not name a new function that only replaced another", async () => {
+	const at = (name, file = "/srv/app/work.py") => ({ name, file, line: 7 });
+	const run = (replaced, hot) => [{ tid: 1, stack: [at("main"), at("parse"), at(replaced)], count: 4000 }, { tid: 1, stack: [at("main"), at("simplify")], count: hot }];
+	await withPage(diffPage(run("assignment", 2000), run("disjunction_of_all", 3000), ["exact", "time", "judged", "counted=instructions,count"]), {}, async (page) => {
+		assert.match((await page.innerText("#band .answer")).replace(/\s+/g, " "), /slower, mostly simplify \S*work\.py:7$/);
+		assert.equal(await page.evaluate(() => fizeau.data.functions.names.some((name) => name === "disjunction_of_all")), true);
+	});
+	// What remains of a replacement that costs more is its change.
+	const part = (hot) => run("disjunction_of_all", hot).map((s, k) => (k ? s : { ...s, count: 9000 }));
+	await withPage(diffPage(run("assignment", 2000), part(2300), ["exact", "time", "judged", "counted=instructions,count"]), {}, async (page) =>
+		assert.match((await page.innerText("#band .answer")).replace(/\s+/g, " "), /slower, mostly \S*(disjunction_of_all|parse) /));
+});
