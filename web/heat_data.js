@@ -6,6 +6,7 @@
 // empty base.
 import { CHANGED } from "./colors.js";
 import { BASE, Columns, HEAD, unpackData } from "./data.js";
+import { formatShare, scaleHint } from "./format.js";
 import { alignTexts } from "./heat_align.js";
 
 const FORMAT = "fizeau-heatmap";
@@ -108,6 +109,9 @@ export async function loadHeat() {
 		ops: readList(columns, "op", ["file", "line", "name", "self", "total"]),
 		opcodes: { name: columns.strings("opcode.name"), base: columns.strings("opcode.base") },
 	};
+	heat.share = (v) => formatShare(v / (heat.sum[HEAD] || 1));
+	// Explains why a change is not after − before; "" if it is.
+	heat.hint = isDiff ? scaleHint(heat.factor, header.scale) : "";
 	// Files with a function whose own cost, or total, certainly changed; all files if nothing was
 	// judged.
 	heat.isReal = (file, family) => !heat.judged || heat.files.changed[family][file] > 0;

@@ -88,8 +88,8 @@ export class FileView {
 			el("span", { class: "fact" }, el("small", {}, name),
 				el("b", { class: kind ?? "" }, value));
 		if (!this.heat.isDiff)
-			return [fact("self", `${scale.value(self[HEAD]) || "0"} · ${scale.share(self[HEAD])}`),
-				fact("total", `${scale.value(total[HEAD]) || "0"} · ${scale.share(total[HEAD])}`)];
+			return [["self", self[HEAD]], ["total", total[HEAD]]].map(([name, cost]) =>
+				fact(name, `${scale.value(cost) || "0"} · ${this.heat.share(cost)}`));
 		return [["self", scale.compare(...self)],
 			["total", scale.compare(...total)]].map(([name, c]) =>
 				fact(name, [scale.change(c) || "±0", scale.percent(c)].filter(Boolean).join(" · "),
@@ -98,7 +98,7 @@ export class FileView {
 
 	note() {
 		const { files } = this.heat, { file } = this.data;
-		if (this.app.scale.hint) return `Change is ${this.app.scale.hint.toLowerCase()}.`;
+		if (this.heat.hint) return `Change is ${this.heat.hint.toLowerCase()}.`;
 		return files.text[HEAD][file] || files.text[BASE][file] ? "" :
 			"Source not recorded; " +
 				"lines with a cost are shown by number.";
@@ -156,15 +156,14 @@ export class FileView {
 		this.hotRows = rows.filter((row) => Math.abs(row.step) >= (this.heat.isDiff ? 1 : 2) &&
 			row.weight);
 		this.count.textContent = plural(this.hotRows.length, "hot line");
-		const painter = new CodePainter(this.heat.files.name[this.data.file]);
+		const file = this.heat.files.name[this.data.file];
+		const painters = [new CodePainter(file), new CodePainter(file)];
 		const near = this.hotOnly ? this.nearHot() : null;
 		const children = [this.titles()];
 		let hidden = false, last = 0;
 		rows.forEach((row, i) => {
 			row.element = null;
-			const code = row.text === null ? null :
-				painter.line(row.text, this.app.by === "self" ?
-					this.data.spots.get(row.number[HEAD]) : [], (s, all) => this.spanTitle(s, all));
+			const code = row.text === null ? null : this.code(row, painters);
 			if (near && !near.has(i)) {
 				hidden = true;
 				return;
@@ -180,6 +179,14 @@ export class FileView {
 		this.minimap.draw();
 	}
 
+	// The words of a line, in the state that the lines before it leave in its versions.
+	code(row, painters) {
+		const spots = this.app.by === "self" ? this.data.spots.get(row.number[HEAD]) : [];
+		const painted = painters.map((painter, side) => row.number[side] > 0 &&
+			painter.line(row.text, spots, (s, all) => this.spanTitle(s, all)));
+		return painted[HEAD] || painted[BASE];
+	}
+
 	nearHot() {
 		const near = new Set();
 		this.data.rows.forEach((row, i) => {
@@ -191,7 +198,7 @@ export class FileView {
 	titles() {
 		const words = this.heat.isDiff ? ["Line", "Line", "", "Before", "After", "Change"] :
 			["Line", "Self", "Total"];
-		return el("div", { class: "line titles", role: "row", title: this.app.scale.hint || null },
+		return el("div", { class: "line titles", role: "row", title: this.heat.hint || null },
 			el("i", { class: "heat", "aria-hidden": "true" }),
 			...words.map((w) => el("span", { class: w && "num", role: w ? "columnheader" : "cell" },
 				w)),
@@ -262,7 +269,7 @@ export class FileView {
 		if (!this.heat.isDiff)
 			return ["self", "total"].map((key) => {
 				const cost = row.cost[HEAD][key];
-				return `${key} ${scale.value(cost) || "0"} (${scale.share(cost)})`;
+				return `${key} ${scale.value(cost) || "0"} (${this.heat.share(cost)})`;
 			}).join(", ");
 		const [own, all] = ["self", "total"].map((key) =>
 			scale.compare(row.cost[BASE][key], row.cost[HEAD][key]));

@@ -3,7 +3,7 @@
 import { oneWord } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el, endOf, icon, twoParts } from "./dom.js";
-import { formatChange, formatShare, formatValue, plural } from "./format.js";
+import { formatChange, formatValue, plural } from "./format.js";
 import { CodePainter } from "./heat_code.js";
 import { showName, splitName } from "./labels.js";
 
@@ -102,7 +102,7 @@ export class IndexView {
 				el("span", { class: `num ${isDiff ? scale.tone(c, true) : ""}` },
 					isDiff ? scale.change(c) : scale.value(h.self[HEAD])),
 				el("span", { class: "num quiet" },
-					isDiff ? scale.percent(c, h) : scale.share(h.self[HEAD]))));
+					isDiff ? scale.percent(c, h) : heat.share(h.self[HEAD]))));
 		});
 		const weight = (f) => Math.abs(scale.weight([files.self[BASE][f], files.self[HEAD][f]]));
 		const best = [...Array(files.n).keys()].filter((f) => heat.isReal(f, "self"))
@@ -113,7 +113,7 @@ export class IndexView {
 				el("a", { href: app.link(best) }, files.name[best]),
 				" ", isDiff ?
 					scale.change(scale.compare(files.self[BASE][best], files.self[HEAD][best])) :
-					scale.share(files.self[HEAD][best]));
+					heat.share(files.self[HEAD][best]));
 		const none = heat.judged ? "No function certainly changed." : isDiff ? "Nothing changed." :
 			"No samples.";
 		return el("section", {
@@ -161,7 +161,7 @@ export class IndexView {
 			lines ? `${plural(lines, "line")} with samples` : "with samples"));
 		return el("div", {}, el("div", { class: "cards" }, ...list),
 			el("details", { class: "quality" }, el("summary", {}, "How it was measured"),
-				this.app.scale.hint && `Change is ${this.app.scale.hint.toLowerCase()}. `,
+				this.heat.hint && `Change is ${this.heat.hint.toLowerCase()}. `,
 				isDiff ? `Sampling before: ${header.base.quality}. After: ${head.quality}.` :
 				`Sampling: ${head.quality}.`));
 	}
@@ -192,7 +192,7 @@ export class IndexView {
 			["", "Self", "", "Total", ""];
 		return el("div",
 			{
-				class: "row titles", "aria-hidden": "true", title: this.app.scale.hint || null,
+				class: "row titles", "aria-hidden": "true", title: this.heat.hint || null,
 			}, el("span", {}, "File"), ...words.map((w) => el("span", { class: "num" }, w)));
 	}
 
@@ -309,7 +309,7 @@ export class IndexView {
 				num(scale.percent(own, { state, presence: 0 }), `quiet ${tone}`),
 				num(all ? scale.change(all) : "", all ? scale.tone(all, isReal("total")) : "")];
 		}
-		const share = (v) => formatShare(v / (this.heat.sum[HEAD] || 1));
+		const { share } = this.heat;
 		return [bar, num(scale.value(self[HEAD]) || "0"), num(share(self[HEAD]), "quiet"),
 			num(total ? scale.value(total[HEAD]) : ""),
 			num(total ? share(total[HEAD]) : "", "quiet")];

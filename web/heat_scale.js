@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The scale of a heat map, and formatting of its costs.
+// The colours of lines by cost, in heat maps and in the Source view, and formatting of costs.
 //
 // Heat is logarithmic, since the hottest line is often a thousand times as hot as one that still
 // matters: 0 for no cost, 1 to 8 up to the hottest. A difference has 1 to 4 steps in either
 // direction, negative for lower cost.
 import { ratioOfState } from "./cost_words.js";
-import { HEAD } from "./data.js";
-import {
-	compare, formatChange, formatPercentChange, formatShare, formatValue, scaleHint,
-} from "./format.js";
+import { compare, formatChange, formatPercentChange, formatValue } from "./format.js";
 
 const STEPS = 8, DIFF_STEPS = 4, DECADES = 3;
 
@@ -24,26 +21,21 @@ export function changeStep(delta, most) {
 	return delta > 0 ? step : -step;
 }
 
-// Formats costs {self: [base, head], total: [...]} by the chosen cost.
+// Of a profile, or of a diff, whose base values are multiplied by `factor`.
 export class Scale {
-	constructor(heat) {
-		this.heat = heat;
+	constructor({ unit, factor, isDiff }) {
+		this.unit = unit;
+		this.factor = factor;
+		this.isDiff = isDiff;
 	}
 	value(v) {
-		return v ? formatValue(v, this.heat.unit) : "";
-	}
-	share(v, side = HEAD) {
-		return formatShare(v / (this.heat.sum[side] || 1));
+		return v ? formatValue(v, this.unit) : "";
 	}
 	compare(base, head) {
-		return compare(base, head, this.heat.factor);
-	}
-	// Explains why a change is not after − before; "" if it is.
-	get hint() {
-		return this.heat.isDiff ? scaleHint(this.heat.factor, this.heat.header.scale) : "";
+		return compare(base, head, this.factor);
 	}
 	change(c) {
-		return c.delta ? `${c.delta > 0 ? "▲" : "▼"} ${formatChange(c.delta, this.heat.unit)}` : "";
+		return c.delta ? `${c.delta > 0 ? "▲" : "▼"} ${formatChange(c.delta, this.unit)}` : "";
 	}
 	// CSS class of a change; none for noise.
 	tone(c, real) {
@@ -57,14 +49,14 @@ export class Scale {
 	// Value that decides a colour: the cost, or its increase.
 	weight(costs) {
 		const [base, head] = costs;
-		return this.heat.isDiff ? head - this.heat.factor * base : head;
+		return this.isDiff ? head - this.factor * base : head;
 	}
 	step(weight, most) {
-		return this.heat.isDiff ? changeStep(weight, most) : heatStep(weight, most);
+		return this.isDiff ? changeStep(weight, most) : heatStep(weight, most);
 	}
 	// CSS class of a step: h3, or m2 for more and l2 for less.
 	name(step) {
-		return !step ? "" : !this.heat.isDiff ? `h${step}` : step > 0 ? `m${step}` : `l${-step}`;
+		return !step ? "" : !this.isDiff ? `h${step}` : step > 0 ? `m${step}` : `l${-step}`;
 	}
 }
 

@@ -121,7 +121,7 @@ class App {
 			}, el("b", {}, t.name || "line"),
 			el("span", { class: "where" }, `${files.name[t.file]}:${t.line}`),
 			el("span", { class: "num" }, this.scale.value(t.weight)),
-			el("span", { class: "num quiet" }, this.scale.share(t.weight)),
+			el("span", { class: "num quiet" }, this.heat.share(t.weight)),
 			el("span", { class: "menu-bar" }, bar));
 		}), targets.length > 60 ? el("p", {}, `and ${plural(targets.length - 60, "more place")}`) :
 			"");

@@ -11,13 +11,14 @@ import { benchmarksOf } from "./benchmarks.js";
 import { noun } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
-import { formatChange, formatShare, formatValue } from "./format.js";
+import { formatShare, formatValue } from "./format.js";
 import { isFiltered } from "./filters.js";
 import {
 	alignedLines, changedFamily, changedRow, hottestRow, isFew, isGap, isWhole, linesOfSide,
 	wholeTotal,
 } from "./function_lines.js";
 import { CodePainter } from "./heat_code.js";
+import { Scale } from "./heat_scale.js";
 import { linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
 import { opcodesOfLines, opcodeWords } from "./opcodes.js";
@@ -45,6 +46,9 @@ const heading = (cells) => el("tr", {}, ...cells.filter(Boolean)
 
 const numberCell = (line, kind = "at") =>
 	el("td", { class: kind }, line ? String(line.number) : "");
+
+const rowClass = (heat, isMarked) =>
+	[heat && `hot ${heat}`, isMarked && "marked"].filter(Boolean).join(" ");
 
 // Pairs replaced lines: the first removed with the first added, and so on.
 function pairReplaced(rows) {
@@ -161,8 +165,7 @@ export class SourceView {
 		const most = Math.max(...rows.map((row) => Math.abs(row[family].delta))) || 1;
 		const marked = isSure && changedRow(rows, family, delta);
 		const parts = {
-			f, unit, family, isSure, most, marked, ops: this.opcodes(f),
-			value: (v) => (v > 0 ? formatValue(v, unit) : ""),
+			f, unit, family, isSure, most, marked, ops: this.opcodes(f), scale: new Scale(data),
 			painters: this.painters(f, above), isScaled: factor !== 1,
 		};
 		const change = header.scale.mode === "share" ? "Change by share" : "Change";
@@ -170,7 +173,7 @@ export class SourceView {
 			rows.map((row) => ({ rows: [row], a: row.a, b: row.b }))).slice(0, MOST);
 		const names = isWide ?
 			[["Line"], ["Before", "code"], ["Total"], ["Line"], ["After", "code"], ["Total"]] :
-			[["Before", "first"], ["After"], [""], ["Source", "code"], ["Before", "each-side"],
+			[["Before", "first"], ["After"], ["±"], ["Source", "code"], ["Before", "each-side"],
 				parts.isScaled && ["Expected", "each-side"], ["After", "each-side"]];
 		const out = [heading([...names, [change], ["Self", "more-room"]])];
 		list.forEach((row, i) => {
@@ -185,45 +188,43 @@ export class SourceView {
 	}
 
 	diffRow({ rows, a, b }, parts, isWide) {
-		const { unit, family, isSure, most, value, painters, ops } = parts;
+		const { unit, family, isSure, most, scale, painters, ops } = parts;
 		const sum = (of, key) => rows.reduce((all, row) => all + row[of][key], 0);
-		const delta = sum("total", "delta"), heat = isSure ? sum(family, "delta") : 0;
+		const change = { delta: sum("total", "delta") };
+		const heat = scale.name(isSure ? scale.step(sum(family, "delta"), most) : 0);
 		// Two rows: a line beside the one that replaced it.
 		const isMarked = rows.includes(parts.marked), isChanged = rows.length > 1 || !a || !b;
 		const [before, after] = [painters[BASE].paint(a), painters[HEAD].paint(b)];
 		const code = isWide ? [
 			numberCell(a), el("td", { class: `code${a && isChanged ? " gone" : ""}` }, ...before),
-			el("td", {}, value(sum("total", "base"))),
+			el("td", {}, scale.value(sum("total", "base"))),
 			numberCell(b),
 			el("td", { class: `code${b && isChanged ? " added" : ""}` }, ...after, ops(a, b)),
-			el("td", {}, value(sum("total", "head"))),
+			el("td", {}, scale.value(sum("total", "head"))),
 		] : [
 			numberCell(a, "at first"), numberCell(b, b ? "at" : "at none"),
 			el("td", { class: "sign" }, a ? (b ? "" : "−") : "+"),
 			el("td", { class: "code" }, ...(b ? after : before), ops(a, b)),
-			el("td", { class: "each-side" }, value(sum("total", "base"))),
+			el("td", { class: "each-side" }, scale.value(sum("total", "base"))),
 			parts.isScaled &&
-			el("td", { class: "quiet each-side" }, value(sum("total", "expected"))),
-			el("td", { class: "each-side" }, value(sum("total", "head"))),
+			el("td", { class: "quiet each-side" }, scale.value(sum("total", "expected"))),
+			el("td", { class: "each-side" }, scale.value(sum("total", "head"))),
 		];
 		const self = [sum("self", "base"), sum("self", "head")];
 		const row = el("tr", {
-			class: (heat > 0 ? "heat-more" : heat < 0 ? "heat-less" : "") +
-				(isMarked ? " marked" : ""),
+			class: rowClass(heat, isMarked),
 			title: isMarked && "most of the change is in this line",
 		}, ...code,
-			el("td", { class: !isSure ? "" : delta > 0 ? "more" : "less" },
-				delta ? `${delta > 0 ? "▲" : "▼"} ${formatChange(delta, unit)}` : ""),
+			el("td", { class: scale.tone(change, isSure) }, scale.change(change)),
 			el("td", { class: "quiet more-room" }, self.some((v) => v > 0) ?
 				self.map((v) => formatValue(v, unit)).join(" → ") : ""));
-		row.style.setProperty("--heat", `${Math.min(1, Math.abs(heat) / most) * 32}%`);
 		if (isMarked) this.marked = row;
 		return row;
 	}
 
 	plainRows(f, what) {
 		const { data } = this.model;
-		const { unit, header } = data;
+		const { header } = data, scale = new Scale({ ...data, isDiff: false });
 		const sides = [what.side, HEAD, BASE];
 		const side = sides.find((s) => data.functions.source[s][f]);
 		if (side === undefined) return [];
@@ -232,21 +233,20 @@ export class SourceView {
 		const all = wholeTotal(data, f, side) || 1, few = isFew(data, side, all);
 		const painter = this.painters(f, above)[side], ops = this.opcodes(f);
 		const marked = hottestRow(rows, side, "total"), name = noun(header);
-		const value = (v) => (v > 0 ? formatValue(v, unit) : "");
+		const lineOf = (row) => (side === BASE ? row.a : row.b);
+		const most = marked ? lineOf(marked).total : 0;
 		const out = [heading([["Line"], ["Source", "code"], [`Total ${name}`],
 			[`Self ${name}`, "each-side"], !few && ["Share", "each-side"]])];
 		rows.slice(0, MOST).forEach((row, i) => {
 			if (i && isGap(rows[i - 1], row)) out.push(this.gapRow(out[0].cells.length));
-			const line = side === BASE ? row.a : row.b;
-			const element = el("tr",
-				{ class: (line.total ? "heat-own" : "") + (row === marked ? " marked" : "") },
-				numberCell(line),
+			const line = lineOf(row);
+			const heat = scale.name(scale.step(line.total, most));
+			const element = el("tr", { class: rowClass(heat, row === marked) }, numberCell(line),
 				el("td", { class: "code" }, ...painter.paint(line), ops(row.a, row.b)),
-				el("td", {}, value(line.total)),
-				el("td", { class: "quiet each-side" }, value(line.self)),
+				el("td", {}, scale.value(line.total)),
+				el("td", { class: "quiet each-side" }, scale.value(line.self)),
 				!few && el("td", { class: "each-side" },
 					line.total ? formatShare(line.total / all) : ""));
-			element.style.setProperty("--heat", `${Math.min(1, line.total / all) * 45}%`);
 			if (row === marked) this.marked = element;
 			out.push(element);
 		});

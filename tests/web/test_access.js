@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const path = require("node:path");
 const { complaints } = require("./axe.js");
 const { centreOf, until, withPage, readTree } = require("./browser.js");
-const { cliPage, diffPage, profilePage, someProgram } = require("./pages.js");
+const { cliPage, diffPage, profilePage, someProgram, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
@@ -236,6 +236,24 @@ test("who prefers no motion sees none", async () => {
 		const moving = await page.evaluate(() => [...document.querySelectorAll("*")].filter((e) => parseFloat(getComputedStyle(e).transitionDuration) > 0).length);
 		assert.equal(moving, 0);
 	});
+});
+
+test("axe finds nothing in the Source view: lines of every heat, both versions", async () => {
+	const at = (line, count) => ({ tid: 1, count, stack: [{ name: "work", file: "/srv/app/code.py", line }] });
+	const code = writeText(Array.from({ length: 12 }, (_, i) => `    return "text" + ${i} if call(x) else None  # note`).join("\n"));
+	const lines = (of) => Array.from({ length: 10 }, (_, i) => at(2 + i, of(i)));
+	const sources = [`base-source=/srv/app/code.py=${code}`, `source=/srv/app/code.py=${code}`];
+	const made = [profilePage(lines((i) => 2 ** (10 - i)), sources.slice(1)),
+		diffPage(lines(() => 2000), lines((i) => 2000 + (i % 2 ? 1 : -1) * 15 * i * i), ["exact", "time", ...sources])];
+	for (const [k, file] of made.entries())
+		for (const theme of ["light", "dark"])
+			for (const width of [1400, 700])
+				await withPage(file, { theme, width, hash: "tab=source" }, async (page) => {
+					await page.evaluate(() => fizeau.set({ tab: "source", middle: fizeau.data.functions.names.indexOf("work") }));
+					const steps = new Set(await page.$$eval(".lines .hot", (list) => list.map((r) => r.classList[1])));
+					assert.ok(steps.size >= 5, `${[...steps]}`);
+					assert.deepEqual(await complaints(page), [], `${theme} ${k} ${width}`);
+				});
 });
 
 test("axe finds nothing in heat maps: files, lines, both versions, instructions", async () => {

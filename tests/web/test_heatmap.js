@@ -329,6 +329,16 @@ test("a diff aligns both versions and says what each line costs more or less", a
 	});
 });
 
+test("an edit that opens a string colours only the version that has it", async () => {
+	const [before, after] = ['    """return n * 2', '    """return n * 2"""'].map((line) => text.with(3, line));
+	const options = ["heatmap", "exact", "time", `base-source=${file}=${writeText(before.join("\n"))}`, `source=${file}=${writeText(after.join("\n"))}`];
+	await withPage(diffPage(samples, samples, options), {}, async (page) => {
+		await openFile(page, file);
+		const words = await page.$$eval(".line:not(.titles) code", (list) => list.map((c) => [c.textContent, [...c.children].map((w) => w.className).join()]));
+		assert.deepEqual(words.find(([t]) => t === "def work(items):"), ["def work(items):", "w-key,w-name"]);
+	});
+});
+
 test("of a judged diff only files with a real change have a hue", async () => {
 	const onePage = judgedPage(["--heatmap"]), pages = judgedPage(["--heatmap", "--palette", "fizeau"], { folder: true });
 	for (const made of [onePage, path.join(pages, "index.html")]) await withPage(made, {}, async (page) => {

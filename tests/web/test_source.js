@@ -24,8 +24,10 @@ test("words of the source are coloured, those of a hot line stay readable", asyn
 		await show(page, "work");
 		const words = await page.$$eval(".lines td.code span", (list) => list.map((s) => [s.className, s.textContent]));
 		assert.deepEqual(words, [["w-key", "def"], ["w-name", "work"], ["w-str", '"""a text'], ["w-str", '    of two lines"""'], ["w-key", "return"], ["w-note", "# why"], ["w-key", "pass"]]);
-		const colours = await page.$$eval(".lines tr:has(.w-key)", (rows) => rows.map((r) => getComputedStyle(r.querySelector(".w-key")).color === getComputedStyle(r.querySelector("td.code")).color));
-		assert.deepEqual(colours, [false, true, false]);
+		const colours = await page.$$eval(".lines tr:has(.w-key)", (rows) => rows.map((r) => [r.className, getComputedStyle(r.querySelector(".w-key")).color !== getComputedStyle(r.querySelector("td.code")).color]));
+		assert.deepEqual(colours, [["", true], ["hot h8 marked", false], ["", true]]);
+		const grounds = await page.$$eval(".lines tr:has(.w-key)", (rows) => rows.map((r) => /^rgba\(0, 0, 0, 0\)$/.test(getComputedStyle(r).backgroundColor)));
+		assert.deepEqual(grounds, [true, false, true], "a hot line has a colour");
 	});
 });
 
@@ -38,9 +40,8 @@ test("lines of both versions are aligned, with the change of each", async () => 
 		assert.deepEqual(find("fast(x)"), ["", "11", "+", "fast(x)", "", "6", "▲ +6", "0 → 6"]);
 		assert.deepEqual(find("line_12()"), ["12", "13", "", "line_12()", "10", "10", "", "10 → 10"]);
 		assert.deepEqual(find("line_9()"), ["9", "10", "", "line_9()", "", "", "", ""]);
-		const heat = await page.$$eval(".lines tr", (list) => list.map((r) => [r.className, r.style.getPropertyValue("--heat")]).filter(([c]) => c));
-		assert.deepEqual(heat.map(([c]) => c).sort(), ["heat-less marked", "heat-more"]);
-		assert.equal(heat.find(([c]) => c === "heat-less marked")[1], "32%");
+		const heat = await page.$$eval(".lines tr", (list) => list.map((r) => r.className).filter((c) => c));
+		assert.deepEqual(heat, ["hot l4 marked", "hot m2"]);
 		await page.keyboard.press("x");
 		assert.deepEqual((await rowsOf(page)).find((r) => r[3] === "slow(x)"), ["", "10", "+", "slow(x)", "", "30", "▲ +30", "0 → 30"]);
 	});
@@ -180,7 +181,7 @@ test("lines of a function whose change is not certain have no colour and no mark
 			await show(page, "body");
 			const words = await page.evaluate(() => $$colors.CHANGED === fizeau.data.verdicts.total.word[fizeau.data.functions.names.indexOf("body")]);
 			assert.equal(words, isCertain);
-			assert.equal(await page.$$eval(".lines :is(.heat-more, .heat-less, .marked, .more)", (list) => list.length > 0), isCertain);
+			assert.equal(await page.$$eval(".lines :is(.hot, .marked, .more)", (list) => list.length > 0), isCertain);
 			assert.equal(/Lines have no colour/.test(await page.innerText("#source")), !isCertain);
 		});
 });
