@@ -2,7 +2,9 @@
 /* Finds the common lines of two texts, ignoring white space at their ends.
  *
  *   base: a b c d        a b - c d       common lines at both ends, and between them the longest
- *   head: a x c d   ->   a + c d         common subsequence, if it is small enough
+ *   head: a x c d   ->   a + c d         common subsequence
+ *
+ * Where that would be too large it is found between lines that occur once in each text.
  */
 #pragma once
 

@@ -43,6 +43,60 @@ static void pairs(void **state)
 	expect_pairs("", "a\nb\n", " -1 -2");
 }
 
+/* Two long texts that differ at both ends, and much in between. */
+static void long_texts(void **state)
+{
+	(void)state;
+	fz_auto(fz_buf_release) struct fz_buf base = { 0 }, head = { 0 };
+	struct fz_line_list text[FZ_SIDES];
+	uint32_t n, common = 0, at[FZ_SIDES] = { 0 };
+
+	for (int i = 0; i < 5000; i++) {
+		fz_buf_printf(&base, i % 10 ? "line %d\n" : i % 20 ? "old %d\n" : "\n", i);
+		fz_buf_printf(&head, i % 10 ? "line %d\n" : i % 20 ? "new %d\n" : "\n", i);
+		if (i % 500 == 7)
+			fz_buf_str(&head, "more\n");
+	}
+	fz_buf_str(&base, "old end\n");
+	fz_buf_str(&head, "new end\n");
+	fz_lines_init(&text[FZ_BASE], fz_str_of(base.p));
+	fz_lines_init(&text[FZ_HEAD], fz_str_of(head.p + strlen("\n")));
+	fz_auto(fz_free_ptr) struct fz_line_pair *pairs = fz_lines_align(text, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		common += pairs[i].on_side[FZ_BASE] != FZ_NONE &&
+			  pairs[i].on_side[FZ_HEAD] != FZ_NONE;
+		for (int s = 0; s < FZ_SIDES; s++)
+			if (pairs[i].on_side[s] != FZ_NONE)
+				assert_int_equal(pairs[i].on_side[s], at[s]++);
+	}
+	assert_int_equal(at[FZ_BASE], text[FZ_BASE].n);
+	assert_int_equal(at[FZ_HEAD], text[FZ_HEAD].n);
+	/* all but the old lines, the first line and the end */
+	assert_int_equal(common, 5000 - 250 - 1);
+	fz_lines_release(&text[FZ_BASE]);
+	fz_lines_release(&text[FZ_HEAD]);
+}
+
+/* Nothing is unique, so nothing is found. */
+static void long_repetitive_texts(void **state)
+{
+	(void)state;
+	fz_auto(fz_buf_release) struct fz_buf base = { 0 }, head = { 0 };
+	struct fz_line_list text[FZ_SIDES];
+	uint32_t n;
+
+	for (int i = 0; i < 1500; i++) {
+		fz_buf_str(&base, i % 2 ? "a\n" : "b\n");
+		fz_buf_str(&head, i % 2 ? "c\n" : "d\n");
+	}
+	fz_lines_init(&text[FZ_BASE], fz_str_of(base.p));
+	fz_lines_init(&text[FZ_HEAD], fz_str_of(head.p));
+	free(fz_lines_align(text, &n));
+	assert_int_equal(n, 3000);
+	fz_lines_release(&text[FZ_BASE]);
+	fz_lines_release(&text[FZ_HEAD]);
+}
+
 static void expect_report(struct fz_output *out, const char *from, const char *want)
 {
 	const char *p = strstr(fz_output_buffer(out)->p, from);
@@ -158,6 +212,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs),
+		cmocka_unit_test(long_texts),
+		cmocka_unit_test(long_repetitive_texts),
 		cmocka_unit_test(one_profile),
 		cmocka_unit_test(two_texts),
 		cmocka_unit_test(no_text),
