@@ -7,6 +7,7 @@
 
 import { addFolds } from "./fold_functions.js";
 import { fromBase64, inflate } from "./decompress.js";
+import { readRuns } from "./line_pairs.js";
 import { addRange, readTime } from "./strip_data.js";
 
 const FORMAT = "fizeau-page";
@@ -317,6 +318,23 @@ function readChunks(columns) {
 	return chunks;
 }
 
+// How to find a function's alignment, whatever its number is.
+export const alignmentKey = ({ source, line }, f, isSwapped) =>
+	`${source[isSwapped ? HEAD : BASE][f]} ${source[isSwapped ? BASE : HEAD][f]} ${line[f]}`;
+
+// Both versions of the lines of functions that differ: {runs, of: key -> {at, n, first}}.
+function readAlignments(columns, functions) {
+	const [number, base, head, count] = ["function", "base", "head", "runs"].map((name) =>
+		columns.numbers(`aligned.${name}`, Uint32Array, 0));
+	const of = new Map();
+	let at = 0;
+	number.forEach((f, i) => {
+		of.set(alignmentKey(functions, f), { at, n: count[i], first: [base[i], head[i]] });
+		at += count[i];
+	});
+	return { runs: readRuns(columns), of };
+}
+
 // Marks of nodes whose state does not follow from costs: 1 its cost came from, or went to, a
 // sibling; 2 a wrapper that only one side has. null: none.
 function readMarks(columns, count) {
@@ -368,6 +386,7 @@ function decode(header, bytes) {
 	data.callColumns = columns.has("call.node") ? columns : null; // call_lines.js
 	data.lines = readLines(columns, data.functions.n);
 	data.chunks = readChunks(columns);
+	data.alignments = readAlignments(columns, data.functions);
 	data.opcodes = readOpcodes(columns, header, data.n);
 	data.time = readTime(header, columns);
 	return data;

@@ -5,14 +5,14 @@
 //
 // A line's total counts every sample that passes through it, callees included, once. Lines are of
 // the whole recording: filters and zooms do not change them.
-import { BASE, HEAD } from "./data.js";
+import { alignmentKey, BASE, HEAD } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { compare } from "./format.js";
-import { alignTexts } from "./heat_align.js";
+import { linePairs, swappedRuns } from "./line_pairs.js";
 import { functionCosts, straightTree } from "./tree.js";
 
 const AROUND = 3; // lines shown around those that cost something
-const CONTEXT = 40; // lines aligned around those, so that an edit nearby is seen as one
+const CONTEXT = 40; // lines taken around those, as far as the page has them
 const BODY = 400; // lines of a function that is counted as a whole
 const FEW_SAMPLES = 36; // fewer are too few for percentages
 
@@ -67,10 +67,32 @@ const rowOf = (data, a, b) => ({
 	total: compare(a?.total ?? 0, b?.total ?? 0, data.factor),
 });
 
-// Pairs of lines in order, null if a side has none.
-export function alignLines(before, after) {
-	const pairs = alignTexts(before.map((l) => l.text), after.map((l) => l.text));
-	return pairs.map(([a, b]) => [before[a] ?? null, after[b] ?? null]);
+// Numbers of the lines of both versions in pairs, 0 where one has none. Without an alignment both
+// have the same text, or there is one version only.
+function numberPairs(data, f, before, after) {
+	const { alignments: { runs, of }, isSwapped, functions } = data;
+	const found = of.get(alignmentKey(functions, f, isSwapped));
+	if (found)
+		return linePairs(isSwapped ? swappedRuns(runs) : runs, found.at, found.n,
+			isSwapped ? [...found.first].reverse() : found.first);
+	const isSame = functions.source[BASE][f] === functions.source[HEAD][f];
+	if (!isSame) return [...[...before.keys()].map((n) => [n, 0]),
+		...[...after.keys()].map((n) => [0, n])];
+	return [...new Set([...before.keys(), ...after.keys()])].sort((a, b) => a - b)
+		.map((n) => [n, n]);
+}
+
+// Pairs of lines in order, null if a side has none. Of a line that both have the page may have one
+// version only: it does not cost anything on the other side.
+function alignLines(data, f) {
+	const lines = [BASE, HEAD].map((side) =>
+		new Map(storedLines(data, f, side, CONTEXT).map((line) => [line.number, line])));
+	return numberPairs(data, f, ...lines).map((numbers) => {
+		const found = numbers.map((number, side) => lines[side].get(number));
+		const text = (found[HEAD] ?? found[BASE])?.text;
+		return text === undefined ? null : numbers.map((number, side) =>
+			(number ? found[side] ?? { number, text, ...none } : null));
+	}).filter(Boolean);
 }
 
 // Are lines left out between two rows?
@@ -113,8 +135,7 @@ export function alignedLines(data, f) {
 	if ([BASE, HEAD].some((side) => ran[side][f] && !source[side][f])) return null;
 	data.alignedOf ??= new Map();
 	if (!data.alignedOf.has(f)) {
-		const [before, after] = [BASE, HEAD].map((side) => storedLines(data, f, side, CONTEXT));
-		const rows = alignLines(before, after).map(([a, b]) => rowOf(data, a, b));
+		const rows = alignLines(data, f).map(([a, b]) => rowOf(data, a, b));
 		data.alignedOf.set(f, nearCosts(data, f, rows));
 	}
 	return data.alignedOf.get(f);

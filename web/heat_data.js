@@ -7,7 +7,7 @@
 import { CHANGED } from "./colors.js";
 import { BASE, Columns, HEAD, unpackData } from "./data.js";
 import { formatShare, scaleHint } from "./format.js";
-import { alignTexts } from "./heat_align.js";
+import { linePairs, readRuns } from "./line_pairs.js";
 
 const FORMAT = "fizeau-heatmap";
 const VERSION = 1;
@@ -21,9 +21,16 @@ const sides = (columns, name, Type, n) =>
 const families = (columns, name, n) => Object.fromEntries(["self", "total"].map((family) =>
 	[family, columns.numbers(`${name}.${family}`, Uint8Array, n)]));
 
+// Places at which parts of these lengths start.
+function startsOf(counts) {
+	let at = 0;
+	return counts.map((count) => (at += count) - count);
+}
+
 function readFiles(columns) {
 	const name = columns.strings("file.name"), n = name.length;
 	const lines = sides(columns, "file.lines", Uint32Array, n);
+	const aligned = columns.numbers("file.aligned", Uint32Array, n);
 	return {
 		n, name, lines,
 		path: columns.strings("file.path"),
@@ -33,10 +40,8 @@ function readFiles(columns) {
 		has: sides(columns, "file.has", Uint8Array, n),
 		text: sides(columns, "file.text", Uint32Array, n),
 		changed: families(columns, "file.changed", n),
-		first: lines.map((counts) => {
-			let at = 0;
-			return counts.map((count) => (at += count) - count);
-		}),
+		first: lines.map(startsOf),
+		aligned, firstAligned: startsOf(aligned),
 	};
 }
 
@@ -102,7 +107,7 @@ export async function loadHeat() {
 		files: readFiles(columns),
 		lines: ["base", "head"].map((side) => readLines(columns, side)),
 		hot: readHot(columns),
-		texts: columns.strings("text"),
+		texts: columns.strings("text"), runs: readRuns(columns),
 		functions: readFunctions(columns, isDiff),
 		calls: readList(columns, "call", ["file", "line", "callee", "weight"]),
 		spans: readList(columns, "span", ["file", "line", "end", "from", "to", "self", "total"]),
@@ -172,10 +177,10 @@ function rowsOf(heat, file, costs, starts) {
 	if (!heat.isDiff)
 		return after ? after.map((text, i) => row(0, i + 1, text)) :
 			bareRows(costs, starts).map((n) => row(0, n, null));
-	const { has, text } = heat.files;
-	if (before && after && text[BASE][file] !== text[HEAD][file])
-		return alignTexts(before, after)
-			.map(([b, h]) => row(b + 1, h + 1, h >= 0 ? after[h] : before[b]));
+	const { has, aligned, firstAligned } = heat.files;
+	if (aligned[file])
+		return linePairs(heat.runs, firstAligned[file], aligned[file], [1, 1])
+			.map(([b, h]) => row(b, h, h ? after[h - 1] : before[b - 1]));
 	const lines = after ?? before;
 	const only = (n) => [has[BASE][file] ? n : 0, has[HEAD][file] ? n : 0];
 	return lines ? lines.map((line, i) => row(...only(i + 1), line)) :

@@ -8,6 +8,7 @@
 #include "report/heatmap_columns.h"
 
 #include "report/heatmap_hot.h"
+#include "report/line_runs.h"
 #include "symbol/opcode.h"
 
 #include <stdio.h>
@@ -161,10 +162,28 @@ static bool same_text(const struct fz_source_text *a, const struct fz_source_tex
 	return a && b && a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
 }
 
+/* Align a file's texts if both are on the page and differ; returns the number of runs. */
+static size_t align_texts(const struct fz_source_text *const text[FZ_SIDES],
+			  const int64_t number[FZ_SIDES], struct fz_line_runs *runs)
+{
+	struct fz_line_list lines[FZ_SIDES];
+	size_t n;
+
+	if (!number[FZ_BASE] || !number[FZ_HEAD] || number[FZ_BASE] == number[FZ_HEAD])
+		return 0;
+	for (int side = 0; side < FZ_SIDES; side++)
+		fz_lines_init(&lines[side], (struct fz_str){ text[side]->text, text[side]->size });
+	n = fz_line_runs_add(runs, lines);
+	for (int side = 0; side < FZ_SIDES; side++)
+		fz_lines_release(&lines[side]);
+	return n;
+}
+
 /* Add the text number + 1 of each file and side; a text common to both sides is stored once. */
 static void fill_texts(struct filler *f)
 {
 	const struct fz_heat *h = f->h;
+	fz_auto(fz_line_runs_release) struct fz_line_runs runs = { 0 };
 	int64_t *of[FZ_SIDES];
 	int64_t count = 0;
 	size_t bytes = 0;
@@ -172,6 +191,7 @@ static void fill_texts(struct filler *f)
 	for (int side = 0; side < FZ_SIDES; side++)
 		of[side] = fz_calloc(h->file_count + 1ul, sizeof(int64_t));
 	fz_columns_begin_strings(f->columns, "text");
+	memset(f->scratch, 0, h->file_count * sizeof(*f->scratch));
 	for (uint32_t i = 0; i < h->file_count; i++) {
 		const struct fz_source_text *text[FZ_SIDES] = { NULL };
 		if (!shows_file(f, i) || f->no_source)
@@ -191,10 +211,16 @@ static void fill_texts(struct filler *f)
 					  (struct fz_str){ text[side]->text, text[side]->size });
 			of[side][i] = ++count;
 		}
+		const int64_t number[FZ_SIDES] = { of[FZ_BASE][i], of[FZ_HEAD][i] };
+		f->scratch[i] = (int64_t)align_texts(text, number, &runs);
 	}
 	fz_columns_end_strings(f->columns);
 	fz_columns_numbers(f->columns, "file.text.base", of[FZ_BASE], h->file_count);
 	fz_columns_numbers(f->columns, "file.text.head", of[FZ_HEAD], h->file_count);
+	if (runs.n) {
+		fz_columns_numbers(f->columns, "file.aligned", f->scratch, h->file_count);
+		fz_line_runs_columns(&runs, f->columns);
+	}
 	free(of[FZ_BASE]);
 	free(of[FZ_HEAD]);
 }

@@ -5,15 +5,22 @@
  * overlapping ranges of a file are merged into chunks. A counted recording has only first lines of
  * functions, so its Python functions are included whole. A file with the same text in both
  * recordings is one source. Text that the base did not store is never taken from the head.
+ *
+ * Both versions of a function are aligned here, with more lines around it than the page contains,
+ * so that an edit nearby is seen as one. Each function is aligned by itself, so that one that moved
+ * within its file is compared with itself.
  */
 #include "page_source.h"
 
 #include "compare/outline.h"
+#include "report/line_runs.h"
 #include "report/text.h"
 
 enum {
 	LINES_BEFORE = 6,
 	LINES_AFTER = 8,
+	LINES_ALIGNED = 40,         /* around a function */
+	LINES_ALIGNED_BODY = 400,   /* below the first line of one that is counted as a whole */
 	SOURCE_BYTES_MAX = 2 << 20, /* of a page; further lines are left out */
 };
 
@@ -214,25 +221,140 @@ static void add_chunks(const struct collector *c, struct fz_columns *columns)
 	fz_columns_numbers(columns, "chunk.start", first, n);
 }
 
+/* ---- alignment ---- */
+
+struct aligner {
+	const struct collector *c;
+	int64_t *const *source;     /* by side: sources of used functions */
+	struct fz_line_list *lines; /* of sources, split when they are first needed */
+	size_t *first_line;         /* of functions, among the page's lines */
+	struct fz_line_runs runs;
+	int64_t *function, *first[FZ_SIDES], *count;
+	size_t n;
+};
+
+static const struct fz_line_list *lines_of(struct aligner *a, int64_t source)
+{
+	struct fz_line_list *list = &a->lines[source - 1];
+	const struct fz_source_text *text = a->c->sources[source - 1];
+
+	if (!list->list)
+		fz_lines_init(list, (struct fz_str){ text->text, text->size });
+	return list;
+}
+
+/* The first and last line of a function on one side, as its definition and its costs tell, and
+ * lines around them. Returns whether any is known. */
+static bool function_range(const struct aligner *a, uint32_t function, enum fz_side side,
+			   int64_t *ret_first, int64_t *ret_last)
+{
+	const struct fz_page *page = a->c->page;
+	const struct fz_profile *p = page->profile[side];
+	int32_t line = p->functions[page->functions[function].on_side[side]].first_line;
+	int64_t first = line > 0 ? line : INT32_MAX, last = FZ_MAX(line, 0);
+
+	for (size_t i = a->first_line[function]; i < a->first_line[function + 1]; i++) {
+		const struct fz_page_line *l = &page->lines[i];
+		if (!l->self[side] && !l->total[side])
+			continue;
+		first = FZ_MIN(first, l->line);
+		last = FZ_MAX(last, l->line);
+	}
+	*ret_first = FZ_MAX(first - LINES_ALIGNED, 1);
+	*ret_last = last + (fz_report_is_counted(p) ? LINES_ALIGNED_BODY : LINES_ALIGNED);
+	return last > 0;
+}
+
+static void align_function(struct aligner *a, uint32_t number, uint32_t function)
+{
+	struct fz_line_list part[FZ_SIDES];
+	int64_t first, last;
+
+	for (int side = 0; side < FZ_SIDES; side++) {
+		const struct fz_line_list *all = lines_of(a, a->source[side][number]);
+		if (!function_range(a, function, side, &first, &last) || first > all->n)
+			return;
+		part[side] = (struct fz_line_list){ all->list + first - 1,
+						    (uint32_t)(FZ_MIN(last, all->n) - first + 1) };
+		a->first[side][a->n] = first;
+	}
+	a->function[a->n] = number;
+	a->count[a->n++] = (int64_t)fz_line_runs_add(&a->runs, part);
+}
+
+static int64_t line_on(const struct fz_page *page, uint32_t function, enum fz_side side)
+{
+	return page->profile[side]->functions[page->functions[function].on_side[side]].first_line;
+}
+
+/* Align the used functions that differ on both sides. In the others lines have the same numbers. */
+static void align_functions(struct aligner *a, const uint32_t *used, uint32_t used_n)
+{
+	for (uint32_t i = 0; i < used_n; i++) {
+		int64_t base = a->source[FZ_BASE][i], head = a->source[FZ_HEAD][i];
+		if (base && head &&
+		    (base != head || line_on(a->c->page, used[i], FZ_BASE) !=
+					     line_on(a->c->page, used[i], FZ_HEAD)))
+			align_function(a, i, used[i]);
+	}
+}
+
+static void add_alignments(const struct collector *c, int64_t *const source[FZ_SIDES],
+			   const uint32_t *used, uint32_t used_n, struct fz_columns *columns)
+{
+	const struct fz_page *page = c->page;
+	struct aligner a = { .c = c, .source = source };
+	int64_t **lists[] = { &a.function, &a.first[FZ_BASE], &a.first[FZ_HEAD], &a.count };
+	static const char *const names[] = { "aligned.function", "aligned.base", "aligned.head",
+					     "aligned.runs" };
+
+	for (size_t k = 0; k < FZ_ARRAY_LEN(lists); k++)
+		*lists[k] = fz_calloc(used_n + 1ul, sizeof(int64_t));
+	a.lines = fz_calloc(c->source_count + 1ul, sizeof(*a.lines));
+	a.first_line = fz_calloc(page->function_count + 2ul, sizeof(*a.first_line));
+	for (size_t i = 0; i < page->line_count; i++)
+		a.first_line[page->lines[i].function + 1]++;
+	for (uint32_t i = 0; i < page->function_count; i++)
+		a.first_line[i + 1] += a.first_line[i];
+	align_functions(&a, used, used_n);
+	if (a.n)
+		fz_line_runs_columns(&a.runs, columns);
+	for (size_t k = 0; k < FZ_ARRAY_LEN(lists); k++) {
+		if (a.n)
+			fz_columns_numbers(columns, names[k], *lists[k], a.n);
+		free(*lists[k]);
+	}
+	for (uint32_t i = 0; i < c->source_count; i++)
+		fz_lines_release(&a.lines[i]);
+	free(a.lines);
+	free(a.first_line);
+	fz_line_runs_release(&a.runs);
+}
+
 void fz_page_source_columns(const struct fz_page *page, const uint32_t *used, uint32_t used_n,
 			    struct fz_columns *columns)
 {
 	static const char *const names[FZ_SIDES] = { "function.source.base",
 						     "function.source.head" };
 	struct collector c = { .page = page };
+	int64_t *source[FZ_SIDES] = { NULL };
 
 	for (int side = 0; side < FZ_SIDES; side++) {
 		if (!page->profile[side] || !page->profile[side]->source_count)
 			continue;
-		fz_auto(fz_free_ptr) int64_t *source = find_sources(&c, used, used_n, side);
-		fz_columns_numbers(columns, names[side], source, used_n);
-		want_lines(&c, used, source, used_n, side);
+		source[side] = find_sources(&c, used, used_n, side);
+		fz_columns_numbers(columns, names[side], source[side], used_n);
+		want_lines(&c, used, source[side], used_n, side);
 		if (fz_report_is_counted(page->profile[side]))
-			want_definitions(&c, used, source, used_n, side);
+			want_definitions(&c, used, source[side], used_n, side);
 	}
 	merge_spans(&c);
 	if (c.n)
 		add_chunks(&c, columns);
+	if (source[FZ_BASE] && source[FZ_HEAD])
+		add_alignments(&c, source, used, used_n, columns);
+	free(source[FZ_BASE]);
+	free(source[FZ_HEAD]);
 	fz_map_release(&c.known);
 	free(c.spans);
 	free(c.sources);

@@ -41,6 +41,9 @@ static void pairs(void **state)
 	expect_pairs("a\nb\nc\n", "a\nx\nc\n", " 1=1 2- -2 3=3");
 	expect_pairs("a\nb\nc\nd\n", "a\nx\nb\nc\ny\n", " 1=1 -2 2=3 3=4 4- -5");
 	expect_pairs("", "a\nb\n", " -1 -2");
+	expect_pairs("a\nb\nc\n", "x\ny\n", " 1- 2- 3- -1 -2");
+	expect_pairs("a\nb\nc\nb\nd\na\nb\n", "b\nd\nc\na\nb\na\n",
+		     " 1- 2=1 3- 4- 5=2 -3 6=4 7=5 -6");
 }
 
 /* Two long texts that differ at both ends, and much in between. */

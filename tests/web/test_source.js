@@ -81,21 +81,6 @@ test("lines that are not in the page are a gap, and the change is in sight from 
 		});
 });
 
-test("the alignment is a longest common subsequence, in order", async () => {
-	await withPage(diff(), {}, async (page) => {
-		const kept = await page.evaluate(() => {
-			const lines = (s) => [...s].map((t, i) => ({ number: i + 1, text: t }));
-			return ["abcbdab bdcaba", "abc abc", "abc xyz", " abc"].map((pair) => {
-				const [a, b] = pair.split(" ");
-				const pairs = $$function_lines.alignLines(lines(a), lines(b));
-				const side = (k) => pairs.map((p) => p[k]?.text ?? "").join("");
-				return [pairs.filter((p) => p[0] && p[1]).length, side(0) === a && side(1) === b];
-			});
-		});
-		assert.deepEqual(kept, [[4, true], [3, true], [0, true], [0, true]]);
-	});
-});
-
 test("a profile's source has its own cost, l opens it, and missing source says so", async () => {
 	await withPage(profilePage([work(10, 30), work(12, 10)], [`source=/srv/app/code.py=${then}`]), {}, async (page) => {
 		for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowDown");
@@ -129,6 +114,26 @@ test("lines are aligned when the file moved, and when the function has another n
 			assert.match(await page.innerText("#source"), /Before: work in code\.py\./);
 		});
 	}
+});
+
+test("a function that moved within its file is aligned with itself, also with the sides swapped", async () => {
+	const part = (name, edit) => [`def ${name}():`, ...Array.from({ length: 70 }, (_, i) => (i === 30 ? `    ${name}_${edit}()` : `    ${name}_line_${i}()`)), ""];
+	const one = part("one", "old"), two = part("two", "same"), edited = part("one", "new");
+	const at = (name, line, count) => ({ tid: 1, count, stack: [{ name, file: "/srv/app/code.py", line }] });
+	const moved = diffPage([at("one", 32, 300), at("one", 40, 50), at("two", 80, 90)], [at("one", 104, 600), at("one", 112, 50), at("two", 8, 90)],
+		["exact", "time", `base-source=/srv/app/code.py=${writeText([...one, ...two].join("\n"))}`, `source=/srv/app/code.py=${writeText([...two, ...edited].join("\n"))}`]);
+	await withPage(moved, { width: 1000 }, async (page) => {
+		await show(page, "one");
+		const find = async (code) => (await rowsOf(page)).find((r) => r[3] === code);
+		assert.deepEqual((await find("one_old()")).slice(0, 3), ["32", "", "−"]);
+		assert.deepEqual((await find("one_new()")).slice(0, 3), ["", "104", "+"]);
+		assert.deepEqual(await find("one_line_38()"), ["40", "112", "", "one_line_38()", "50", "50", "", "50 → 50"]);
+		await page.keyboard.press("x");
+		assert.deepEqual((await find("one_new()")).slice(0, 3), ["104", "", "−"]);
+		assert.deepEqual(await find("one_line_38()"), ["112", "40", "", "one_line_38()", "50", "50", "", "50 → 50"]);
+		const signs = (await rowsOf(page)).map((r) => r[2]).filter(Boolean);
+		assert.deepEqual(signs, ["−", "+"], "removed lines come first");
+	});
 });
 
 // A function whose own time is in one line and whose callees' change is in another.
