@@ -397,11 +397,14 @@ static uint32_t find_code(struct fz_py_codes *c, uint64_t address)
 	return c->n++;
 }
 
-uint32_t fz_py_codes_flags(const struct fz_py_codes *c, uint64_t code)
+bool fz_py_codes_is_generator(const struct fz_py_codes *c, uint64_t code)
 {
+	enum { CO_GENERATORS = 0x20 | 0x80 | 0x200 };
 	uint32_t i = fz_map_get(&c->by_address, code);
 
-	return i == FZ_NONE ? 0 : c->list[i].flags;
+	if (i == FZ_NONE)
+		return c->kin && fz_py_codes_is_generator(c->kin, code);
+	return c->list[i].flags & CO_GENERATORS;
 }
 
 /* ---- positions ---- */

@@ -52,8 +52,8 @@ uint32_t fz_py_codes_marked(struct fz_py_codes *c, uint64_t code, uint64_t posit
 /* Compare the entries of these code objects with the target, if due, in one read. False if one
  * could not be read. */
 bool fz_py_codes_refresh(struct fz_py_codes *c, const uint64_t *codes, size_t n);
-/* co_flags of a code object that has been looked up, else 0. */
-uint32_t fz_py_codes_flags(const struct fz_py_codes *c, uint64_t code);
+/* Is it a generator or a coroutine? Up to 3.12, of code that has been looked up. */
+bool fz_py_codes_is_generator(const struct fz_py_codes *c, uint64_t code);
 /* Address of the instruction at a position, which in the frame of a caller may be inside the call's
  * inline cache (3.11, 3.12); 0 if unknown. */
 uint64_t fz_py_codes_instruction(struct fz_py_codes *c, uint64_t code, uint64_t position);

@@ -239,7 +239,7 @@ static bool root_is_right(const struct fz_py_layout *l, const struct fz_bpf_tick
 {
 	uint32_t owner = FZ_BPF_OWNER(t->flags);
 
-	/* A frame object is linked to its caller before it becomes the innermost one. */
+	/* Frame objects are checked once their code is known. */
 	if (l->frames == FZ_PY_FRAMES_HEAP)
 		return true;
 	if (!t->last)
@@ -252,6 +252,16 @@ static bool root_is_right(const struct fz_py_layout *l, const struct fz_bpf_tick
 	if (l->owner_entry != 255)
 		return owner == l->owner_entry;
 	return t->flags & FZ_BPF_ROOT_ENTRY && owner == FZ_PY_OWNER_THREAD;
+}
+
+/* A function's frame object is linked to its caller before it becomes the innermost one. But where
+ * 3.9 throws an exception into a generator that waits for another, the frame of the first becomes
+ * the innermost one without any link to who throws. */
+static bool heap_root_is_right(const struct fz_python *py, const struct fz_bpf_tick *t)
+{
+	if (py->layout->frames != FZ_PY_FRAMES_HEAP || t->trouble != FZ_BPF_WHOLE || !t->frame_n)
+		return true;
+	return !fz_py_codes_is_generator(&py->codes, t->frames[t->frame_n - 1].code);
 }
 
 static int reject_reason(const struct fz_py_layout *l, const struct fz_bpf_tick *t)
@@ -361,6 +371,10 @@ void fz_python_ticks_take(struct fz_python *py, const struct fz_bpf_tick *t,
 		root = fz_profile_stack(py->into, root, cut_frame(py));
 	if (reject < 0 && !make_stack(py, t, root, &s.stack))
 		reject = FZ_REJECT_CHANGED;
+	if (reject < 0 && !heap_root_is_right(py, t)) {
+		reject = FZ_REJECT_ROOT;
+		s.stack = root;
+	}
 	bool gc = py->options.gc && py->layout->interp.gc_frame == FZ_PY_ABSENT &&
 		  (s.status & FZ_STATUS_GC);
 	if (reject >= 0) {

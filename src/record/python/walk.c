@@ -355,13 +355,13 @@ static uint32_t intern(const struct fz_py_walk_context *c, const struct fz_py_ra
  * before it is linked to its caller. */
 static bool heap_root_is_right(struct fz_py_walk *w, const struct fz_py_walk_context *c)
 {
-	enum { CO_GENERATORS = 0x20 | 0x80 | 0x200, AGREEING_TRIES = 3 };
+	enum { AGREEING_TRIES = 3 };
 
 	if (c->layout->frames != FZ_PY_FRAMES_HEAP || w->now.n == 0)
 		return true;
 	uint64_t code = w->now.frames[w->now.n - 1].code;
 	/* Asked first: it may be other code than was known by this address. */
-	if (fz_py_codes_flags(c->codes, code) & CO_GENERATORS)
+	if (fz_py_codes_is_generator(c->codes, code))
 		return false;
 	if (is_known_root(w, code))
 		return true;
