@@ -169,6 +169,27 @@ def own_none():
         assert states["samples"] > 0 and states["exception"] == 0, states
 
 
+@suite.test("a library of Python whose file is renamed is found")
+def renamed_library():
+    library = pathlib.Path("/usr/lib", f"{os.uname().machine}-linux-gnu", "libpython3.11.so.1.0")
+    if not library.exists():
+        raise Skip("there is no libpython3.11")
+    with tempfile.TemporaryDirectory(prefix="fz-") as name:
+        folder = pathlib.Path(name)
+        program = build(folder, OWN_NONE)
+        shutil.copy(library, folder)
+        environ = {**os.environ, "LD_LIBRARY_PATH": name}
+        with subprocess.Popen([program], stdout=subprocess.PIPE, text=True, env=environ) as target:
+            try:
+                assert target.stdout.readline() == "ready\n"
+                # What NFS does when the last name of an open file is removed.
+                (folder / library.name).rename(folder / ".nfs0000000000000001")
+                done = fizeau("dump", target.pid, cwd=folder)
+            finally:
+                target.kill()
+        assert "in <module>" in done.stdout, done
+
+
 @suite.test("a worker that C forked, and that has a second thread, is recorded as its own main thread")
 def forked_in_c():
     with tempfile.TemporaryDirectory(prefix="fz-") as name:

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -46,6 +47,10 @@ extern uint32_t Py_Version;
 uint32_t Py_Version = 0;
 extern uint64_t _Py_NoneStruct[2];
 uint64_t _Py_NoneStruct[2] = { 1, 1 };
+
+/* sys.version, or nothing. */
+extern char version_text[250];
+char version_text[250] = "";
 
 static struct world *world;
 
@@ -157,14 +162,29 @@ static void run_child(void)
 	wait_as((void *)&world->tids[0]);
 }
 
-static void begin(struct reader *r, unsigned minor, bool all_threads)
+static void put_version(unsigned minor)
+{
+	memset(version_text, 0, sizeof(version_text));
+	Py_Version = 3u << 24 | minor << 16;
+}
+
+/* Up to 3.10 there is no other version, unless the file's name has one. */
+static void put_version_text(unsigned minor)
+{
+	snprintf(version_text, sizeof(version_text), "3.%u.7rc1+ (main, Jan  1 2024, 00:00:00)",
+		 minor);
+	Py_Version = 0;
+}
+
+static void begin_as(struct reader *r, unsigned minor, bool all_threads,
+		     void (*put_its_version)(unsigned minor))
 {
 	const struct fz_python_options options = { .all_threads = all_threads };
 	struct fz_error err = { 0 };
 
 	memset(world, 0, sizeof(*world));
 	memset(_PyRuntime, 0, RUNTIME_SIZE);
-	Py_Version = 3u << 24 | minor << 16;
+	put_its_version(minor);
 	*r = (struct reader){ .l = fz_py_layout_static(minor), .profile = fz_profile_new() };
 	r->pid = fork();
 	assert_true(r->pid >= 0);
@@ -182,6 +202,11 @@ static void begin(struct reader *r, unsigned minor, bool all_threads)
 	if (fz_python_open(r->pid, &options, r->profile, &r->python, &err) < 0)
 		fail_msg("%s", err.message);
 	assert_int_equal(fz_python_info(r->python)->version[1], minor);
+}
+
+static void begin(struct reader *r, unsigned minor, bool all_threads)
+{
+	begin_as(r, minor, all_threads, put_version);
 }
 
 static void end(struct reader *r)
@@ -211,6 +236,20 @@ static const struct fz_python_stack *stack_of(const struct reader *r, unsigned t
 			return &r->sample.stacks[i];
 	}
 	return NULL;
+}
+
+/* The layouts of 3.9 and 3.10 have the same lists of interpreters and threads. */
+static void test_version_by_text(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin_as(&r, minor, true, put_version_text);
+		assert_int_equal(fz_python_info(r.python)->version[2], 7);
+		take(&r, 1);
+		end(&r);
+	}
 }
 
 /* ---- threads ---- */
@@ -466,6 +505,7 @@ static int set_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_version_by_text),
 		cmocka_unit_test(test_state_used_again),
 		cmocka_unit_test(test_state_of_main_used_again),
 		cmocka_unit_test(test_main_thread_has_a_name),

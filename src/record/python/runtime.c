@@ -23,7 +23,8 @@
 enum {
 	LIST_MAX = 4096, /* interpreters followed before giving up */
 	SCAN_CHUNK = 1 << 20,
-	SCAN_MAX = 256 << 20, /* bytes of writable memory of a candidate to search */
+	LIBRARY_MIN = 1 << 20, /* no interpreter is smaller */
+	SCAN_MAX = 256 << 20,  /* bytes of writable memory of a candidate to search */
 	FILE_MAX = 1 << 30,
 };
 
@@ -104,7 +105,7 @@ static bool map_candidate(const struct fz_process *p, const struct fz_mapping *m
 struct candidate {
 	const struct fz_mapping *first; /* mapping of the file's start */
 	const struct fz_mapping *end;   /* after the last mapping that belongs to it */
-	bool is_exe;
+	bool is_exe, is_named;
 };
 
 /* What was found in a candidate; addresses are 0 if unknown. */
@@ -258,31 +259,45 @@ static const struct fz_py_layout *guess_layout(struct fz_process *p, uint64_t ru
 	return NULL;
 }
 
-/* Get the version from the start of sys.version, "3.9.18 (main, ...", in a buffer in .bss. */
-static void patch_from_text(struct fz_process *p, const struct candidate *c, unsigned minor,
-			    uint8_t version[3])
+/* "3.9.18 (main, ..." or "3.10.0rc1 (...": the start of sys.version. */
+static bool parse_version(const char *text, uint8_t version[3])
 {
+	char *end;
+	unsigned long minor = strtoul(text + 2, &end, 10);
+
+	if (end == text + 2 || *end != '.' || !isdigit((unsigned char)end[1]) || minor > 255)
+		return false;
+	unsigned long patch = strtoul(end + 1, &end, 10);
+	end += strspn(end, "abrc0123456789+");
+	if (patch > 255 || strncmp(end, " (", 2) != 0)
+		return false;
+	memcpy(version, (uint8_t[3]){ 3, (uint8_t)minor, (uint8_t)patch }, 3);
+	return true;
+}
+
+/* Get the version from sys.version, which is in a buffer in .bss. */
+static bool version_from_text(struct fz_process *p, const struct candidate *c, uint8_t version[3])
+{
+	enum { TEXT_MAX = 32 };
 	fz_auto(fz_free_ptr) char *chunk = fz_malloc(SCAN_CHUNK + 1);
-	char start[16];
-	int length = snprintf(start, sizeof(start), "3.%u.", minor);
+	uint64_t budget = SCAN_MAX;
 
 	for (const struct fz_mapping *m = c->first; m < c->end; m++) {
 		if (!m->writable || !m->readable)
 			continue;
-		size_t n = (size_t)FZ_MIN(m->end - m->start, (uint64_t)SCAN_CHUNK);
-		if (!fz_process_read(p, m->start, chunk, n))
-			continue;
-		chunk[n] = '\0';
-		for (char *at = chunk;
-		     (at = memmem(at, (size_t)(chunk + n - at), start, (size_t)length)); at++) {
-			char *end;
-			unsigned long patch = strtoul(at + length, &end, 10);
-			if (end > at + length && patch < 256 && memcmp(end, " (", 2) == 0) {
-				version[2] = (uint8_t)patch;
-				return;
-			}
+		for (uint64_t at = m->start; at < m->end && budget; at += SCAN_CHUNK - TEXT_MAX) {
+			size_t n = (size_t)FZ_MIN(m->end - at, (uint64_t)SCAN_CHUNK);
+			budget -= FZ_MIN(budget, n);
+			if (!fz_process_read(p, at, chunk, n))
+				break;
+			chunk[n] = '\0';
+			for (const char *t = chunk; (t = memmem(t, chunk + n - t, "\0003.", 3));
+			     t++)
+				if (parse_version(t + 1, version))
+					return true;
 		}
 	}
+	return false;
 }
 
 static int too_old(unsigned major, unsigned minor, struct fz_error *err)
@@ -318,15 +333,15 @@ static int identify(struct fz_process *p, const struct candidate *c, const struc
 		if (!l)
 			return too_old(version >> 24, version >> 16 & 255, err);
 	} else {
-		unsigned minor = minor_of_name(c->first->path);
+		bool known = version_from_text(p, c, ret->version);
+		unsigned minor = known ? ret->version[1] : minor_of_name(c->first->path);
 		if (minor && minor < FZ_PY_MINOR_MIN)
 			return too_old(3, minor, err);
 		l = minor ? fz_py_layout_static(minor) : guess_layout(p, f->runtime);
 		if (!l)
 			return fz_fail(err, FZ_EAGAIN, "the interpreter has not started yet");
-		ret->version[0] = 3;
-		ret->version[1] = l->minor;
-		patch_from_text(p, c, l->minor, ret->version);
+		if (!known)
+			memcpy(ret->version, (uint8_t[3]){ 3, l->minor, 0 }, 3);
 	}
 	ret->layout = *l;
 	return 0;
@@ -342,38 +357,22 @@ struct search {
 	char exe[4096];
 };
 
-/* Try one candidate. FZ_EAGAIN: nothing usable, or not yet. */
-static int try_candidate(struct search *s, const struct candidate *c, struct fz_py_runtime *ret,
-			 struct fz_error *err)
+/* Take the runtime that was found in a candidate. FZ_EAGAIN: unusable, or not yet. */
+static int take_finding(struct search *s, const struct candidate *c, struct finding *f,
+			const char *how, struct fz_py_runtime *ret, struct fz_error *err)
 {
-	struct finding f = find_in_memory(s->process, c, err);
-	const char *how = "found in memory through the dynamic symbols";
-
-	if (f.refused)
-		return fz_error_prefix(err, "%s", c->first->path);
-	if (!f.runtime) {
-		f = find_in_file(s->process, c);
-		how = "found in the file's symbols or sections";
-	}
-	if (!f.runtime) {
-		f.runtime = scan_for_cookie(s->process, c);
-		how = "found by its cookie";
-	}
-	if (!f.runtime) {
-		report(s->steps, c->first->path, "no _PyRuntime");
-		return fz_fail(err, FZ_EAGAIN, "no Python interpreter in %s", c->first->path);
-	}
 	uint64_t copied = none_of_program(s->process, &s->maps, s->exe);
+
 	if (copied)
-		f.none = copied;
-	report(s->steps, c->first->path, "_PyRuntime at %#llx, %s", (unsigned long long)f.runtime,
+		f->none = copied;
+	report(s->steps, c->first->path, "_PyRuntime at %#llx, %s", (unsigned long long)f->runtime,
 	       how);
-	int rc = identify(s->process, c, &f, s->best_effort, ret, err);
+	int rc = identify(s->process, c, f, s->best_effort, ret, err);
 	if (rc < 0)
 		return rc;
 	report(s->steps, "version", "%u.%u.%u%s", ret->version[0], ret->version[1], ret->version[2],
 	       ret->layout.free_threaded ? ", free-threaded" : "");
-	if (!runtime_is_alive(s->process, f.runtime, &ret->layout)) {
+	if (!runtime_is_alive(s->process, f->runtime, &ret->layout)) {
 		report(s->steps, "interpreter", "not started, or this copy is not in use");
 		return fz_fail(err, FZ_EAGAIN, "the interpreter in %s has not started yet",
 			       c->first->path);
@@ -381,15 +380,44 @@ static int try_candidate(struct search *s, const struct candidate *c, struct fz_
 	return 0;
 }
 
-static bool next_candidate(const struct search *s, size_t *at, struct candidate *ret)
+/* Try one candidate; a file of another name must have the symbol in memory. FZ_EAGAIN as above. */
+static int try_candidate(struct search *s, const struct candidate *c, struct fz_py_runtime *ret,
+			 struct fz_error *err)
+{
+	struct finding f = find_in_memory(s->process, c, err);
+	const char *how = "found in memory through the dynamic symbols";
+
+	if (f.refused && c->is_named)
+		return fz_error_prefix(err, "%s", c->first->path);
+	if (!f.runtime && c->is_named) {
+		f = find_in_file(s->process, c);
+		how = "found in the file's symbols or sections";
+	}
+	if (!f.runtime && c->is_named) {
+		f.runtime = scan_for_cookie(s->process, c);
+		how = "found by its cookie";
+	}
+	if (f.runtime)
+		return take_finding(s, c, &f, how, ret, err);
+	if (c->is_named)
+		report(s->steps, c->first->path, "no _PyRuntime");
+	return fz_fail(err, FZ_EAGAIN, "no Python interpreter in %s", c->first->path);
+}
+
+/* The next mapped file that is named like an interpreter, or else the next of another name that is
+ * large enough for one: a library that was renamed or, on NFS, removed has any name. */
+static bool next_candidate(const struct search *s, bool named, size_t *at, struct candidate *ret)
 {
 	for (; *at < s->maps.n; (*at)++) {
 		const struct fz_mapping *m = &s->maps.list[*at];
 		bool is_exe = strcmp(m->path, s->exe) == 0;
-		if (m->path[0] != '/' || m->offset != 0 || !m->readable ||
-		    (!is_exe && !base_has(m, "libpython") && !base_has(m, "python3.")))
+		bool is_named = is_exe || base_has(m, "libpython") || base_has(m, "python3.");
+		if (m->path[0] != '/' || m->offset != 0 || !m->readable || is_named != named)
 			continue;
-		*ret = (struct candidate){ m, s->maps.list + candidate_end(&s->maps, *at), is_exe };
+		*ret = (struct candidate){ m, s->maps.list + candidate_end(&s->maps, *at), is_exe,
+					   named };
+		if (!named && ret->end[-1].end - m->start < LIBRARY_MIN)
+			continue;
 		(*at)++;
 		return true;
 	}
@@ -409,26 +437,35 @@ static int refuse_pypy(const struct search *s, struct fz_error *err)
 	return 0;
 }
 
-static int search(struct search *s, struct fz_py_runtime *ret, struct fz_error *err)
+/* Try all candidates of a kind. *first becomes the most definite error. */
+static bool try_all(struct search *s, bool named, struct fz_py_runtime *ret, struct fz_error *first)
 {
 	struct candidate c;
-	struct fz_error first = { 0 };
 	size_t at = 0;
+
+	while (next_candidate(s, named, &at, &c)) {
+		struct fz_error this = { 0 };
+		int rc = try_candidate(s, &c, ret, &this);
+		if (rc == 0) {
+			ret->module = fz_strdup(c.first->path);
+			return true;
+		}
+		if (first->code == 0 || (first->code == FZ_EAGAIN && rc != FZ_EAGAIN))
+			*first = this;
+	}
+	return false;
+}
+
+static int search(struct search *s, struct fz_py_runtime *ret, struct fz_error *err)
+{
+	struct fz_error first = { 0 };
 	int rc = refuse_pypy(s, err);
 
 	if (rc < 0)
 		return rc;
-	while (next_candidate(s, &at, &c)) {
-		struct fz_error this = { 0 };
-		rc = try_candidate(s, &c, ret, &this);
-		if (rc == 0) {
-			ret->module = fz_strdup(c.first->path);
-			return 0;
-		}
-		/* Report the most definite error. */
-		if (first.code == 0 || (first.code == FZ_EAGAIN && rc != FZ_EAGAIN))
-			first = this;
-	}
+	if (try_all(s, true, ret, &first) ||
+	    (first.code == FZ_EAGAIN && try_all(s, false, ret, &first)))
+		return 0;
 	if (first.code == 0)
 		return fz_fail(err, FZ_EAGAIN, "no Python interpreter is loaded in it");
 	if (err)
