@@ -308,9 +308,11 @@ FIZEAU_API int fizeau_diff_node(const struct fizeau_diff *d, size_t index,
 
 /* ---- reports ---- */
 
-/* Writes a report like `fizeau replay` and `fizeau diff`; path "-" is standard output. `format` is
- * a name such as "text", "html", "svg", "json", "folded" (profiles also "collapsed", "binary",
- * "fz"), or NULL for that of the path's suffix. The file appears when it is complete. */
+/* Writes a report like `fizeau replay -o` and `fizeau diff -o`, with source code only if it was
+ * recorded; path "-" is standard output. `format` is a name such as "text", "html", "svg", "json",
+ * "folded" (profiles also "collapsed", "binary", "fz"), or NULL for that of the path's suffix. Of
+ * several runs, reports have the cost of one, and recordings that of all. The file appears when it
+ * is complete. */
 FIZEAU_API int fizeau_profile_write(const struct fizeau_profile *p, const char *format,
 				    const char *path, struct fizeau_error *err);
 FIZEAU_API int fizeau_diff_write(const struct fizeau_diff *d, const char *format, const char *path,

@@ -42,6 +42,7 @@ struct fizeau_diff {
 	struct fz_comparison *comparison;
 	const struct fz_diff *d;              /* of the comparison */
 	const struct fz_judgement *judgement; /* likewise */
+	bool scaled;                          /* a scale was chosen */
 	const char **names, **files;          /* of the functions */
 	const char **link_names, **link_files;
 	struct fz_arena arena;
@@ -244,7 +245,7 @@ int fizeau_profile_merge(const struct fizeau_profile *const profiles[], size_t c
 		r = fz_api_no_argument(err);
 	for (size_t i = 0; i < count && !r; i++)
 		r = !profiles[i] ? fz_api_no_argument(err)
-				 : fz_profile_merge(p, profiles[i]->p, fz_api_error(err));
+				 : fz_diff_add_runs(p, profiles[i]->p, false, fz_api_error(err));
 	if (!r)
 		*ret = fz_api_profile(fz_steal(p));
 	return r;
@@ -345,6 +346,7 @@ int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profi
 		return r;
 	*ret = fz_calloc(1, sizeof(**ret));
 	(*ret)->comparison = c;
+	(*ret)->scaled = o.scale != FIZEAU_SCALE_AUTO || o.base_units > 0;
 	(*ret)->d = c->diff;
 	(*ret)->judgement = c->judgement;
 	copy_names(*ret);
@@ -521,26 +523,35 @@ static int choose_report(const char *format, const char *path, bool diff,
 static struct fz_report_options options_for(const struct fz_output *out)
 {
 	int fd = fz_output_is_stdout(out) ? STDOUT_FILENO : -1;
-	struct fz_report_options options = { .text = FZ_TEXT_DEFAULTS, .html = FZ_HTML_DEFAULTS };
+	struct fz_report_options options = { .text = FZ_TEXT_DEFAULTS,
+					     .html = FZ_HTML_DEFAULTS,
+					     .to_file = fd < 0 };
 
 	options.text.style = fz_style_of(fd, FZ_COLOR_AUTO);
 	return options;
 }
 
-static int write_profile(const struct fz_report *report, struct fz_output *out, const void *p,
-			 struct fz_error *err)
+/* Reports change their profile, so they get a copy; recordings are written as they are. */
+static int write_profile(const struct fz_report *report, struct fz_output *out,
+			 const struct fizeau_profile *of, struct fz_error *err)
 {
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
 	struct fz_report_options options = options_for(out);
 
-	return report->profile(report, &options, ((const struct fizeau_profile *)p)->p, out, err);
+	if (report->codec && !report->no_unreadable)
+		return report->profile(report, &options, of->p, out, err);
+	int r = fz_profile_merge(p, of->p, err);
+	if (!r)
+		r = fz_report_prepare(report, &options, p, err);
+	return r ? r : report->profile(report, &options, p, out, err);
 }
 
-static int write_diff(const struct fz_report *report, struct fz_output *out, const void *p,
-		      struct fz_error *err)
+static int write_diff(const struct fz_report *report, struct fz_output *out,
+		      const struct fizeau_diff *d, struct fz_error *err)
 {
 	struct fz_report_options options = options_for(out);
-	const struct fizeau_diff *d = p;
 
+	options.scaled = d->scaled;
 	return report->diff(&options, d->d, d->judgement, out, err);
 }
 

@@ -10,7 +10,6 @@
 #include "format/format.h"
 #include "profile/filter.h"
 #include "profile/idle.h"
-#include "profile/invert.h"
 #include "profile/origin.h"
 #include "profile/per_run.h"
 #include "profile/processes.h"
@@ -564,27 +563,28 @@ static void tell_remarks(const struct fz_cli_output *o, const struct fz_profile 
 static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *path = target_of(o, default_file(o, false), p);
-
-	add_source(o, &p, 1);
-	tell_writing(path);
-
-	if (fz_report_is_folder(o->chosen, path)) {
-		struct fz_report_options options = report_options(o, -1);
-		int r = o->chosen->profile_folder(&options, p, path, err);
-		if (!r)
-			finish_folder(o, path);
-		return r;
-	}
+	bool folder = fz_report_is_folder(o->chosen, path);
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
-	int r = fz_output_open(path, &out, err);
+	int r = folder ? 0 : fz_output_open(path, &out, err);
 
-	if (!r) {
-		struct fz_report_options options = report_options(o, output_fd(out));
+	if (r)
+		return r;
+	struct fz_report_options options = report_options(o, folder ? -1 : output_fd(out));
+	tell_writing(path);
+	add_source(o, &p, 1);
+	r = fz_report_prepare(o->chosen, &options, p, err);
+	if (!r && folder)
+		r = o->chosen->profile_folder(&options, p, path, err);
+	else if (!r)
 		r = o->chosen->profile(o->chosen, &options, p, out, err);
+	if (r)
+		return r;
+	if (folder) {
+		finish_folder(o, path);
+		return 0;
 	}
-	if (!r)
-		tell_remarks(o, p);
-	return r ? r : finish(o, fz_steal(out), path, err);
+	tell_remarks(o, p);
+	return finish(o, fz_steal(out), path, err);
 }
 
 /* A copy with this format if none was chosen. */
@@ -771,13 +771,6 @@ int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz
 	if (!r)
 		r = fz_cli_filter_keep(&filter, &p, 1, err);
 	set_own(o, p);
-	if (!r && with.chosen->no_unreadable)
-		fz_profile_drop_unreadable(p);
-	if (!r && o->invert && with.chosen->codec)
-		r = fz_profile_invert(p, err);
-	/* Recordings keep the totals of all runs. */
-	if (!r && !with.chosen->codec)
-		fz_profile_per_run(p);
 	return r ? r : write_profile(&with, p, err);
 }
 

@@ -9,7 +9,6 @@
 #include "cli/output.h"
 #include "compare/diff.h"
 #include "format/format.h"
-#include "profile/merge.h"
 #include "profile/range.h"
 #include "store/store.h"
 
@@ -43,19 +42,14 @@ int fz_cli_sides_split(char **arguments, int n, struct fz_cli_side *ret_base,
 static int add(struct fz_profile *all, const char *first, const char *name,
 	       const struct fz_profile *p, bool force, struct fz_error *err)
 {
-	int rc = 0;
-
-	if (all->run_count && !force)
-		rc = fz_diff_comparable(&all->recording, &p->recording, err);
-	if (rc)
-		return fz_error_prefix(err, "%s and %s cannot be combined", first, name);
 	struct fz_str was = fz_profile_fact(all, "program");
 	struct fz_str is = fz_profile_fact(p, "program");
+
 	if (was.n && is.n && !fz_str_eq(was, is))
 		fz_cli_warn("%s and %s are of different programs: '%.*s' and '%.*s'", first, name,
 			    (int)was.n, was.p, (int)is.n, is.p);
-	rc = fz_profile_merge(all, p, err);
-	return rc ? fz_error_prefix(err, "%s", name) : 0;
+	int rc = fz_diff_add_runs(all, p, force, err);
+	return rc ? fz_error_prefix(err, "%s and %s cannot be combined", first, name) : 0;
 }
 
 /* Fails if a file is given twice: it is not two runs and must not increase significance. */

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "profile/callgraph.h"
 #include "profile/fleet_fact.h"
+#include "profile/merge.h"
 #include "profile/origin.h"
 #include "profile/runs.h"
 
@@ -193,6 +194,15 @@ int fz_diff_comparable(const struct fz_recording *base, const struct fz_recordin
 
 	release_settings(settings);
 	return r;
+}
+
+int fz_diff_add_runs(struct fz_profile *all, const struct fz_profile *p, bool force,
+		     struct fz_error *err)
+{
+	bool first = all->run_count == 0;
+	int r = first || force ? 0 : fz_diff_comparable(&all->recording, &p->recording, err);
+
+	return r ? r : fz_profile_merge(all, p, err);
 }
 
 bool fz_diff_recorded_differently(const struct fz_recording *base, const struct fz_recording *head,

@@ -242,6 +242,10 @@ bool fz_diff_recorded_differently(const struct fz_recording *base, const struct 
  * side, differences marked with a star. */
 bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile *head,
 			 struct fz_buf *out);
+/* Appends the runs of a recording to those in `all` (fz_profile_merge). FZ_EINPUT if they were
+ * recorded in different ways, unless forced. */
+int fz_diff_add_runs(struct fz_profile *all, const struct fz_profile *p, bool force,
+		     struct fz_error *err);
 void fz_diff_free(struct fz_diff *d);
 void fz_diff_freep(struct fz_diff **d);
 

@@ -6,6 +6,9 @@
 #include "format/jsonl_write.h"
 #include "format/pstats_write.h"
 #include "format/tachyon.h"
+#include "profile/filter.h"
+#include "profile/invert.h"
+#include "profile/per_run.h"
 #include "report/folded.h"
 #include "report/gecko.h"
 #include "report/heatmap.h"
@@ -373,6 +376,16 @@ bool fz_report_is_folder(const struct fz_report *r, const char *path)
 bool fz_report_writes(const struct fz_report *r, bool diff)
 {
 	return diff ? r->diff != NULL : r->profile != NULL;
+}
+
+int fz_report_prepare(const struct fz_report *r, const struct fz_report_options *o,
+		      struct fz_profile *p, struct fz_error *err)
+{
+	if (r->no_unreadable)
+		fz_profile_drop_unreadable(p);
+	if (!r->codec)
+		fz_profile_per_run(p);
+	return r->codec && o->inverted ? fz_profile_invert(p, err) : 0;
 }
 
 void fz_report_names(bool diff, struct fz_buf *out)

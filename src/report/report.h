@@ -57,6 +57,11 @@ const struct fz_report *fz_report_by_suffix(const char *path);
 bool fz_report_writes(const struct fz_report *r, bool diff);
 /* Is a report written to this path a folder? */
 bool fz_report_is_folder(const struct fz_report *r, const char *path);
+/* Bring a profile into the form that a report shows: the costs of one run, unless it is a
+ * recording, and what `inverted` and no_unreadable require. Call once, before the report's
+ * `profile`. */
+int fz_report_prepare(const struct fz_report *r, const struct fz_report_options *o,
+		      struct fz_profile *p, struct fz_error *err);
 /* Append what the format omits or changes of a profile; nothing if it stores everything. */
 void fz_report_remarks(const struct fz_report *r, const struct fz_profile *p, struct fz_buf *out);
 /* Append the names of the reports that write a diff, or a profile: "text, html, json". */

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "format/format.h"
+#include "hand_profile.h"
 
 static struct fizeau_profile *load(const char *text)
 {
@@ -247,6 +249,46 @@ static void profiles_merge(void **state)
 	fizeau_profile_free(other);
 }
 
+/* A profile of the library's own, through a recording. */
+static struct fizeau_profile *through(const struct fz_profile *p)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	struct fizeau_profile *ret = NULL;
+
+	assert_int_equal(fz_format_by_name("fz")->write(p, out, NULL), 0);
+	const struct fz_buf *text = fz_output_buffer(out);
+	assert_int_equal(fizeau_profile_load_memory(text->p, text->n, "a.fz", &ret, NULL), 0);
+	return ret;
+}
+
+static struct fizeau_profile *recorded(enum fz_mode mode)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = hand_profile("main;work 3\n", 1000);
+
+	p->recording.mode = mode;
+	fz_profile_set_fact(p, "mode", fz_str_of(fz_mode_names[mode]));
+	return through(p);
+}
+
+/* As fizeau-diff(1) refuses a set of recordings. */
+static void recordings_of_different_kinds_do_not_merge(void **state)
+{
+	struct fizeau_profile *wall = recorded(FZ_MODE_WALL), *cpu = recorded(FZ_MODE_CPU);
+	const struct fizeau_profile *alike[] = { wall, wall }, *different[] = { wall, cpu };
+	struct fizeau_profile *both = NULL;
+	struct fizeau_error err;
+
+	(void)state;
+	assert_int_equal(fizeau_profile_merge(different, 2, &both, &err), FIZEAU_EINPUT);
+	assert_non_null(strstr(err.message, "mode (base: wall; head: cpu)"));
+	assert_null(both);
+	assert_int_equal(fizeau_profile_merge(alike, 2, &both, &err), 0);
+	assert_int_equal(fizeau_profile_run_count(both), 2);
+	fizeau_profile_free(both);
+	fizeau_profile_free(wall);
+	fizeau_profile_free(cpu);
+}
+
 static void nothing_is_taken_for_an_object(void **state)
 {
 	struct fizeau_builder_options no_size = { .metric = "cpu" };
@@ -370,6 +412,103 @@ static void reports_in_memory(void **state)
 	assert_non_null(strstr(data, "100.0 %         3  "));
 	fizeau_free(data);
 	assert_int_equal(fizeau_profile_write_memory(p, "pdf", &data, &size, &err), FIZEAU_EUSAGE);
+	fizeau_profile_free(p);
+}
+
+static void assert_written(const struct fizeau_profile *p, const char *format, const char *part)
+{
+	char *data = NULL;
+	size_t size = 0;
+
+	assert_int_equal(fizeau_profile_write_memory(p, format, &data, &size, NULL), 0);
+	if (!strstr(data, part))
+		fail_msg("%s: no '%s' in %s", format, part, data);
+	fizeau_free(data);
+}
+
+/* Like those of fizeau-replay(1): reports have the cost of one run, recordings that of all runs. */
+static void reports_are_of_one_run(void **state)
+{
+	struct fizeau_profile *p = build(200, "app");
+	int64_t all = fizeau_profile_total(p);
+	char *data = NULL;
+	size_t size = 0;
+
+	(void)state;
+	assert_int_equal(fizeau_profile_run_count(p), 4);
+	assert_int_equal(all, 12000000);
+	assert_written(p, "text", "12,000 samples of 4 runs, 3.00 ms of CPU time per run");
+	assert_written(p, "json", "\"total\": 3000000,");
+	assert_int_equal(fizeau_profile_write_memory(p, "fz", &data, &size, NULL), 0);
+	struct fizeau_profile *again = NULL;
+	assert_int_equal(fizeau_profile_load_memory(data, size, "again", &again, NULL), 0);
+	assert_int_equal(fizeau_profile_total(again), all);
+	assert_written(p, "collapsed", "main");
+	/* Writing changes nothing. */
+	assert_int_equal(fizeau_profile_total(p), all);
+	assert_written(p, "text", "3.00 ms of CPU time per run");
+	fizeau_free(data);
+	fizeau_profile_free(again);
+	fizeau_profile_free(p);
+}
+
+/* CPython's formats leave out what could not be read, as with fizeau-replay(1). */
+static void unreadable_samples_are_left_out(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *own = hand_profile("main;work 3\n", 1000);
+	uint32_t marker = fz_profile_frame_named(own, FZ_STR("[unreadable]"), FZ_STR(""),
+						 FZ_NO_LINE, FZ_KIND_MARKER);
+	struct fz_sample sample = { .stack = fz_profile_stack(own, FZ_NONE, marker), .count = 2 };
+	char *data = NULL;
+	size_t size = 0;
+
+	(void)state;
+	fz_profile_add_sample(own, &sample, NULL);
+	struct fizeau_profile *p = through(own);
+	assert_written(p, "text", "[unreadable]");
+	assert_int_equal(fizeau_profile_write_memory(p, "collapsed", &data, &size, NULL), 0);
+	assert_non_null(strstr(data, "work"));
+	assert_null(strstr(data, "[unreadable]"));
+	fizeau_free(data);
+	fizeau_profile_free(p);
+}
+
+/* A file for Python's pstats module, as with -o, not the table for a terminal: a marshalled dict.
+ */
+static void pstats_are_a_file(void **state)
+{
+	struct fizeau_profile *p = build(200, "app");
+	char *data = NULL;
+	size_t size = 0;
+
+	(void)state;
+	assert_int_equal(fizeau_profile_write_memory(p, "pstats", &data, &size, NULL), 0);
+	assert_true(size > 1 && (data[0] & 0x7f) == '{');
+	fizeau_free(data);
+	fizeau_profile_free(p);
+}
+
+/* As difffolded.pl writes them, unless a scale was chosen. */
+static void folded_diffs_are_scaled_on_request(void **state)
+{
+	struct fizeau_profile *p = load("main;work 3\n");
+	struct fizeau_diff_options options = { .size = sizeof(options) };
+	static const char *const expected[] = { "main;work 3 3\n", "main;work 6 3\n" };
+
+	(void)state;
+	for (int scaled = 0; scaled < 2; scaled++) {
+		struct fizeau_diff *d = NULL;
+		char *data = NULL;
+		size_t size = 0;
+
+		options.base_units = scaled ? 1 : 0;
+		options.head_units = scaled ? 2 : 0;
+		assert_int_equal(fizeau_diff_new(p, p, &options, &d, NULL), 0);
+		assert_int_equal(fizeau_diff_write_memory(d, "folded", &data, &size, NULL), 0);
+		assert_non_null(strstr(data, expected[scaled]));
+		fizeau_free(data);
+		fizeau_diff_free(d);
+	}
 	fizeau_profile_free(p);
 }
 
@@ -639,6 +778,11 @@ int main(void)
 		cmocka_unit_test(costs_below_zero),
 		cmocka_unit_test(errors_say_what_is_wrong),
 		cmocka_unit_test(reports_are_written),
+		cmocka_unit_test(reports_are_of_one_run),
+		cmocka_unit_test(unreadable_samples_are_left_out),
+		cmocka_unit_test(pstats_are_a_file),
+		cmocka_unit_test(folded_diffs_are_scaled_on_request),
+		cmocka_unit_test(recordings_of_different_kinds_do_not_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -257,6 +257,55 @@ static void test_lenient(void **state)
 	fz_cli_output_release(&unknown);
 }
 
+/* ---- several runs ---- */
+
+/* Read a small file. */
+static const char *text_of(const char *path)
+{
+	static char text[500];
+	FILE *f = fopen(path, "r");
+
+	if (!f)
+		return "(no file)";
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+	fclose(f);
+	return text;
+}
+
+static void write_two_runs(const char *file)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	struct fz_cli_output o = OUTPUT(.file = file);
+	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
+	int64_t ns = 3000000;
+	struct fz_error err;
+
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+	uint32_t frame = fz_profile_frame_named(p, FZ_STR("f"), FZ_STR("a.py"), 1, FZ_KIND_PYTHON);
+	for (uint16_t run = 0; run < 2; run++) {
+		fz_profile_add_run(p, &(struct fz_run){ 0 });
+		struct fz_sample s = { .run = run,
+				       .stack = fz_profile_stack(p, FZ_NONE, frame),
+				       .thread = fz_profile_thread(p, &thread) };
+		fz_profile_add_sample(p, &s, &ns);
+	}
+	assert_int_equal(fz_cli_output_check(&o, false, NULL, &err), 0);
+	struct heard h = hear();
+	assert_int_equal(fz_cli_output_write(&o, p, &err), 0);
+	heard(&h);
+	fz_cli_output_release(&o);
+}
+
+/* A recording has the cost of all runs, a report that of one. */
+static void test_runs(void **state)
+{
+	(void)state;
+	write_two_runs("runs.json");
+	assert_non_null(strstr(text_of("runs.json"), "\"total\": 3000000,"));
+	write_two_runs("runs.callgrind");
+	assert_non_null(strstr(text_of("runs.callgrind"), " 6000000\n"));
+}
+
 /* ---- one file per process ---- */
 
 /* Process 7, and its child 8, listed before it; 9 has no samples. */
@@ -310,19 +359,6 @@ static void test_wanted(void **state)
 	assert_false(fz_cli_per_process_wanted(&o, p));
 }
 
-/* Read a small file. */
-static const char *text_of(const char *path)
-{
-	static char text[500];
-	FILE *f = fopen(path, "r");
-
-	if (!f)
-		return "(no file)";
-	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
-	fclose(f);
-	return text;
-}
-
 static void write_as(const char *file)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = processes();
@@ -370,15 +406,11 @@ static void test_names_in_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_source_root_of_recorder),
-		cmocka_unit_test(test_outside),
-		cmocka_unit_test(test_choices),
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_lenient),
-		cmocka_unit_test(test_wanted),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_names_in_folder),
+		cmocka_unit_test(test_refusals), cmocka_unit_test(test_source_root_of_recorder),
+		cmocka_unit_test(test_outside),  cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_kinds),    cmocka_unit_test(test_lenient),
+		cmocka_unit_test(test_runs),     cmocka_unit_test(test_wanted),
+		cmocka_unit_test(test_names),    cmocka_unit_test(test_names_in_folder),
 	};
 
 	return cmocka_run_group_tests(tests, make_tmp, remove_tmp);
