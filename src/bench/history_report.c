@@ -6,19 +6,13 @@
  *                where: parse > tokens +36,001  parse.c:5
  */
 #include "bench/history.h"
-#include "report/table.h"
+
+#include "base/table.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum {
-	NAME_MIN = 9,
-	NAME_MAX = 40,
-	FIGURES = 2 + 15 + 1 + 15 + 1 + 9 + 2, /* columns between the name and the line of bars */
-	BARS_MIN = 8,
-	BARS_MAX = 60,
-	HEIGHTS = 8,
-};
+enum { BARS_MAX = 60, HEIGHTS = 8 };
 
 static const char *const bars[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const plain_bars[] = { "_", ".", ",", "-", "=", "+", "*", "#" };
@@ -107,46 +101,46 @@ static void text_turn(const struct fz_history *h, const struct fz_history_turn *
 	fz_buf_char(out, '\n');
 }
 
-static void text_series(const struct fz_history *h, const struct fz_history_series *s,
-			unsigned width, unsigned columns, const struct fz_style *style,
-			struct fz_buf *out)
+static void add_series(struct fz_table *t, size_t i, const void *arg)
 {
+	const struct fz_history *h = arg;
+	const struct fz_history_series *s = &h->series[i];
 	double first = s->count[s->first], last = s->count[s->last];
-	char change[FZ_NUMBER_SIZE], before[FZ_NUMBER_SIZE], after[FZ_NUMBER_SIZE];
-	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
+	char change[FZ_NUMBER_SIZE];
 
-	fz_table_text(s->name, width, style, &name);
-	size_t used = fz_str_columns(fz_buf_view(&name));
-	fz_buf_printf(
-		out, "%s%*s  %15s %15s %9s  ", name.p ? name.p : "",
-		(int)(width - FZ_MIN(used, width)), "", fz_format_value(first, h->unit, before),
-		fz_format_value(last, h->unit, after),
-		first == last ? "same"
-			      : fz_ci_change(first > 0 ? last / first - 1 : INFINITY, change));
-	add_bars(h, s, columns, style, out);
-	fz_buf_char(out, '\n');
-	for (uint32_t i = 0; i < s->turn_n; i++)
-		text_turn(h, &s->turns[i], style, out);
+	fz_table_str(t, s->name);
+	fz_table_value(t, first, h->unit);
+	fz_table_value(t, last, h->unit);
+	fz_table_cell(t, first == last
+				 ? "same"
+				 : fz_ci_change(first > 0 ? last / first - 1 : INFINITY, change));
+	unsigned room = fz_table_last(t);
+	add_bars(h, s, FZ_MIN(room, (unsigned)BARS_MAX), t->style, t->out);
 }
 
 void fz_history_text(const struct fz_history *h, const struct fz_style *style, struct fz_buf *out)
 {
-	size_t width = NAME_MIN;
+	static const struct fz_column columns[] = {
+		{ "benchmark", .max = 40 },
+		{ "first", FZ_RIGHT, .gap = 2, .min = 15 },
+		{ "last", FZ_RIGHT, .gap = 1, .min = 15 },
+		{ "change", FZ_RIGHT, .gap = 1, .min = 9 },
+		{ NULL, .gap = 2 },
+	};
 	uint32_t turned = 0;
+	struct fz_table t;
 
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
+	fz_table_measure(&t, h->series_n, add_series, h);
+	fz_table_titles(&t);
 	for (uint32_t i = 0; i < h->series_n; i++) {
-		width = FZ_MAX(width, fz_str_columns(h->series[i].name));
-		turned += h->series[i].turn_n > 0;
+		const struct fz_history_series *s = &h->series[i];
+		add_series(&t, i, h);
+		fz_table_end(&t);
+		for (uint32_t k = 0; k < s->turn_n; k++)
+			text_turn(h, &s->turns[k], style, out);
+		turned += s->turn_n > 0;
 	}
-	width = FZ_MIN(width, (size_t)NAME_MAX);
-	unsigned left = style->columns > width + FIGURES + BARS_MIN
-				? style->columns - (unsigned)width - FIGURES
-				: (unsigned)BARS_MIN;
-	fz_buf_printf(out, "%s%-*s  %15s %15s %9s%s\n", fz_hue_on(style, FZ_HUE_DIM), (int)width,
-		      "benchmark", "first", "last", "change", fz_hue_off(style, FZ_HUE_DIM));
-	for (uint32_t i = 0; i < h->series_n; i++)
-		text_series(h, &h->series[i], (unsigned)width, FZ_MIN(left, (unsigned)BARS_MAX),
-			    style, out);
 	char commits[FZ_NUMBER_SIZE], benchmarks[FZ_NUMBER_SIZE];
 	fz_buf_printf(out, "\n%u of %s changed in %s (%s).\n", turned,
 		      fz_format_plural(h->series_n, "benchmark", benchmarks),

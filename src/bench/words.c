@@ -2,8 +2,10 @@
 /* The sentences that all reports share; see report.h. */
 #include "bench/report.h"
 
+#include "base/table.h"
 #include "profile/cost_words.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -307,73 +309,66 @@ static enum fz_hue hue_of(const struct fz_ci_bench *b)
 	}
 }
 
-/* Widths of columns that vary; 0: the column is omitted. */
-struct widths {
-	int name, metric;
-};
-
-enum { NAME_MAX_WIDTH = 72 };
-
-static struct widths widths_of(const struct fz_ci_result *r)
+/* Start a line below a row, under the names. */
+static struct fz_buf *line_below(struct fz_table *t)
 {
-	struct widths w = { .name = 9 };
-
-	for (uint32_t i = 0; i < r->n; i++)
-		w.name = FZ_MAX(w.name, (int)FZ_MIN(fz_str_columns(r->benches[i].shown.shown),
-						    (size_t)NAME_MAX_WIDTH));
-	for (uint32_t i = 0; i < r->metrics.n && r->metrics.n > 1; i++)
-		w.metric = FZ_MAX(w.metric, (int)strlen(r->metrics.list[i]) + 1);
-	return w;
+	fz_table_below(t, 1);
+	return t->out;
 }
 
-static void text_row(const struct fz_ci_bench *b, const struct widths *w,
-		     const struct fz_style *style, struct fz_buf *out)
+static void add_row(struct fz_table *t, size_t i, const void *arg)
 {
-	char name[1024], change[FZ_NUMBER_SIZE], base[FZ_NUMBER_SIZE], head[FZ_NUMBER_SIZE];
-	char limit[FZ_NUMBER_SIZE];
+	const struct fz_ci_bench *b = &((const struct fz_ci_result *)arg)->benches[i];
 	fz_auto(fz_buf_release) struct fz_buf note = { 0 };
+	char change[FZ_NUMBER_SIZE];
 
-	size_t bytes = fz_str_printable(b->shown.shown.p, b->shown.shown.n, name, sizeof(name));
-	int wide = w->name + (int)(bytes - fz_str_columns((struct fz_str){ name, bytes }));
-	fz_format_value(b->count[FZ_BASE], b->unit, base);
-	fz_format_value(b->count[FZ_HEAD], b->unit, head);
-	fz_buf_printf(out, "%s%-14s%s %-*s %-*s%15s %15s %9s", fz_hue_on(style, hue_of(b)),
-		      fz_ci_word(b), fz_hue_off(style, hue_of(b)), wide, name, w->metric,
-		      w->metric ? b->metric : "", b->on_side[FZ_BASE] ? base : "-",
-		      b->on_side[FZ_HEAD] ? head : "-", fz_ci_change(b->change, change));
-	fz_buf_printf(out, " %8s\n", fz_format_percent(b->limit, limit));
+	t->hue = hue_of(b);
+	fz_table_cell(t, fz_ci_word(b));
+	t->hue = FZ_HUE_NONE;
+	fz_table_str(t, b->shown.shown);
+	fz_table_cell(t, b->metric);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		if (b->on_side[s])
+			fz_table_value(t, b->count[s], b->unit);
+		else
+			fz_table_cell(t, "-");
+	fz_table_cell(t, fz_ci_change(b->change, change));
+	fz_table_percent(t, b->limit);
 	if (b->wall.n) {
-		fz_buf_str(out, "               ");
-		fz_ci_clock(b, out);
-		fz_buf_printf(out, ", %u pairs\n", b->wall.n);
+		fz_ci_clock(b, line_below(t));
+		fz_buf_printf(t->out, ", %u pairs", b->wall.n);
 	}
 	if (b->place.context) {
-		fz_buf_str(out, "               where: ");
-		fz_ci_place(b, out);
+		fz_buf_str(line_below(t), "where: ");
+		fz_ci_place(b, t->out);
 		if (b->place.file)
-			fz_buf_printf(out, "  %s:%d", b->place.file, b->place.line);
-		fz_buf_char(out, '\n');
+			fz_buf_printf(t->out, "  %s:%d", b->place.file, b->place.line);
 	}
 	fz_ci_note_of(b, &note);
-	if (note.n) {
-		fz_str_printable(note.p, note.n, name, sizeof(name));
-		fz_buf_printf(out, "               %s\n", name);
-	}
+	if (note.n)
+		fz_table_text(fz_buf_view(&note), UINT_MAX, t->style, line_below(t));
 }
 
 void fz_ci_text(const struct fz_ci_result *r, const struct fz_style *style, struct fz_buf *out)
 {
-	struct widths w = widths_of(r);
+	enum { METRIC = 2 };
+	static const struct fz_column columns[] = {
+		{ "verdict", .min = 14 },
+		{ "benchmark", .gap = 1, .max = 72 },
+		{ "metric", .gap = 1 },
+		{ "base", FZ_RIGHT, .gap = 1, .min = 15 },
+		{ "head", FZ_RIGHT, .gap = 1, .min = 15 },
+		{ "change", FZ_RIGHT, .gap = 1, .min = 9 },
+		{ "limit", FZ_RIGHT, .gap = 1, .min = 8 },
+	};
+	struct fz_table t;
 
-	if (r->n)
-		fz_buf_printf(out, "%s%-14s %-*s %-*s%15s %15s %9s %8s%s\n",
-			      fz_hue_on(style, FZ_HUE_DIM), "verdict", w.name, "benchmark",
-			      w.metric, w.metric ? "metric" : "", "base", "head", "change", "limit",
-			      fz_hue_off(style, FZ_HUE_DIM));
-	for (uint32_t i = 0; i < r->n; i++)
-		text_row(&r->benches[i], &w, style, out);
-	if (r->n)
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
+	t.hidden = r->metrics.n > 1 ? 0 : 1u << METRIC;
+	if (r->n) {
+		fz_table_print(&t, r->n, add_row, r);
 		fz_buf_char(out, '\n');
+	}
 	fz_ci_headline(r, out);
 	fz_buf_str(out, ".\n");
 }
