@@ -11,20 +11,16 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/table.h"
 #include "profile/runs.h"
 #include "report/recording.h"
-#include "report/table.h"
 #include "store/store.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Columns of a line before its command. */
-enum { BEFORE_COMMAND = 59 };
 
 static int limit;
 
@@ -85,7 +81,7 @@ static const char *ending_of(const struct row *r, char out[FZ_RECORDING_WORD])
 	return r->p ? fz_recording_ending(r->p, out) : "";
 }
 
-static void add_command(const struct row *r, const struct fz_style *style, struct fz_buf *out)
+static void add_command(struct fz_table *t, const struct row *r)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
@@ -95,69 +91,84 @@ static void add_command(const struct row *r, const struct fz_style *style, struc
 		fz_recording_command(r->p, &text);
 	else
 		fz_buf_add(&text, r->name.program.p, r->name.program.n);
-	fz_table_text(fz_buf_view(&text), fz_table_rest(style, BEFORE_COMMAND), style, out);
+	fz_table_text(fz_buf_view(&text), fz_table_last(t), t->style, t->out);
 }
 
-static void add_row(const struct row *r, const struct fz_style *style, struct fz_buf *out)
+static void add_row(struct fz_table *t, const struct row *r)
 {
-	char made[32], duration[FZ_NUMBER_SIZE], number[32] = "-";
-	char kind[FZ_RECORDING_WORD] = "", ending[FZ_RECORDING_WORD];
+	char made[32], kind[FZ_RECORDING_WORD] = "", ending[FZ_RECORDING_WORD];
 	char commit[FZ_RECORDING_WORD] = "";
 	const struct fz_run *failed;
-	bool wrong = r->p && fz_profile_failed_runs(r->p, &failed);
 	time_t start = (time_t)(start_of(r) / FZ_SECOND);
 	struct tm local;
 
-	if (r->number)
-		snprintf(number, sizeof(number), "@%zu", r->number);
 	localtime_r(&start, &local);
 	strftime(made, sizeof(made), "%Y-%m-%d %H:%M", &local);
 	if (r->p) {
 		fz_recording_kind(r->p, kind);
 		fz_recording_commit(r->p, commit);
 	}
-	fz_buf_printf(out, "%-4s %s %8s  %-5s  %s%-8s%s  %-8s  ", number, made,
-		      fz_format_ns(lasted(r), duration), kind,
-		      fz_hue_on(style, wrong ? FZ_HUE_RED : FZ_HUE_NONE), ending_of(r, ending),
-		      fz_hue_off(style, wrong ? FZ_HUE_RED : FZ_HUE_NONE), commit);
-	add_command(r, style, out);
-	fz_buf_char(out, '\n');
+	fz_table_cell(t, made);
+	fz_table_value(t, lasted(r), "ns");
+	fz_table_cell(t, kind);
+	t->hue = r->p && fz_profile_failed_runs(r->p, &failed) ? FZ_HUE_RED : FZ_HUE_NONE;
+	fz_table_cell(t, ending_of(r, ending));
+	t->hue = FZ_HUE_NONE;
+	fz_table_cell(t, commit);
+	add_command(t, r);
 }
 
-static void add_recording(size_t number, const char *path, const struct fz_style *style,
-			  struct fz_buf *out)
+static void add_broken(struct fz_table *t, const struct row *r, bool ours, const char *why)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	struct stat st;
+
+	if (ours && stat(r->path, &st) == 0 && st.st_size == 0)
+		fz_buf_printf(&text, "empty: recording of %.*s was killed before it wrote any data",
+			      (int)r->name.program.n, r->name.program.p);
+	else
+		fz_buf_printf(&text, "unreadable: %s", why);
+	fz_buf_printf(&text, "; 'fizeau rm @%zu' deletes it", r->number);
+	fz_table_str(t, fz_buf_view(&text));
+}
+
+static void add_recording(struct fz_table *t, size_t number, const char *path)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 	struct row row = { .path = path, .number = number, .name = { .program = FZ_STR("") } };
 	bool ours = fz_store_parse_name(path, &row.name);
-	struct stat st;
+	char name[32] = "-";
 	struct fz_error err;
 	int broken = fz_store_facts(path, &p, &err);
 
 	row.p = p;
-	if (!broken || (ours && !number)) {
-		add_row(&row, style, out);
-		return;
-	}
-	fz_buf_printf(out, "@%-3zu ", number);
-	if (ours && stat(path, &st) == 0 && st.st_size == 0) {
-		fz_buf_str(out, "empty: recording of ");
-		fz_table_text(row.name.program, UINT_MAX, style, out);
-		fz_buf_str(out, " was killed before it wrote any data");
-	} else {
-		fz_buf_str(out, "unreadable: ");
-		fz_table_text(fz_str_of(err.message), UINT_MAX, style, out);
-	}
-	fz_buf_printf(out, "; 'fizeau rm @%zu' deletes it\n", number);
+	if (number)
+		snprintf(name, sizeof(name), "@%zu", number);
+	fz_table_cell(t, name);
+	if (!broken || (ours && !number))
+		add_row(t, &row);
+	else
+		add_broken(t, &row, ours, err.message);
+	fz_table_end(t);
 }
 
 static int list(const struct fz_command *command, int argc, char **argv)
 {
+	static const struct fz_column columns[] = {
+		{ .min = 4 },
+		{ "made", .gap = 1, .min = 16 },
+		{ "lasted", FZ_RIGHT, .gap = 1, .min = 8 },
+		{ "kind", .gap = 2, .min = 5 },
+		{ "ended", .gap = 2, .min = 8 },
+		{ "commit", .gap = 2, .min = 8 },
+		{ "command", .gap = 2 },
+	};
 	struct fz_opt_state state = { .options = option_table };
 	struct fz_style style = fz_style_of(STDOUT_FILENO, FZ_COLOR_AUTO);
 	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
 	fz_auto(fz_store_list_release) struct fz_store_list open = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+	struct fz_table t;
 	struct fz_error err;
 	char cwd[4096];
 	int status;
@@ -175,12 +186,12 @@ static int list(const struct fz_command *command, int argc, char **argv)
 		fz_cli_note("no recordings in %s; use 'fizeau run' to make one", folder);
 		return FZ_EXIT_OK;
 	}
-	fz_buf_printf(&out, "%-4s %-16s %8s  %-5s  %-8s  %-8s  %s\n", "", "made", "lasted", "kind",
-		      "ended", "commit", "command");
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), &style, &out);
+	fz_table_titles(&t);
 	for (size_t i = 0; i < open.n; i++)
-		add_recording(0, open.paths[i], &style, &out);
+		add_recording(&t, 0, open.paths[i]);
 	for (size_t i = 0; i < l.n && (limit == 0 || i < (size_t)limit); i++)
-		add_recording(i + 1, l.paths[i], &style, &out);
+		add_recording(&t, i + 1, l.paths[i]);
 	fz_cli_print(fz_buf_view(&out));
 	return FZ_EXIT_OK;
 }

@@ -14,10 +14,10 @@
 
 #include "base/io.h"
 #include "base/map.h"
+#include "base/table.h"
 #include "fleet/client.h"
 #include "fleet/sides.h"
 #include "format/format.h"
-#include "report/table.h"
 
 enum { LIST_DEFAULT = 30, NUMBER_MAX = 10000 };
 
@@ -181,42 +181,36 @@ static void add_time(const struct row *r, const char *format, struct fz_buf *out
 	fz_buf_str(out, text);
 }
 
-static void add_cell(const char *text, unsigned columns, const struct fz_style *style,
-		     struct fz_buf *out)
+static void add_row(struct fz_table *t, size_t i, const void *arg)
 {
-	size_t before = out->n;
+	const struct row r = row_of(json_array_get(arg, i));
+	fz_auto(fz_buf_release) struct fz_buf began = { 0 };
+	fz_auto(fz_free_ptr) char *release = fz_asprintf("%s@%s", r.service, r.version);
 
-	fz_table_text(fz_str_of(text), columns, style, out);
-	struct fz_str cell = { out->p + before, out->n - before };
-	for (size_t n = fz_str_columns(cell); n < columns; n++)
-		fz_buf_char(out, ' ');
-	fz_buf_str(out, "  ");
+	add_time(&r, "%Y-%m-%d %H:%M", &began);
+	fz_table_str(t, fz_buf_view(&began));
+	fz_table_cell(t, release);
+	fz_table_cell(t, r.host);
+	fz_table_value(t, (double)r.bytes, "bytes");
+	fz_table_cell(t, r.id);
 }
 
-static void add_row(const struct row *r, const struct fz_style *style, struct fz_buf *out)
-{
-	enum { RELEASE = 28, HOST = 14, SIZE = 10 };
-	fz_auto(fz_free_ptr) char *release = fz_asprintf("%s@%s", r->service, r->version);
-	char size[FZ_NUMBER_SIZE];
-
-	add_time(r, "%Y-%m-%d %H:%M  ", out);
-	add_cell(release, RELEASE, style, out);
-	add_cell(r->host, HOST, style, out);
-	fz_buf_printf(out, "%*s  ", SIZE, fz_format_value((double)r->bytes, "bytes", size));
-	/* Not cut: the id is needed to fetch the recording. */
-	fz_table_text(fz_str_of(r->id), UINT_MAX, style, out);
-	fz_buf_char(out, '\n');
-}
-
+/* Ids are not cut: they are needed to fetch the recordings. */
 static void print_list(const json_t *list)
 {
+	static const struct fz_column columns[] = {
+		{ .min = 16 },
+		{ .gap = 2, .min = 28, .max = 28 },
+		{ .gap = 2, .min = 14, .max = 14 },
+		{ .align = FZ_RIGHT, .gap = 2, .min = 10 },
+		{ .gap = 2 },
+	};
 	struct fz_style style = fz_style_of(STDOUT_FILENO, FZ_COLOR_NEVER);
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	struct fz_table t;
 
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		struct row r = row_of(json_array_get(list, i));
-		add_row(&r, &style, &text);
-	}
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), &style, &text);
+	fz_table_rows(&t, json_array_size(list), add_row, list);
 	fz_cli_print(fz_buf_view(&text));
 }
 

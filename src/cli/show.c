@@ -3,11 +3,11 @@
 #include "cli/cli.h"
 #include "cli/range.h"
 
+#include "base/table.h"
 #include "format/format.h"
 #include "profile/processes.h"
 #include "profile/per_run.h"
 #include "report/phases.h"
-#include "report/table.h"
 #include "report/text.h"
 #include "store/store.h"
 
@@ -22,27 +22,23 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-/* Width of the column of fact names. */
-enum { KEY_COLUMNS = 14 };
-
 static void add_facts(const struct fz_profile *p, const char *path, const struct fz_style *style,
 		      struct fz_buf *out)
 {
-	unsigned columns = style->columns - KEY_COLUMNS - 1;
+	static const struct fz_column columns[] = { { .min = 14, .max = 14 }, { .gap = 1 } };
+	struct fz_table t;
 
-	fz_buf_printf(out, "%-*s ", KEY_COLUMNS, "file");
-	fz_table_path(fz_str_of(path), columns, style, out);
-	fz_buf_char(out, '\n');
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
+	fz_table_cell(&t, "file");
+	fz_table_path(fz_str_of(path), fz_table_last(&t), style, out);
+	fz_table_end(&t);
 	for (uint32_t i = 0; i < p->fact_count; i++) {
 		struct fz_str key = fz_profile_text(p, p->facts[i].key);
 		if (fz_is_process_fact(key) && p->recording.features & FZ_FEATURE_MACHINE)
 			continue;
-		size_t before = out->n;
-		fz_table_text(key, KEY_COLUMNS, style, out);
-		while (out->n - before <= KEY_COLUMNS)
-			fz_buf_char(out, ' ');
-		fz_table_text(fz_profile_text(p, p->facts[i].value), columns, style, out);
-		fz_buf_char(out, '\n');
+		fz_table_str(&t, key);
+		fz_table_text(fz_profile_text(p, p->facts[i].value), fz_table_last(&t), style, out);
+		fz_table_end(&t);
 	}
 	fz_buf_char(out, '\n');
 }

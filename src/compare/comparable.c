@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/text.h"
+#include "base/table.h"
 #include "profile/callgraph.h"
 #include "profile/fleet_fact.h"
 #include "profile/merge.h"
@@ -223,37 +223,39 @@ bool fz_diff_same_program(const struct fz_profile *base, const struct fz_profile
 	return !b.n || !h.n || fz_str_eq(b, h);
 }
 
-/* Prints one row; columns are only as wide as the values need. */
-static void print_setting(const char *title, const char *base, const char *head, int width,
-			  bool differs, struct fz_buf *out)
+static void add_setting(struct fz_table *t, size_t i, const void *arg)
 {
-	char b[256], h[256];
-	size_t nb = fz_str_printable(base, strlen(base), b, sizeof(b));
-	size_t nh = fz_str_printable(head, strlen(head), h, sizeof(h));
+	const struct setting *s = &((const struct setting *)arg)[i];
 
-	fz_buf_printf(out, "%c %-18s %-*.*s  %.*s\n", differs ? '*' : ' ', title, width, (int)nb, b,
-		      (int)nh, h);
+	fz_table_cell(t, s->differs ? "*" : "");
+	fz_table_cell(t, s->title);
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		fz_table_cell(t, *s->value[side] ? s->value[side] : "unknown");
 }
 
 bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile *head,
 			 struct fz_buf *out)
 {
-	struct setting settings[SETTINGS] = { 0 };
-	int width = (int)strlen("base");
+	static const struct fz_column columns[] = {
+		{ .min = 1 },
+		{ .gap = 1, .min = 18 },
+		{ "base", .gap = 1 },
+		{ "head", .gap = 2 },
+	};
+	static const struct fz_style plain = { .columns = 80 };
+	struct setting settings[SETTINGS] = { 0 }, known[SETTINGS];
+	size_t n = 0;
+	struct fz_table t;
 
 	read_profile(base, FZ_BASE, settings);
 	read_profile(head, FZ_HEAD, settings);
 	bool differ = compare_settings(settings);
 	for (int i = 0; i < SETTINGS; i++)
-		width = FZ_MAX(width, (int)strlen(settings[i].value[FZ_BASE]));
+		if (*settings[i].value[FZ_BASE] || *settings[i].value[FZ_HEAD])
+			known[n++] = settings[i];
+	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), &plain, out);
 	if (differ)
-		print_setting("", "base", "head", width, false, out);
-	for (int i = 0; differ && i < SETTINGS; i++) {
-		const char *b = settings[i].value[FZ_BASE], *h = settings[i].value[FZ_HEAD];
-		if (*b || *h)
-			print_setting(settings[i].title, *b ? b : "unknown", *h ? h : "unknown",
-				      width, settings[i].differs, out);
-	}
+		fz_table_print(&t, n, add_setting, known);
 	release_settings(settings);
 	return differ;
 }
