@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The option parser; see opt.h. */
 #include "opt.h"
+#include "table.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -226,26 +227,6 @@ int fz_opt_parse(struct fz_opt_state *state, int argc, char **argv, struct fz_er
 	return 0;
 }
 
-/* Wrap text at `columns`, continuing at `indent`; the first line starts at column `at`. */
-static void wrap(struct fz_buf *out, const char *text, size_t at, size_t indent, size_t columns)
-{
-	for (bool first = true; *text; first = false) {
-		size_t word = strcspn(text, " ");
-		if (!first && at + 1 + word > columns) {
-			fz_buf_printf(out, "\n%*s", (int)indent, "");
-			at = indent;
-		} else if (!first) {
-			fz_buf_char(out, ' ');
-			at++;
-		}
-		fz_buf_add(out, text, word);
-		at += word;
-		text += word;
-		text += strspn(text, " ");
-	}
-	fz_buf_char(out, '\n');
-}
-
 bool fz_opt_has_short_help(const struct fz_opt *options)
 {
 	for (EACH_OPTION(o, options))
@@ -273,7 +254,7 @@ static void help_option(const struct fz_opt *o, unsigned columns, struct fz_buf 
 		at = 0;
 	}
 	fz_buf_printf(out, "%*s", (int)(INDENT - at), "");
-	wrap(out, o->help, INDENT, INDENT, columns);
+	fz_table_wrap_at(o->help, INDENT, INDENT, columns, out);
 }
 
 void fz_opt_help(const struct fz_opt *options, enum fz_opt_help_kind kind, unsigned columns,

@@ -124,16 +124,15 @@ static size_t unbroken(const char *p)
 	return n;
 }
 
-void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *style,
-		   struct fz_buf *out)
+void fz_table_wrap_at(const char *text, unsigned at, unsigned indent, unsigned columns,
+		      struct fz_buf *out)
 {
-	unsigned at = 0;
 	const char *p = text;
 
 	while (*p) {
 		size_t n = unbroken(p);
 		unsigned width = (unsigned)fz_str_columns((struct fz_str){ p, n });
-		if (at && at + 1 + width > style->columns) {
+		if (p != text && at + 1 + width > columns) {
 			fz_buf_printf(out, "\n%*s", (int)indent, "");
 			at = indent;
 		} else if (p != text) {
@@ -146,6 +145,12 @@ void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *sty
 		p += *p == ' ';
 	}
 	fz_buf_char(out, '\n');
+}
+
+void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *style,
+		   struct fz_buf *out)
+{
+	fz_table_wrap_at(text, 0, indent, style->columns, out);
 }
 
 /* ---- tables ---- */

@@ -95,3 +95,6 @@ const char *fz_table_ellipsis(const struct fz_style *style);
  * `indent` spaces. Ends with a newline. */
 void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *style,
 		   struct fz_buf *out);
+/* Likewise, if the line already has `at` columns. */
+void fz_table_wrap_at(const char *text, unsigned at, unsigned indent, unsigned columns,
+		      struct fz_buf *out);
