@@ -257,6 +257,7 @@ function readFunctions(columns) {
 		presence: columns.numbers("function.presence", Uint8Array, n),
 		origin: columns.numbers("function.origin", Uint8Array, n),
 		loads: columns.numbers("function.loads", Uint8Array, n),
+		movedImport: columns.numbers("function.moved_import", Uint8Array, n),
 		ran: [1, 2].map((side) => sides.map((bits) => (bits & side ? 1 : 0))),
 		files: columns.strings("file.name"),
 		source: [

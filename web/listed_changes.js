@@ -12,7 +12,8 @@
 //
 // Own functions whose own time changed are always listed; libraries only where no own function
 // covers them, or only that of a script. Not listed: code that loads modules (the importing code
-// is), and wrappers by their total, since their callees were there before.
+// is), modules whose import only moved, and wrappers by their total, since their callees were there
+// before.
 import {
 	changed, findOutermost, findRepresentatives, hotLeaf, leaveOutNested,
 } from "./call_chains.js";
@@ -256,7 +257,7 @@ export function findChanges(tree, data, costsOf) {
 	const of = { tree, data, costs, nodes: outermost.nodes };
 	for (let f = 0; f < data.functions.n; f++) {
 		const places = byTotal.get(f);
-		if (!places && !byOwn[f]) continue;
+		if ((!places && !byOwn[f]) || data.functions.movedImport[f]) continue;
 		const entry = new Change(of, f, places);
 		const { delta } = entry.change;
 		if (delta !== 0) found[groupOf(data, f, delta)].push(entry);

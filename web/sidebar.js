@@ -345,6 +345,12 @@ function changes(model) {
 		.map((entry) => changeItem(model, { ...entry, whole: wholeOf(data, costs, entry) }));
 }
 
+// A line for all modules whose import only moved, as in other reports.
+function movedImports({ data: { header: { moved_imports: moved }, unit } }) {
+	return moved ? [el("li", { class: "quiet" },
+		`${plural(moved.n, "moved import")}, ${formatChange(moved.net, unit)} net`)] : [];
+}
+
 const groupTitles = { new: "New or newly called", gone: "Gone or no longer called" };
 
 // `opened`: groups listed completely; the group of the current function is added.
@@ -517,7 +523,8 @@ export class Sidebar {
 		this.spotsTitle.textContent = what.isDiff ? "What changed most" : "Hotspots";
 		const hadFocus = this.spots.contains(document.activeElement);
 		const items = what.found ?
-			certainChanges(model, what.found, this.current, this.opened) :
+			[...certainChanges(model, what.found, this.current, this.opened),
+				...movedImports(model)] :
 			what.isDiff ? changes(model) : hotspots(model, what.side, what.all);
 		this.spots.replaceChildren(...(items.length ? items :
 			[el("li", { class: "quiet" },

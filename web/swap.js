@@ -37,6 +37,7 @@ export function swapSides(data) {
 	data.factor = 1 / data.factor;
 	swapVerdict(header.verdict);
 	swapInferred(header);
+	if (header.moved_imports) header.moved_imports.net *= -data.factor;
 	data.isSwapped = !data.isSwapped;
 	data.linksOf = data.splitOf = data.alignedOf = data.wholeTotals = undefined;
 }

@@ -195,7 +195,7 @@ function functionsOf({ functions }, { names, files }, origins) {
 		origin: pick(functions.origin), loads: pick(functions.loads),
 		ran: functions.ran.map((has) => Uint8Array.from(origins,
 			(list) => (list.some((f) => has[f]) ? 1 : 0))),
-		presence: alone(functions.presence),
+		presence: alone(functions.presence), movedImport: alone(functions.movedImport),
 		source: functions.source.map(alone),
 	});
 }

@@ -175,7 +175,6 @@ static void print_rows(const struct view *v, const struct fz_findings *f, uint32
 	};
 	const struct rows rows = { v, f, total };
 	bool startup = f->startup && !v->brief && (!total || shown);
-	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
 	struct fz_table t;
 
 	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), v->style, v->out);
@@ -189,9 +188,7 @@ static void print_rows(const struct view *v, const struct fz_findings *f, uint32
 	fz_table_more(&t, FZ_MAX(f->count[FZ_VERDICT_CHANGED], shown) - shown, "function");
 	if (f->imports) {
 		fz_table_last(&t);
-		fz_buf_printf(v->out, "%s, %s net",
-			      fz_format_plural(f->imports, "moved import", count),
-			      fz_format_change(f->imports_net, v->d->unit, change));
+		fz_findings_imports(f, v->d->unit, v->out);
 		fz_table_end(&t);
 	}
 	fz_table_rows(&t, startup, add_startup, &rows);
@@ -236,6 +233,13 @@ static void print_changed_totals(const struct view *v)
 	if (shown) {
 		print_title(v, "Only with callees", &f, false);
 		print_rows(v, &f, shown, true);
+	} else if (f.imports) {
+		fz_auto(fz_buf_release) struct fz_buf line = { 0 };
+		fz_buf_str(&line, "Only with callees: ");
+		fz_findings_imports(&f, v->d->unit, &line);
+		fz_buf_char(&line, '.');
+		fz_buf_char(v->out, '\n');
+		print_sentence(v, &line);
 	}
 	fz_findings_release(&f);
 }

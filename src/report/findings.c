@@ -313,6 +313,16 @@ static void add_more_runs(const struct fz_judgement *j, struct fz_buf *out)
 			      fz_format_percent(FZ_JUDGE_DEFAULTS.run_delta, goal));
 }
 
+void fz_findings_imports(const struct fz_findings *f, const char *unit, struct fz_buf *out)
+{
+	char change[FZ_NUMBER_SIZE], count[FZ_NUMBER_SIZE];
+
+	if (f->imports)
+		fz_buf_printf(out, "%s, %s net",
+			      fz_format_plural(f->imports, "moved import", count),
+			      fz_format_change(f->imports_net, unit, change));
+}
+
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out)
 {
 	const struct fz_judged_run *run = &j->run;

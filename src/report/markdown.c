@@ -149,6 +149,11 @@ static void add_changed(const struct view *v, const struct fz_findings *f, const
 	fz_findings_summary(f, v->d, v->judgement, &style, v->out);
 	fz_buf_str(v->out, ".\n");
 	add_rows(v, f, 0, f->count[FZ_VERDICT_CHANGED], v->limit);
+	if (!f->imports)
+		return;
+	fz_buf_char(v->out, '\n');
+	fz_findings_imports(f, v->d->unit, v->out);
+	fz_buf_str(v->out, ".\n");
 }
 
 static void add_unknown(const struct view *v, const struct fz_findings *f)

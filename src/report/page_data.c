@@ -25,6 +25,7 @@
 #include "profile/runs.h"
 #include "profile/states.h"
 #include "report/findings.h"
+#include "report/import_moves.h"
 #include "report/json.h"
 #include "report/json_facts.h"
 #include "report/text.h"
@@ -356,6 +357,19 @@ static bool has_tested_path(const struct filler *f)
 	return false;
 }
 
+/* Add flags of modules whose import only moved, which are not listed as changes. */
+static void fill_moved_imports(struct filler *f)
+{
+	struct fz_import_moves moves = fz_import_moves_find(f->page->diff, f->page->judgement);
+
+	if (!moves.moved)
+		return;
+	for (uint32_t i = 0; i < f->used_n; i++)
+		f->scratch[i] = moves.moved[f->used[i]];
+	fz_columns_numbers(f->columns, "function.moved_import", f->scratch, f->used_n);
+	free(moves.moved);
+}
+
 static void fill_verdicts(struct filler *f)
 {
 	static const char *const self[] = { "function.verdict.self", "function.below.self",
@@ -368,6 +382,7 @@ static void fill_verdicts(struct filler *f)
 		return;
 	fill_family(f, self, j->self);
 	fill_family(f, total, j->total);
+	fill_moved_imports(f);
 	if (!has_tested_path(f))
 		return;
 	fill_paths(f, "node.verdict.self", j->path_self);
@@ -612,6 +627,21 @@ static void write_diff(const struct fz_diff *d, struct fz_json *j)
 	fz_json_close(j, ']');
 }
 
+/* Write "moved_imports": their number and the change of all imports together, if there are any. */
+static void write_moved_imports(const struct fz_page *page, struct fz_json *j)
+{
+	struct fz_import_moves moves = fz_import_moves_find(page->diff, page->judgement);
+
+	if (!moves.moved)
+		return;
+	fz_json_key(j, "moved_imports");
+	fz_json_open(j, '{');
+	fz_json_kint(j, "n", moves.n);
+	fz_json_kdouble(j, "net", moves.net);
+	fz_json_close(j, '}');
+	free(moves.moved);
+}
+
 void fz_page_write_header(const struct fz_page *page, const struct fz_html_options *o,
 			  const struct fz_columns *columns, struct fz_output *out)
 {
@@ -640,8 +670,10 @@ void fz_page_write_header(const struct fz_page *page, const struct fz_html_optio
 		fz_report_json_words(&j, page->metric, page->unit);
 		write_diff(page->diff, &j);
 	}
-	if (page->judgement)
+	if (page->judgement) {
 		fz_report_json_verdict(&j, page->diff, page->judgement);
+		write_moved_imports(page, &j);
+	}
 	fz_page_write_benchmarks(page, o->gate, &j);
 	if (page->opcodes)
 		fz_page_opcodes_header(page->opcodes, &j);

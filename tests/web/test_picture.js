@@ -174,3 +174,35 @@ test("a picture has the frames of the page: two recordings of CPython's profiler
 	const pair = path.join(process.env.FZ_SHARED ?? "", "profiles/pairs/aa_ab");
 	if (fs.existsSync(pair)) await compare(["diff", ...["A", "B"].map((side) => path.join(pair, `tachyon_wall_${side}/01.bin`)), "--force"]);
 });
+
+// Two modules import first what the main module imports itself in the head.
+function runOfImports(side, seed) {
+	const next = random(seed), main = codeOf("/srv/app/main.py"), samples = [];
+	const add = (count, ...stack) => samples.push({ tid: 1, stack: [main, ...stack], count: count + Math.floor(next() * 5) });
+	const modules = (...names) => imported(...names.map((name) => `/srv/app/${name}.py`)).filter(({ name }) => name !== "_load_unlocked");
+	add(300, code("work"));
+	for (const [name, what, cost] of [["first", "heavy", 120], ["second", "large", 90]]) {
+		add(20, ...modules(name));
+		add(cost, ...(side ? modules(what) : modules(name, what)));
+	}
+	return writeProfile(samples);
+}
+
+test("imports that only moved are one line in text, markdown and the page, and no change", async () => {
+	const [base, head] = [0, 1].map((side) => [1, 2, 3, 4].map((k) => runOfImports(side, 30 * side + k)));
+	const report = (...options) => execFileSync(process.env.FIZEAU, ["diff", ...base, "::", ...head, "--scale", "time", ...options], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+	const [moved] = /2 moved imports, .* net/.exec(report());
+	for (const [what, text] of [["table", report("--table")], ["markdown", report("--format", "markdown")]]) {
+		assert.equal(text.split(moved).length, 2, `${what}: ${text}`);
+		assert.doesNotMatch(text, /[▲▼]/, what);
+	}
+	const file = newFile(".html");
+	report("-o", file);
+	await withPage(file, {}, async (page) => {
+		assert.equal(await page.innerText("#sidebar .spots"), moved.replace("-", "−"));
+		assert.match(await page.innerText("#band"), /no function certainly changed/);
+		await page.keyboard.press("x");
+		const swapped = moved.includes("+") ? moved.replace("+", "−") : moved.replace("-", "+");
+		assert.equal(await page.innerText("#sidebar .spots"), swapped);
+	});
+});

@@ -43,7 +43,7 @@ function makeDiff(paths, origins, certain, factor = 1) {
 	const word = (family) => names.map((name) => (certain[family]?.includes(name) ? CHANGED : UNKNOWN));
 	const data = {
 		isDiff: true, factor, func: tree.func, self: tree.self,
-		functions: { n: names.length, names, loads: names.map((name) => (loaders.includes(name) ? 1 : 0)), ran: [0, 1].map((s) => costs.total[s].map((v) => v > 0)), file: names.map(() => 0), files: [""], kind: names.map((name) => (name.startsWith("<") ? MARKER : 0)), origin: Uint8Array.from(names, (name) => origins[name] ?? (name ? 0 : 3)) },
+		functions: { n: names.length, names, loads: names.map((name) => (loaders.includes(name) ? 1 : 0)), movedImport: names.map(() => 0), ran: [0, 1].map((s) => costs.total[s].map((v) => v > 0)), file: names.map(() => 0), files: [""], kind: names.map((name) => (name.startsWith("<") ? MARKER : 0)), origin: Uint8Array.from(names, (name) => origins[name] ?? (name ? 0 : 3)) },
 		verdicts: { self: { word: word("self") }, total: { word: word("total") } },
 	};
 	return { tree, data, costs };
