@@ -283,6 +283,15 @@ static int put_node(struct fz_sqlite_store *f, int64_t parent, int64_t function,
 	return r;
 }
 
+int fz_sqlite_note_change(struct fz_sql *s, int64_t series, struct fz_error *err)
+{
+	sqlite3_stmt *put = fz_sql(s, FZ_SQL_PUT_CHANGE);
+	int r = fz_sql_run(s, FZ_SQL_COUNT_CHANGE, err);
+
+	fz_sqlite.bind_int(put, 1, series);
+	return r ? r : fz_sql_step(s, put, err);
+}
+
 /* ---- put ---- */
 
 static int put_nodes(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_batch *b,
@@ -448,6 +457,8 @@ static int put_content(struct fz_sqlite_store *f, int64_t project, const struct 
 
 	for (uint32_t i = 0; !r && i < b->kind_n; i++)
 		r = put_series(f, project, push, &b->kinds[i], &series[i], err);
+	for (uint32_t i = 0; !r && i < b->kind_n; i++)
+		r = fz_sqlite_note_change(&f->sql, series[i], err);
 	if (!r)
 		r = put_nodes(f, project, b, node, err);
 	for (uint32_t i = 0; !r && i < b->cell_n; i++)
@@ -549,6 +560,7 @@ const struct fz_fleet_engine fz_fleet_sqlite = {
 	.list = fz_sqlite_list,
 	.names = fz_sqlite_names,
 	.series = fz_sqlite_series,
+	.state = fz_sqlite_state,
 	.cells = fz_sqlite_cells,
 	.sums = fz_sqlite_sums,
 	.each = fz_sqlite_each,

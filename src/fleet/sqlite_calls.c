@@ -105,6 +105,17 @@ enum { LAYOUT = 7, BUSY_MS = 30000 };
 	"CREATE INDEX IF NOT EXISTS old_hour_last ON old_hour (series, last);"
 #define OLD_HOURS OLD_HOURS_TABLE OLD_HOUR_ADDED OLD_HOUR_DELETED
 
+/* The number of the last change of each series. Numbers are not used again, although ids of series
+ * are. */
+#define CHANGES                                                                                  \
+	"CREATE TABLE IF NOT EXISTS change (id INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;" \
+	"INSERT INTO change VALUES (1, 0) ON CONFLICT DO NOTHING;"                               \
+	"CREATE TABLE IF NOT EXISTS series_change (series INTEGER PRIMARY KEY, n INTEGER NOT "   \
+	"NULL)"                                                                                  \
+	" STRICT;"                                                                               \
+	"CREATE TRIGGER IF NOT EXISTS changed_series_deleted AFTER DELETE ON series BEGIN"       \
+	" DELETE FROM series_change WHERE series = old.id; END;"
+
 /* Is a sweep of unused rows active, and what do pushes use meanwhile (sqlite_forget.c)? */
 #define SWEEPS                                                                                   \
 	"CREATE TABLE IF NOT EXISTS sweep (id INTEGER PRIMARY KEY, generation INTEGER NOT NULL," \
@@ -141,7 +152,7 @@ static const char tables[] =
 	" base TEXT NOT NULL, head TEXT NOT NULL, function TEXT NOT NULL, text TEXT NOT NULL,"
 	" change REAL, low REAL, high REAL, first INTEGER NOT NULL, raised INTEGER NOT NULL,"
 	" PRIMARY KEY (project, service, head, function)) STRICT, WITHOUT ROWID;" VALUES SUMS HOURS
-		OLD_HOURS SWEEPS "PRAGMA user_version = 7;"
+		OLD_HOURS CHANGES SWEEPS "PRAGMA user_version = 7;"
 	"COMMIT;";
 
 /* Conversion of each layout to the next. */
@@ -163,7 +174,7 @@ static const struct {
 	/* From here on values may be compressed; existing ones remain readable. */
 	[5] = { "PRAGMA user_version = 6;" },
 	/* Hours are added up again, for the new columns. */
-	[6] = { "DROP TABLE hour;" HOURS OLD_HOURS
+	[6] = { "DROP TABLE hour;" HOURS OLD_HOURS CHANGES
 		"INSERT INTO stale_hour SELECT DISTINCT series, minute / 60, host FROM cell"
 		" WHERE true ON CONFLICT DO NOTHING;"
 		"PRAGMA user_version = 7;" },
@@ -265,6 +276,14 @@ static const char *const statements[FZ_SQL_NAMES] = {
 		" " COUNT_IN_TIME ", " FIRST_IN_TIME ", " LAST_IN_TIME ", version, " FIRST_MINUTE
 		" FROM series WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
 		" service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
+	[FZ_SQL_COUNT_CHANGE] = "UPDATE change SET n = n + 1",
+	[FZ_SQL_PUT_CHANGE] = "INSERT INTO series_change SELECT ?1, n FROM change WHERE true"
+			      " ON CONFLICT (series) DO UPDATE SET n = excluded.n",
+	/* ?3 "": all versions */
+	[FZ_SQL_STATE] = "SELECT id, ifnull(n, 0) FROM series"
+			 " LEFT JOIN series_change ON series = series.id"
+			 " WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
+			 " service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
 	[FZ_SQL_FIND_CELLS] = "SELECT cell.id, minute, name, cpu, wall, samples, lost, host"
 			      " FROM cell JOIN host ON host.id = cell.host WHERE series = ? AND"
 			      " minute >= ? AND minute < ?",

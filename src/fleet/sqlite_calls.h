@@ -69,6 +69,9 @@ enum fz_sql_name {
 	FZ_SQL_PUT_VALUES,
 	FZ_SQL_LIST,
 	FZ_SQL_FIND_SERIES,
+	FZ_SQL_COUNT_CHANGE,
+	FZ_SQL_PUT_CHANGE,
+	FZ_SQL_STATE,
 	FZ_SQL_FIND_CELLS,
 	FZ_SQL_NODE,
 	FZ_SQL_SERVICES,
@@ -193,6 +196,8 @@ bool fz_sqlite_append_values(struct fz_sqlite_store *f, struct fz_str bytes, siz
 int64_t fz_sqlite_sum_hours(struct fz_fleet *fleet, int64_t before, struct fz_error *err);
 int64_t fz_sqlite_age(struct fz_fleet *fleet, int64_t before,
 		      bool (*between)(void *arg, int64_t rows), void *arg, struct fz_error *err);
+/* Note that answers from a series may have changed, inside the transaction that changes them. */
+int fz_sqlite_note_change(struct fz_sql *s, int64_t series, struct fz_error *err);
 int fz_sqlite_fail_values(const struct fz_sql *s, struct fz_error *err);
 
 /* Get the first column of a statement's first row, or 0 if there is none, and reset it. */
@@ -213,6 +218,8 @@ int fz_sqlite_names(struct fz_fleet *fleet, const char *project, const char *ser
 int fz_sqlite_series(struct fz_fleet *fleet, const struct fz_fleet_query *q,
 		     void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
 		     struct fz_error *err);
+int fz_sqlite_state(struct fz_fleet *fleet, const char *project, const char *service,
+		    const char *version, struct fz_buf *ret, struct fz_error *err);
 int fz_sqlite_cells(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
 		    uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
 		    void *arg, struct fz_error *err);

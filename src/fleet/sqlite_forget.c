@@ -25,6 +25,7 @@ struct forgetting {
 	void *arg;
 	bool open;           /* a transaction */
 	int64_t rows;        /* deleted in it */
+	int64_t changed;     /* series whose change was noted in it; 0: none */
 	bool ended;          /* stopped by `between` or by another sweep */
 	int64_t generation;  /* of our sweep; 0: not begun */
 	int64_t cells;       /* deleted in all */
@@ -50,6 +51,7 @@ static int begin(struct forgetting *k, struct fz_error *err)
 		return r;
 	k->open = true;
 	k->rows = 0;
+	k->changed = 0;
 	if (k->generation)
 		r = fz_sql_take_id(k->sql, fz_sql(k->sql, FZ_SQL_SWEEPING), &generation, err);
 	k->ended |= !r && generation != k->generation;
@@ -133,6 +135,15 @@ static int next_old(struct forgetting *k, enum fz_sql_name find, struct old *ret
 	return 0;
 }
 
+/* Once in each transaction. */
+static int note_change(struct forgetting *k, int64_t series, struct fz_error *err)
+{
+	if (k->changed == series)
+		return 0;
+	k->changed = series;
+	return fz_sqlite_note_change(k->sql, series, err);
+}
+
 static int forget_old(struct forgetting *k, enum fz_sql_name find, struct fz_error *err)
 {
 	struct old old = { 0 };
@@ -154,6 +165,8 @@ static int forget_old(struct forgetting *k, enum fz_sql_name find, struct fz_err
 								 : FZ_SQL_FORGET_HOUR,
 					 old.id, err);
 		k->cells += r ? 0 : old.cells;
+		if (!r)
+			r = note_change(k, old.series, err);
 		if (!r)
 			r = end_if_full(k, err);
 	}

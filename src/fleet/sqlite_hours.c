@@ -254,6 +254,8 @@ static int age_hour(struct fz_sqlite_store *f, const struct hour *h, uint32_t *r
 		return fz_sql_run(&f->sql, FZ_SQL_PUT_UNDO, err);
 	}
 	r = put_hour(f, FZ_SQL_PUT_OLD_HOUR, h, &c, &sum, err);
+	if (!r)
+		r = fz_sqlite_note_change(&f->sql, h->series, err);
 	return r ? r : end_stale(f, h, err);
 }
 

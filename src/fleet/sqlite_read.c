@@ -3,8 +3,8 @@
  *
  *   series -> their cells and values (sqlite_cells.c), and nodes
  *
- * The query for series begins a transaction that lasts as long as the handle: everything read after
- * it is of that instant, whatever is pushed meanwhile.
+ * The query for series, or for their state, begins a transaction that lasts as long as the handle:
+ * everything read after it is of that instant, whatever is pushed meanwhile.
  */
 #include <math.h>
 
@@ -108,16 +108,41 @@ int fz_sqlite_names(struct fz_fleet *fleet, const char *project, const char *ser
 
 /* ---- series and cells ---- */
 
+static int begin_reading(struct fz_sqlite_store *f, struct fz_error *err)
+{
+	int r = f->reading ? 0 : fz_sql_run(&f->sql, FZ_SQL_BEGIN_READING, err);
+
+	f->reading |= !r;
+	return r;
+}
+
+int fz_sqlite_state(struct fz_fleet *fleet, const char *project, const char *service,
+		    const char *version, struct fz_buf *ret, struct fz_error *err)
+{
+	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
+	int r = begin_reading(f, err);
+
+	if (r)
+		return r;
+	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_STATE);
+	fz_sql_text(s, 1, fz_str_of(project));
+	fz_sql_text(s, 2, fz_str_of(service));
+	fz_sql_text(s, 3, fz_str_of(version ? version : ""));
+	while ((r = fz_sql_step(&f->sql, s, err)) == 1)
+		fz_buf_printf(ret, "%lld:%lld ", (long long)fz_sqlite.column_int(s, 0),
+			      (long long)fz_sqlite.column_int(s, 1));
+	return r;
+}
+
 int fz_sqlite_series(struct fz_fleet *fleet, const struct fz_fleet_query *q,
 		     void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
 		     struct fz_error *err)
 {
 	struct fz_sqlite_store *f = fz_sqlite_store(fleet);
-	int r = f->reading ? 0 : fz_sql_run(&f->sql, FZ_SQL_BEGIN_READING, err);
+	int r = begin_reading(f, err);
 
 	if (r)
 		return r;
-	f->reading = true;
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_FIND_SERIES);
 	fz_sql_text(s, 1, fz_str_of(q->project));
 	fz_sql_text(s, 2, fz_str_of(q->service));

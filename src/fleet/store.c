@@ -130,6 +130,14 @@ bool fz_fleet_ages(const struct fz_fleet *f)
 	return f->engine->age != NULL;
 }
 
+int fz_fleet_state(struct fz_fleet *f, const char *project, const char *service,
+		   const char *version, struct fz_buf *ret, struct fz_error *err)
+{
+	int r = f->engine->state ? f->engine->state(f, project, service, version, ret, err) : 0;
+
+	return r ? r : f->engine->state != NULL;
+}
+
 /* ---- nodes ---- */
 
 struct interning {

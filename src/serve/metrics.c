@@ -78,6 +78,16 @@ static void add_pushes(struct fz_server *s, struct fz_buf *out)
 		   (double)atomic_load(&s->figures.samples));
 }
 
+static void add_answers(struct fz_server *s, struct fz_buf *out)
+{
+	begin_metric(out, "fizeau_answers_total", "counter",
+		     "Comparisons and timelines, computed or known from an earlier request.");
+	fz_buf_printf(out, "fizeau_answers_total{result=\"computed\"} %llu\n",
+		      atomic_load(&s->figures.computed));
+	fz_buf_printf(out, "fizeau_answers_total{result=\"cached\"} %llu\n",
+		      atomic_load(&s->figures.cached));
+}
+
 /* Same names as in Prometheus's client libraries. */
 static void add_process(const struct fz_server *s, struct fz_buf *out)
 {
@@ -100,5 +110,6 @@ void fz_answer_metrics(void *arg, const struct fz_http_request *q, struct fz_htt
 	ret->type = "text/plain; version=0.0.4; charset=utf-8";
 	add_requests(q, &ret->body);
 	add_pushes(s, &ret->body);
+	add_answers(s, &ret->body);
 	add_process(s, &ret->body);
 }

@@ -9,7 +9,10 @@
 #include "fleet/files.h"
 #include "fleet/fleet.h"
 #include "fleet/results.h"
+#include "fleet/sides.h"
 #include "format/format.h"
+#include "compare/diff.h"
+#include "serve/answer_cache.h"
 #include "serve/group_commit.h"
 #include "serve/http.h"
 #include "serve/serve.h"
@@ -28,16 +31,18 @@ struct fz_server {
 	} * tokens;                 /* those in use; NULL: not required */
 	struct fz_watcher *watcher; /* NULL: not started */
 	struct fz_files *files;     /* NULL: no whole files are kept */
-	sem_t work;                 /* limits how many read profiles or compare at once */
-	int64_t started;            /* ns since 1970 */
+	struct fz_answer_cache answers;
+	sem_t work;      /* limits how many read profiles or compare at once */
+	int64_t started; /* ns since 1970 */
 	struct {
 		atomic_ullong stored, known, refused, failed; /* pushes */
 		atomic_ullong bytes, samples;                 /* of stored pushes */
+		atomic_ullong cached, computed;               /* answers */
 	} figures;
 	void (*say)(const char *text);
 };
 
-/* Locks and the group commit of a server without requests. */
+/* Locks, the group commit and the cache of a server without requests. */
 void fz_server_init_locks(struct fz_server *s);
 void fz_server_release_locks(struct fz_server *s);
 
@@ -85,8 +90,29 @@ int fz_server_keep(struct fz_server *s, const struct fz_server_push *push,
  */
 int fz_server_take_query(const struct fz_http_request *q, struct fz_buf *labels,
 			 struct fz_fleet_query *ret, struct fz_error *err);
+
+/* A question about the store's data: a comparison, or a service over time. */
+struct fz_server_question {
+	struct fz_fleet *f; /* sees the data of one instant */
+	struct fz_fleet_query query;
+	struct fz_buf labels;
+	const char *texts[FZ_SIDES];         /* as in the request */
+	struct fz_fleet_side side[FZ_SIDES]; /* of a comparison */
+	struct fz_buf key;                   /* all of it, and the state of the data */
+	bool cacheable;                      /* the state is known */
+};
+
+/* A kind of answer. */
+struct fz_server_answer {
+	const char *name;
+	bool of_service; /* else of two sides */
+	int (*write)(const struct fz_server_question *k, const struct fz_http_request *q,
+		     struct fz_http_answer *ret, struct fz_error *err);
+};
+
+enum { FZ_TIMELINE_ALARMS = 100 };
 /* A service over time as JSON. */
-int fz_server_timeline(struct fz_server *s, const struct fz_http_request *q,
+int fz_server_timeline(const struct fz_server_question *k, const struct fz_http_request *q,
 		       struct fz_http_answer *ret, struct fz_error *err);
 
 /* ---- handlers of routes; `arg` is the struct fz_server ---- */

@@ -13,7 +13,7 @@
 #include "report/viewer.h"
 #include "serve/server.h"
 
-enum { ALARMS = 100, MINUTE_S = 60 };
+enum { MINUTE_S = 60 };
 
 /* Write [bucket, cost, host-minutes] of each bucket that has data. */
 static void add_points(const struct fz_fleet_timeline *t, uint32_t band, struct fz_json *j)
@@ -76,7 +76,7 @@ static int write_json(const struct fz_http_request *q, struct fz_fleet *f,
 	add_bands(t, &j);
 	fz_json_key(&j, "alarms");
 	fz_json_open(&j, '[');
-	int r = fz_fleet_alarms(f, q->project, service, ALARMS, add_alarm, &j, err);
+	int r = fz_fleet_alarms(f, q->project, service, FZ_TIMELINE_ALARMS, add_alarm, &j, err);
 	if (r)
 		return r;
 	fz_json_close(&j, ']');
@@ -84,26 +84,15 @@ static int write_json(const struct fz_http_request *q, struct fz_fleet *f,
 	return 0;
 }
 
-int fz_server_timeline(struct fz_server *s, const struct fz_http_request *q,
+int fz_server_timeline(const struct fz_server_question *k, const struct fz_http_request *q,
 		       struct fz_http_answer *ret, struct fz_error *err)
 {
-	const char *service = fz_http_parameter(q, "service");
 	fz_auto(fz_fleet_timeline_release) struct fz_fleet_timeline t = { 0 };
-	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
 	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
-	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
-	struct fz_fleet_query query;
-	int r = fz_server_take_query(q, &labels, &query, err);
+	int r = fz_fleet_timeline(k->f, &k->query, &t, err);
 
-	if (!r && !(service && *service))
-		r = fz_fail(err, FZ_EUSAGE, "missing parameter: service");
 	if (!r)
-		r = fz_fleet_open(s->options.store, FZ_FLEET_READ, &f, err);
-	query.service = service;
-	if (!r)
-		r = fz_fleet_timeline(f, &query, &t, err);
-	if (!r)
-		r = write_json(q, f, &t, service, out, err);
+		r = write_json(q, k->f, &t, k->query.service, out, err);
 	if (r)
 		return r;
 	struct fz_str text = fz_buf_view(fz_output_buffer(out));

@@ -252,12 +252,166 @@ static void test_comparison(void **state)
 	json_decref(v);
 }
 
+/* ---- known answers ---- */
+
+/* Ask, and get whether the answer was computed. */
+static bool is_computed(void (*route)(void *, const struct fz_http_request *,
+				      struct fz_http_answer *),
+			const char *project, const char *parameters, char **text)
+{
+	unsigned long long computed = server.figures.computed, cached = server.figures.cached;
+
+	if (request(route, project, parameters, "", text) != 200)
+		fail_msg("%s", *text);
+	assert_int_equal(server.figures.computed + server.figures.cached, computed + cached + 1);
+	return server.figures.computed > computed;
+}
+
+static void expect_same(void (*route)(void *, const struct fz_http_request *,
+				      struct fz_http_answer *),
+			const char *parameters)
+{
+	fz_auto(fz_free_ptr) char *first = NULL, *second = NULL;
+
+	is_computed(route, "k", parameters, &first);
+	assert_false(is_computed(route, "k", parameters, &second));
+	assert_string_equal(first, second);
+}
+
+static void push_known(const char *parameters, const char *body)
+{
+	fz_auto(fz_free_ptr) char *all = fz_asprintf("host=h %s", parameters);
+
+	expect(200, "stored", fz_answer_push, "k", all, body);
+}
+
+/* Does the question have to be computed again? */
+static void expect_computed(bool wanted, const char *parameters, const char *text)
+{
+	fz_auto(fz_free_ptr) char *got = NULL;
+
+	assert_int_equal(is_computed(fz_answer_json, "k", parameters, &got), wanted);
+	if (!strstr(got, text))
+		fail_msg("%s: %s", parameters, got);
+}
+
+/* The same question is answered from memory until its own data changes. */
+static void test_known_answers(void **state)
+{
+	static const char *const pair = "base=a@1 head=a@2";
+	struct fz_error err;
+
+	(void)state;
+	push_known("service=a version=1" FROM, "main;work 300\nmain;rest 100\n");
+	push_known("service=a version=2" FROM, "main;work 300\nmain;rest 100\n");
+	expect_computed(true, pair, "work");
+	expect_computed(false, pair, "work");
+	expect_same(fz_answer_diff, pair);
+	expect_same(fz_answer_pair, pair);
+	expect_same(fz_answer_release, "base=a@1 head=a@2 side=head");
+	expect_same(fz_answer_timeline, "service=a");
+	/* Others: of an option, of the other side, of another project. */
+	expect_computed(true, "base=a@1 head=a@2 metric=samples", "work");
+	expect_computed(true, "base=a@2 head=a@1", "work");
+	expect(422, "a", fz_answer_json, "other", pair, "");
+	/* Data of other services and versions changes nothing, its own does. */
+	push_known("service=b version=2" FROM, "main;work 1\n");
+	push_known("service=a version=3" FROM, "main;work 1\n");
+	expect_computed(false, pair, "work");
+	push_known("service=a version=2 start=1790000060", "main;late 50\n");
+	expect_computed(true, pair, "late");
+	expect_computed(false, pair, "late");
+	/* A range is of all versions, and new ones are part of it. */
+	expect_computed(true, "base=a@1 head=a@2026-09-21..2026-09-22", "late");
+	push_known("service=a version=4" FROM, "main;newest 500\n");
+	expect_computed(true, "base=a@1 head=a@2026-09-21..2026-09-22", "newest");
+	/* Some of its minutes are deleted; the others are replaced by their hour. */
+	push_known("service=a version=1 start=1790000060", "main;work 300\n");
+	expect_computed(true, pair, "late");
+	assert_true(fz_fleet_forget(server.writer, 1790000000 / 60 + 1, &err) > 0);
+	expect_computed(true, pair, "late");
+	assert_true(fz_fleet_age_between(server.writer, 1790010000 / 60, NULL, NULL, &err) > 0);
+	expect_computed(true, pair, "all known only by the hour");
+	expect_computed(false, pair, "all known only by the hour");
+	/* What is deleted and pushed again has new answers, although ids are used again. */
+	assert_true(fz_fleet_forget(server.writer, 1790000000 / 60 + 10, &err) > 0);
+	expect(422, "a", fz_answer_json, "k", pair, "");
+	push_known("service=a version=1" FROM, "main;again 300\n");
+	push_known("service=a version=2" FROM, "main;again 300\n");
+	expect_computed(true, pair, "again");
+}
+
+/* A timeline contains alarms, so a new one changes it. */
+static void test_known_alarms(void **state)
+{
+	fz_auto(fz_free_ptr) char *text = NULL;
+	const struct fz_fleet_alarm alarm = { .service = "c",
+					      .base = "1",
+					      .head = "2",
+					      .function = "work",
+					      .text = "{\"planted\":1}",
+					      .raised = 1790000000 / 60 };
+	struct fz_error err;
+	bool is_new;
+
+	(void)state;
+	push_known("service=c version=2" FROM, "main;work 1\n");
+	expect_same(fz_answer_timeline, "service=c");
+	assert_int_equal(fz_fleet_raise(server.writer, "k", &alarm, &is_new, &err), 0);
+	assert_true(is_computed(fz_answer_timeline, "k", "service=c", &text));
+	assert_non_null(strstr(text, "planted"));
+}
+
+/* However many answers there are, they are within a limit, and the latest are known. */
+static void test_bounded_answers(void **state)
+{
+	static struct fz_answer_cache c; /* large */
+	struct fz_http_answer large = { 0 };
+	char *bytes = fz_buf_reserve(&large.body, FZ_ANSWERS_BYTES / 5);
+
+	(void)state;
+	memset(bytes, 'x', FZ_ANSWERS_BYTES / 5);
+	large.body.n = FZ_ANSWERS_BYTES / 5;
+	fz_answer_cache_init(&c);
+	for (int i = 0; i < FZ_ANSWERS + 20; i++) {
+		struct fz_http_answer small = { 0 };
+		char key[16];
+
+		snprintf(key, sizeof(key), "%d", i);
+		fz_buf_str(&small.body, key);
+		fz_answer_cache_put(&c, fz_str_of(key), &small);
+		fz_buf_reset(&small.body);
+		/* This one is always in use. */
+		assert_true(fz_answer_cache_get(&c, FZ_STR("0"), &small));
+		fz_buf_release(&small.body);
+	}
+	assert_int_equal(c.n, FZ_ANSWERS);
+	for (int i = 0; i < 6; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "large%d", i);
+		fz_answer_cache_put(&c, fz_str_of(key), &large);
+		assert_true(c.bytes <= FZ_ANSWERS_BYTES);
+	}
+	struct fz_http_answer got = { 0 };
+	assert_false(fz_answer_cache_get(&c, FZ_STR("large0"), &got));
+	assert_true(fz_answer_cache_get(&c, FZ_STR("large5"), &got));
+	assert_int_equal(got.body.n, large.body.n);
+	fz_buf_release(&got.body);
+	fz_buf_release(&large.body);
+	fz_answer_cache_release(&c);
+	assert_int_equal(c.bytes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tokens),
 		cmocka_unit_test(test_tokens_that_are_refused),
 		cmocka_unit_test(test_push),
+		cmocka_unit_test(test_known_answers),
+		cmocka_unit_test(test_known_alarms),
+		cmocka_unit_test(test_bounded_answers),
 		cmocka_unit_test(test_pushes_that_are_refused),
 		cmocka_unit_test(test_more_labels_than_fit),
 		cmocka_unit_test(test_comparison),
