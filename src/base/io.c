@@ -53,6 +53,7 @@ struct fz_input {
 	uint64_t size;   /* of the file, as far as known */
 	uint64_t budget; /* memory allowed for any size */
 	uint64_t charged;
+	struct fz_budget_part *shared; /* NULL: none */
 };
 
 /* Hours of idle time give a small file with millions of samples, so a file named by the user may
@@ -159,16 +160,21 @@ void fz_input_set_limit(struct fz_input *in, uint64_t bytes)
 	in->limit = bytes;
 }
 
+void fz_input_set_budget(struct fz_input *in, struct fz_budget_part *budget)
+{
+	in->shared = budget;
+}
+
 bool fz_input_charge(struct fz_input *in, uint64_t bytes)
 {
 	in->charged += FZ_MIN(bytes, UINT64_MAX - in->charged);
-	return in->charged <= allowed(in);
+	return in->charged <= allowed(in) && (!in->shared || fz_budget_take(in->shared, bytes));
 }
 
 int fz_input_check(const struct fz_input *in, struct fz_error *err)
 {
 	if (in->charged <= allowed(in))
-		return 0;
+		return in->shared ? fz_budget_check(in->shared, in->name, err) : 0;
 	return fz_fail(
 		err, FZ_ELIMIT,
 		"%s: would use more than %llu MiB of memory, out of proportion to its %llu bytes",
@@ -383,13 +389,14 @@ int fz_input_read_all(struct fz_input *in, struct fz_buf *out, uint64_t max, str
 		size_t ready = in->plain.n - in->taken;
 		if (ready == 0)
 			return 0;
-		if (out->n + ready > max)
+		size_t n = FZ_MIN(ready, max - out->n);
+		if (!n)
 			return fz_fail(err, FZ_ELIMIT, "%s: larger than %llu MiB", in->name,
 				       (unsigned long long)(max >> 20));
-		if (!fz_input_charge(in, ready))
+		if (!fz_input_charge(in, n))
 			return fz_input_check(in, err);
-		fz_buf_add(out, in->plain.p + in->taken, ready);
-		in->taken += ready;
+		fz_buf_add(out, in->plain.p + in->taken, n);
+		in->taken += n;
 	}
 }
 

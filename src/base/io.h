@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base.h"
+#include "budget.h"
 #include "buf.h"
 #include "error.h"
 
@@ -36,13 +37,16 @@ void fz_input_set_limit(struct fz_input *in, uint64_t bytes);
  * quarter of the machine's memory (256 MiB for input from memory) plus a multiple of the stored
  * size. False beyond it; further reads then fail, too. */
 bool fz_input_charge(struct fz_input *in, uint64_t bytes);
-/* FZ_ELIMIT if the limit was exceeded. */
+/* Also take what is accounted for from a budget, which must outlive the input; it is not given back
+ * when the input is closed. */
+void fz_input_set_budget(struct fz_input *in, struct fz_budget_part *budget);
+/* FZ_ELIMIT if a limit was exceeded; FZ_EAGAIN if others use the budget. */
 int fz_input_check(const struct fz_input *in, struct fz_error *err);
 /* Reads up to n bytes; fewer only at the end. Returns the count or a negative error code. */
 int64_t fz_input_read(struct fz_input *in, void *out, size_t n, struct fz_error *err);
 /* Peeks at up to 64 KiB without consuming them. Returns the count available. */
 int64_t fz_input_peek(struct fz_input *in, const uint8_t **ret, size_t n, struct fz_error *err);
-/* Appends the rest, at most max bytes (FZ_ELIMIT if there are more). */
+/* Appends the rest until `out` has max bytes (FZ_ELIMIT if there are more). */
 int fz_input_read_all(struct fz_input *in, struct fz_buf *out, uint64_t max, struct fz_error *err);
 /* Reads one line without its end ("\n" or "\r\n"). Returns 1, 0 at the end, or a negative code;
  * FZ_ELIMIT for lines longer than max. The view is valid until the next call. */

@@ -9,6 +9,7 @@
 
 enum { DAYS_MAX = 36500, BODY_DEFAULT = 64, BODY_MAX = 512 };
 enum { RETAIN_MINUTES_LEAST = 8 };
+enum { MEMORY_DEFAULT = 1024, MEMORY_MIN = 64, MEMORY_MAX = 1 << 20 };
 enum { CONNECTIONS_DEFAULT = 500, CONNECTIONS_MAX = 10000 };
 enum { RECORDINGS_DEFAULT = 10 << 10, RECORDINGS_MAX = 1 << 30 };
 
@@ -94,6 +95,14 @@ static const struct fz_opt option_table[] = {
 	  .max = BODY_MAX,
 	  .help = "maximum size of a pushed profile (default 64)" },
 	{ .kind = FZ_OPT_INT,
+	  .long_name = "memory",
+	  .argument = "MIB",
+	  .value = &options.memory_mib,
+	  .min = MEMORY_MIN,
+	  .max = MEMORY_MAX,
+	  .help = "memory for all pushed profiles that are read at the same time; one may take "
+		  "half (default 1024)" },
+	{ .kind = FZ_OPT_INT,
 	  .long_name = "connections-per-address",
 	  .argument = "N",
 	  .value = &options.connections_per_address,
@@ -157,6 +166,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 
 	options = (struct fz_serve_options){ .listen = "127.0.0.1:4999",
 					     .body_max_mib = BODY_DEFAULT,
+					     .memory_mib = MEMORY_DEFAULT,
 					     .connections_per_address = CONNECTIONS_DEFAULT };
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;

@@ -595,6 +595,7 @@ int fz_collapsed_read_lines(const struct fz_collapsed_lines *from, struct fz_pro
 	fz_auto(release) struct reader r = { .from = from, .p = p, .draft = fz_profile_new() };
 
 	r.draft->limits = p->limits;
+	r.draft->input = p->input;
 	int code = read_lines(&r, err);
 	if (code)
 		return code;

@@ -94,8 +94,9 @@ static int load(struct fz_input *in, const struct fz_format *f, bool facts_only,
 	p->input = NULL;
 	p->stored = stored_of(in, f);
 	/* Stopping at the limit may have looked like damage. */
-	if (fz_input_check(in, err))
-		return FZ_ELIMIT;
+	int over = fz_input_check(in, err);
+	if (over)
+		return over;
 	if (!r) {
 		r = fz_profile_check(p, err);
 		if (r)

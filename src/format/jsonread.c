@@ -42,7 +42,7 @@ int fz_jsonread_load(struct fz_input *in, json_t **ret, struct fz_error *err)
 	json_error_t why;
 	int r = fz_input_read_all(in, &text, FZ_JSONREAD_MAX, err);
 
-	if (r == FZ_ELIMIT)
+	if (r == FZ_ELIMIT && text.n == FZ_JSONREAD_MAX)
 		return fz_fail(err, r,
 			       "%s: more than %d MiB of JSON, which would need gigabytes of "
 			       "memory; record a shorter time or use another format",

@@ -90,17 +90,18 @@ static int check_wish(const struct wish *w, struct fz_error *err)
 	return rc;
 }
 
-static int take_wish(const struct fz_http_request *q, json_t **json, struct wish *ret,
-		     struct fz_error *err)
+static int take_wish(struct fz_server *s, const struct fz_http_request *q, json_t **json,
+		     struct wish *ret, struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	fz_auto(fz_budget_release) struct fz_budget_part memory = fz_server_memory(s);
 
 	if (!fz_str_starts(q->type, "application/json"))
 		return fz_fail(err, FZ_EUNSUPPORTED, "Content-Type must be application/json");
 	if (q->body.n == 0 || q->body.n > BODY_MAX)
 		return fz_fail(err, q->body.n ? FZ_ELIMIT : FZ_EINPUT,
 			       "the body has %zu bytes; the limit is 1 to %d", q->body.n, BODY_MAX);
-	int rc = fz_input_open_memory(q->body.p, q->body.n, "the body", &in, err);
+	int rc = fz_server_open_body(q->body, &memory, &in, err);
 	if (!rc)
 		rc = fz_jsonread_load(in, json, err);
 	if (rc)
@@ -210,7 +211,7 @@ static int accept_change(struct fz_server *s, const struct fz_http_request *q,
 {
 	fz_auto(fz_jsonread_release) json_t *json = NULL;
 	struct wish w;
-	int rc = take_wish(q, &json, &w, err);
+	int rc = take_wish(s, q, &json, &w, err);
 
 	if (rc)
 		return rc;

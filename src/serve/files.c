@@ -16,7 +16,6 @@
 #include "serve/inputs.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 10000, COUNTS_MAX = 1000000 };
-#define UNPACKED_MAX ((uint64_t)1 << 30)
 
 /* False if files are not stored; the response is then an error. */
 static bool has_files(const struct fz_server *s, struct fz_http_answer *ret)
@@ -199,17 +198,17 @@ void fz_answer_count(void *arg, const struct fz_http_request *q, struct fz_http_
 }
 
 /* Check that the body was counted for this commit and key. */
-static int check_count(const struct fz_http_request *q, struct fz_error *err)
+static int check_count(struct fz_server *s, const struct fz_http_request *q, struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	fz_auto(fz_budget_release) struct fz_budget_part memory = fz_server_memory(s);
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 	const char *commit = fz_inputs_text(q, "commit");
 	char key[FZ_BASELINE_KEY_SIZE];
-	int r = fz_input_open_memory(q->body.p, q->body.n, "the body", &in, err);
+	int r = fz_server_open_body(q->body, &memory, &in, err);
 
 	if (r)
 		return r;
-	fz_input_set_limit(in, UNPACKED_MAX);
 	r = fz_format_load_input(in, &p, err);
 	if (r)
 		return r;
@@ -239,7 +238,7 @@ static int keep_count(struct fz_server *s, const struct fz_http_request *q, stru
 		return fz_fail(err, FZ_EUSAGE, "replace: invalid value '%.40s' (expected no)",
 			       replace);
 	fz_server_begin_work(s);
-	int r = check_count(q, err);
+	int r = check_count(s, q, err);
 	fz_server_end_work(s);
 	if (r)
 		return r;

@@ -77,12 +77,14 @@ static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_
 	const char *list[FZ_HTTP_PARAMETERS_MAX];
 	size_t n = fz_http_parameters(q, "label", list, FZ_ARRAY_LEN(list));
 	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
+	fz_auto(fz_budget_release) struct fz_budget_part memory = fz_server_memory(s);
 	struct fz_server_push p = { .to = { .project = q->project,
 					    .service = fz_inputs_text(q, "service"),
 					    .version = fz_inputs_text(q, "version"),
 					    .host = fz_inputs_text(q, "host"),
 					    .id = fz_inputs_text(q, "id") },
-				    .body = q->body };
+				    .body = q->body,
+				    .memory = &memory };
 	int r = fz_inputs_check(&p.to, err);
 
 	if (!r)

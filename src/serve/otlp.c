@@ -21,7 +21,9 @@
 #include "serve/otlp_resource.h"
 #include "serve/server.h"
 
-enum { RESOURCES_MAX = 10000, UNPACKED_MAX = 256 << 20, TOGETHER = 16 };
+/* Groups that are stored together: at most so many, whose messages are this part of what a request
+ * may take, because what is read from them is larger. */
+enum { RESOURCES_MAX = 10000, TOGETHER = 16, TOGETHER_PART = 16 };
 /* Field numbers. */
 enum {
 	REQUEST_RESOURCES = 1,
@@ -39,6 +41,7 @@ struct group {
 };
 
 struct request {
+	struct fz_budget_part memory;
 	struct fz_buf message; /* the whole request */
 	struct fz_str dictionary;
 	struct fz_otlp_texts texts;
@@ -63,6 +66,7 @@ static void release(struct request *r)
 	fz_arena_release(&r->arena);
 	fz_otlp_texts_release(&r->texts);
 	fz_buf_release(&r->message);
+	fz_budget_release(&r->memory);
 }
 
 static void refuse(struct request *r, uint32_t profiles, const struct fz_error *why)
@@ -74,20 +78,30 @@ static void refuse(struct request *r, uint32_t profiles, const struct fz_error *
 
 /* ---- requests ---- */
 
+static int take_memory(struct request *r, uint64_t bytes, struct fz_error *err)
+{
+	fz_budget_take(&r->memory, bytes);
+	return fz_budget_check(&r->memory, "the body", err);
+}
+
 /* Decompress the body. This takes memory, so it counts as work. */
-static int read_message(struct fz_server *s, struct fz_str body, bool is_json, struct fz_buf *ret,
+static int read_message(struct fz_server *s, struct fz_str body, bool is_json, struct request *r,
 			struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
-	int code = fz_input_open_memory(body.p ? body.p : "", body.n, "the body", &in, err);
+	int code = body.n ? fz_server_open_body(body, &r->memory, &in, err) : 0;
 
-	if (code)
+	if (code || !body.n)
 		return code;
 	fz_server_begin_work(s);
-	code = is_json ? fz_otlp_from_json(in, ret, err)
-		       : fz_input_read_all(in, ret, UNPACKED_MAX, err);
+	code = is_json ? fz_otlp_from_json(in, &r->message, err)
+		       : fz_input_read_all(in, &r->message, r->memory.limit, err);
 	fz_server_end_work(s);
-	return code;
+	if (code)
+		return code;
+	/* What the JSON took is free again. */
+	fz_budget_give(&r->memory, r->memory.taken);
+	return take_memory(r, r->message.n, err);
 }
 
 static int find_dictionary(struct request *r, struct fz_error *err)
@@ -138,8 +152,10 @@ static void take_resource(struct request *r, struct fz_str resource)
 static int take_resources(struct request *r, struct fz_error *err)
 {
 	struct fz_wire w = fz_wire_of(fz_buf_view(&r->message));
+	/* Groups have copies. */
+	int code = take_memory(r, r->message.n, err);
 
-	while (fz_wire_next(&w)) {
+	while (!code && fz_wire_next(&w)) {
 		if (w.field != REQUEST_RESOURCES || w.type != FZ_WIRE_BYTES)
 			continue;
 		if (++r->resource_n > RESOURCES_MAX)
@@ -147,17 +163,17 @@ static int take_resources(struct request *r, struct fz_error *err)
 				       RESOURCES_MAX);
 		take_resource(r, w.bytes);
 	}
-	return 0;
+	return code;
 }
 
 /* ---- storing ---- */
 
-static struct fz_server_push push_of(const struct fz_http_request *q, struct fz_str dictionary,
+static struct fz_server_push push_of(const struct fz_http_request *q, struct request *r,
 				     struct group *g)
 {
 	const struct fz_otlp_who *who = &g->who;
 
-	fz_wire_put_bytes(&g->message, REQUEST_DICTIONARY, dictionary);
+	fz_wire_put_bytes(&g->message, REQUEST_DICTIONARY, r->dictionary);
 	return (struct fz_server_push){
 		.to = { .project = q->project,
 			.service = who->service,
@@ -168,6 +184,7 @@ static struct fz_server_push push_of(const struct fz_http_request *q, struct fz_
 		.may_be_idle = true,
 		.format = &fz_format_otlp,
 		.body = fz_buf_view(&g->message),
+		.memory = &r->memory,
 	};
 }
 
@@ -177,11 +194,15 @@ static int store_some(struct fz_server *s, const struct fz_http_request *q, stru
 		      struct group *groups, uint32_t n, struct fz_error *err)
 {
 	struct fz_server_item items[TOGETHER] = { 0 };
-	int code = 0;
+	uint64_t copies = n * r->dictionary.n;
+	int code = take_memory(r, copies, err);
 
+	if (code)
+		return code;
 	for (uint32_t i = 0; i < n; i++)
-		items[i].push = push_of(q, r->dictionary, &groups[i]);
+		items[i].push = push_of(q, r, &groups[i]);
 	fz_server_store_all(s, items, n);
+	fz_budget_give(&r->memory, copies);
 	for (uint32_t i = 0; i < n; i++) {
 		int result = items[i].result;
 
@@ -197,13 +218,30 @@ static int store_some(struct fz_server *s, const struct fz_http_request *q, stru
 	return code;
 }
 
+/* How many groups from the first on are stored together. */
+static uint32_t count_together(const struct request *r, uint32_t first)
+{
+	uint32_t n = 0;
+	uint64_t bytes = 0;
+
+	while (first + n < r->group_n && n < TOGETHER) {
+		bytes += r->groups[first + n].message.n + r->dictionary.n;
+		if (n && bytes > r->memory.limit / TOGETHER_PART)
+			break;
+		n++;
+	}
+	return n;
+}
+
 static int store_groups(struct fz_server *s, const struct fz_http_request *q, struct request *r,
 			struct fz_error *err)
 {
 	int code = 0;
 
-	for (uint32_t i = 0; !code && i < r->group_n; i += TOGETHER)
-		code = store_some(s, q, r, &r->groups[i], FZ_MIN(r->group_n - i, TOGETHER), err);
+	for (uint32_t i = 0, n; !code && i < r->group_n; i += n) {
+		n = count_together(r, i);
+		code = store_some(s, q, r, &r->groups[i], n, err);
+	}
 	if (code)
 		return code;
 	if (r->refused && !r->stored)
@@ -214,7 +252,7 @@ static int store_groups(struct fz_server *s, const struct fz_http_request *q, st
 static int store_all(struct fz_server *s, const struct fz_http_request *q, bool is_json,
 		     struct request *r, struct fz_error *err)
 {
-	int code = read_message(s, q->body, is_json, &r->message, err);
+	int code = read_message(s, q->body, is_json, r, err);
 
 	if (!code)
 		code = find_dictionary(r, err);
@@ -290,7 +328,7 @@ void fz_answer_otlp(void *arg, const struct fz_http_request *q, struct fz_http_a
 {
 	static const char json[] = "application/json", proto[] = "application/x-protobuf";
 	bool is_json = is_type(q->type, json);
-	fz_auto(release) struct request r = { 0 };
+	fz_auto(release) struct request r = { .memory = fz_server_memory(arg) };
 	struct fz_error err;
 
 	if (!is_json && !is_type(q->type, proto)) {

@@ -17,7 +17,7 @@
 #include "format/wire.h"
 #include "serve/inputs.h"
 
-enum { SAMPLES_MAX = 10000, UNPACKED_MAX = 256 << 20 };
+enum { SAMPLES_MAX = 10000 };
 /* Field numbers. */
 enum {
 	PUSH_SERIES = 1,
@@ -139,7 +139,8 @@ static int ingest(struct fz_server *s, const struct fz_http_request *q, struct w
 		  struct fz_server_pushed *ret, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
-	struct fz_server_push p = { .body = profile_in(q), .may_be_idle = true };
+	fz_auto(fz_budget_release) struct fz_budget_part memory = fz_server_memory(s);
+	struct fz_server_push p = { .body = profile_in(q), .memory = &memory, .may_be_idle = true };
 	const char *rate = fz_inputs_text(q, "sampleRate");
 	int64_t until = 0;
 
@@ -212,8 +213,8 @@ static bool read_labels(struct fz_str series, struct who *g)
 	return ok && !w.c.bad;
 }
 
-static int store_sample(struct fz_server *s, const struct fz_fleet_push *to, struct fz_str sample,
-			struct fz_error *err)
+static int store_sample(struct fz_server *s, struct fz_budget_part *memory,
+			const struct fz_fleet_push *to, struct fz_str sample, struct fz_error *err)
 {
 	struct fz_server_pushed pushed;
 	struct fz_str part[2];
@@ -221,16 +222,17 @@ static int store_sample(struct fz_server *s, const struct fz_fleet_push *to, str
 
 	if (!read_texts(sample, part) || memchr(part[SAMPLE_ID - 1].p, 0, part[SAMPLE_ID - 1].n))
 		return fz_fail(err, FZ_EINPUT, "the body is not a push.v1 message");
-	struct fz_server_push p = { .to = *to,
-				    .body = part[SAMPLE_PROFILE - 1],
-				    .may_be_idle = true };
+	struct fz_server_push p = {
+		.to = *to, .body = part[SAMPLE_PROFILE - 1], .memory = memory, .may_be_idle = true
+	};
 	p.to.id = id = fz_strndup(part[SAMPLE_ID - 1].p, part[SAMPLE_ID - 1].n);
 	int r = fz_inputs_check(&p.to, err);
 	return r ? r : fz_server_store(s, &p, &pushed, err);
 }
 
-static int store_series(struct fz_server *s, const struct fz_http_request *q, struct fz_str series,
-			unsigned *samples, struct fz_error *err)
+static int store_series(struct fz_server *s, struct fz_budget_part *memory,
+			const struct fz_http_request *q, struct fz_str series, unsigned *samples,
+			struct fz_error *err)
 {
 	fz_auto(release_who) struct who g = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
@@ -247,7 +249,7 @@ static int store_series(struct fz_server *s, const struct fz_http_request *q, st
 			r = fz_fail(err, FZ_ELIMIT, "more than %d profiles in a request",
 				    SAMPLES_MAX);
 		else
-			r = store_sample(s, &to, w.bytes, err);
+			r = store_sample(s, memory, &to, w.bytes, err);
 	}
 	return r;
 }
@@ -256,20 +258,19 @@ static int store_all(struct fz_server *s, const struct fz_http_request *q, struc
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 	fz_auto(fz_buf_release) struct fz_buf message = { 0 };
+	fz_auto(fz_budget_release) struct fz_budget_part memory = fz_server_memory(s);
 	unsigned samples = 0;
-	int r = q->body.n ? 0 : fz_fail(err, FZ_EINPUT, "the body is empty; send a profile");
-
 	/* Agents may compress the body. */
+	int r = fz_server_open_body(q->body, &memory, &in, err);
+
 	if (!r)
-		r = fz_input_open_memory(q->body.p, q->body.n, "the body", &in, err);
-	if (!r)
-		r = fz_input_read_all(in, &message, UNPACKED_MAX, err);
+		r = fz_input_read_all(in, &message, memory.limit, err);
 	if (r)
 		return r;
 	struct fz_wire w = fz_wire_of(fz_buf_view(&message));
 	while (!r && fz_wire_next(&w))
 		if (w.field == PUSH_SERIES && w.type == FZ_WIRE_BYTES)
-			r = store_series(s, q, w.bytes, &samples, err);
+			r = store_series(s, &memory, q, w.bytes, &samples, err);
 	if (!r && (w.c.bad || !samples))
 		r = fz_fail(err, FZ_EINPUT, "the body is not a push.v1 message");
 	return r;

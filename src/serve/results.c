@@ -158,18 +158,25 @@ static int take_run(const struct fz_http_request *q, struct fz_results_run *run,
 	return rc ? rc : take_commit(q, "base", fz_inputs_text(q, "into"), &run->base, err);
 }
 
-static int read_report(const char *text, size_t n, struct fz_ci_result *ret, struct fz_error *err)
+static int read_report(struct fz_input *in, struct fz_ci_result *ret, struct fz_error *err)
 {
-	fz_auto(fz_input_closep) struct fz_input *in = NULL;
-	int rc = n ? fz_input_open_memory(text, n, "the report", &in, err)
-		   : fz_fail(err, FZ_EINPUT, "the body is empty; send report.json");
+	int rc = fz_ci_read(ret, in, err);
 
-	*ret = FZ_CI_RESULT_INIT;
-	if (!rc)
-		rc = fz_ci_read(ret, in, err);
 	if (!rc)
 		fz_ci_tally(ret);
 	return rc;
+}
+
+static int read_body(struct fz_server *s, struct fz_str body, struct fz_ci_result *ret,
+		     struct fz_error *err)
+{
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
+	fz_auto(fz_budget_release) struct fz_budget_part memory = fz_server_memory(s);
+
+	if (!body.n)
+		return fz_fail(err, FZ_EINPUT, "the body is empty; send report.json");
+	int rc = fz_server_open_body(body, &memory, &in, err);
+	return rc ? rc : read_report(in, ret, err);
 }
 
 static int check_names(const struct fz_ci_result *r, struct fz_error *err)
@@ -250,7 +257,7 @@ static int store_run(struct fz_server *s, const struct fz_http_request *q,
 	int rc = take_run(q, &run, err);
 
 	if (!rc)
-		rc = read_report(q->body.p, q->body.n, &result, err);
+		rc = read_body(s, q->body, &result, err);
 	if (!rc)
 		rc = check_names(&result, err);
 	if (rc)
@@ -351,9 +358,12 @@ static void take_found(void *arg, const struct fz_results_found *f)
 {
 	struct finding *k = arg;
 	struct fz_server_run *run = k->run;
+	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 
 	run->result = FZ_CI_RESULT_INIT;
-	k->rc = read_report(f->report.p, f->report.n, &run->result, k->err);
+	k->rc = fz_input_open_memory(f->report.p, f->report.n, "the report", &in, k->err);
+	if (!k->rc)
+		k->rc = read_report(in, &run->result, k->err);
 	run->id = f->id;
 	run->received = f->received;
 	run->repository = kept(run, f->repository);

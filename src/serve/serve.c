@@ -25,7 +25,6 @@ enum { AT_ONCE = 2, HOUR = 3600, MINUTE = 60, MINUTES_A_DAY = 1440 };
 enum { HEADERS_SECONDS = 10, REQUEST_SECONDS = 60 };
 enum { LATE_MINUTES = 5 };
 enum { PEM_MAX = 1 << 20 };
-#define UNPACKED_MAX ((uint64_t)1 << 30)
 
 static const struct fz_http_route routes[] = {
 	{ "GET", "/", FZ_RIGHT_READ, fz_answer_home },
@@ -72,18 +71,32 @@ void fz_server_end_work(struct fz_server *s)
 
 /* ---- storing ---- */
 
+struct fz_budget_part fz_server_memory(struct fz_server *s)
+{
+	return (struct fz_budget_part){ .budget = &s->memory, .limit = s->memory.limit / 2 };
+}
+
+int fz_server_open_body(struct fz_str body, struct fz_budget_part *memory, struct fz_input **ret,
+			struct fz_error *err)
+{
+	int r = body.n ? fz_input_open_memory(body.p, body.n, "the body", ret, err)
+		       : fz_fail(err, FZ_EINPUT, "the body is empty; send a profile");
+
+	if (r)
+		return r;
+	fz_input_set_limit(*ret, memory->limit);
+	fz_input_set_budget(*ret, memory);
+	return 0;
+}
+
 static int read_profile(const struct fz_server_push *push, struct fz_profile **ret,
 			struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
-	struct fz_str body = push->body;
-	int r = body.n ? 0 : fz_fail(err, FZ_EINPUT, "the body is empty; send a profile");
+	int r = fz_server_open_body(push->body, push->memory, &in, err);
 
-	if (!r)
-		r = fz_input_open_memory(body.p, body.n, "the body", &in, err);
 	if (r)
 		return r;
-	fz_input_set_limit(in, UNPACKED_MAX);
 	return push->format ? fz_format_load_input_as(in, push->format, ret, err)
 			    : fz_format_load_input(in, ret, err);
 }
@@ -163,6 +176,8 @@ struct ready {
 	struct fz_fleet_batch batch;
 	struct fz_fleet_item item;
 	char *id;
+	struct fz_budget_part *memory;
+	uint64_t taken; /* of it */
 };
 
 static void release_ready(struct ready *w)
@@ -170,14 +185,19 @@ static void release_ready(struct ready *w)
 	fz_fleet_batch_release(&w->batch);
 	fz_profile_free(w->profile);
 	free(w->id);
+	fz_budget_give(w->memory, w->taken);
 }
 
 static int make_ready(struct fz_server *s, struct fz_server_push *push, struct ready *ret,
 		      struct fz_error *err)
 {
+	uint64_t before = push->memory->taken;
+
 	fz_server_begin_work(s);
 	int r = make_batch(s, push, &ret->profile, &ret->batch, err);
 	fz_server_end_work(s);
+	ret->memory = push->memory;
+	ret->taken = push->memory->taken - before;
 	if (r)
 		return r;
 	if (!*push->to.id)
@@ -227,16 +247,21 @@ void fz_server_store_all(struct fz_server *s, struct fz_server_item *items, size
 
 	for (size_t i = 0; i < n; i++) {
 		items[i].result = make_ready(s, &items[i].push, &ready[i], &items[i].err);
-		if (!items[i].result)
+		if (items[i].result)
+			release_ready(&ready[i]);
+		else
 			put[put_n++] = &ready[i].item;
 	}
 	fz_commits_put(&s->commits, s->writer, &s->writing, put, put_n);
 	for (size_t i = 0; i < n; i++) {
-		if (!items[i].result)
-			items[i].result =
-				take_result(s, &ready[i], &items[i].pushed, &items[i].err);
-		count(s, &items[i]);
-		release_ready(&ready[i]);
+		struct fz_server_item *item = &items[i];
+		bool was_put = !item->result;
+
+		if (was_put)
+			item->result = take_result(s, &ready[i], &item->pushed, &item->err);
+		count(s, item);
+		if (was_put)
+			release_ready(&ready[i]);
 	}
 }
 
@@ -578,6 +603,7 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 	     void (*say)(const char *text), int *ret_signal, struct fz_error *err)
 {
 	struct fz_server s = { .options = *o, .say = say, .started = fz_clock_unix() };
+	s.memory.limit = (uint64_t)o->memory_mib << 20;
 	fz_auto(fz_free_ptr) char *host = NULL;
 	uint16_t port = 0;
 	int r = take_address(o->listen, &host, &port, err);

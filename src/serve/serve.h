@@ -17,6 +17,7 @@ struct fz_serve_options {
 	const char *alarm_file, *alarm_run, *alarm_url;
 	int body_max_mib;
 	int connections_per_address;
+	int memory_mib;         /* for profiles that are read at the same time */
 	const char *recordings; /* folder for whole files (fleet/files.h); NULL: none are kept */
 	const char *bucket;     /* URL of a bucket for these files; NULL: in the folder */
 	int recordings_mib;     /* limit for each project and kind */

@@ -32,8 +32,9 @@ struct fz_server {
 	struct fz_watcher *watcher; /* NULL: not started */
 	struct fz_files *files;     /* NULL: no whole files are kept */
 	struct fz_answer_cache answers;
-	sem_t work;      /* limits how many read profiles or compare at once */
-	int64_t started; /* ns since 1970 */
+	struct fz_budget memory;    /* for profiles that are read */
+	sem_t work;                 /* limits how many read profiles or compare at once */
+	int64_t started;            /* ns since 1970 */
 	struct {
 		atomic_ullong stored, known, refused, failed; /* pushes */
 		atomic_ullong bytes, samples;                 /* of stored pushes */
@@ -55,6 +56,7 @@ struct fz_server_push {
 	bool may_be_idle;               /* accept a profile without samples */
 	const struct fz_format *format; /* of the body; NULL: detect it */
 	struct fz_str body;
+	struct fz_budget_part *memory; /* of the request */
 };
 struct fz_server_pushed {
 	enum fz_fleet_put put;
@@ -67,6 +69,12 @@ struct fz_server_pushed {
  * nested. */
 void fz_server_begin_work(struct fz_server *s);
 void fz_server_end_work(struct fz_server *s);
+/* The memory that one request may take for reading its body: half of all. Release it when what was
+ * read is freed. */
+struct fz_budget_part fz_server_memory(struct fz_server *s);
+/* Open a body, compressed or not, for reading within that memory; an empty one is an error. */
+int fz_server_open_body(struct fz_str body, struct fz_budget_part *memory, struct fz_input **ret,
+			struct fz_error *err);
 /* Read a profile in any supported format and store it. An id of "" is derived from the content. */
 int fz_server_store(struct fz_server *s, const struct fz_server_push *push,
 		    struct fz_server_pushed *ret, struct fz_error *err);

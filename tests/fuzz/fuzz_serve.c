@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct fz_http_request q = {
 		.project = "p", .peer = "127.0.0.1", .type = type, .body = rest
 	};
-	struct fz_server s = { .say = say };
+	struct fz_server s = { .say = say, .memory.limit = (uint64_t)1 << 30 };
 	char *query = strchr(path, '?');
 	struct fz_error err;
 

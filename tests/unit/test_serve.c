@@ -7,14 +7,12 @@
 
 #include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
-#include "base/io.h"
-#include "serve/server.h"
+#include "serve_requests.h"
 
 /* ---- tokens ---- */
 
@@ -88,74 +86,16 @@ static void test_tokens_that_are_refused(void **state)
 
 /* ---- requests ---- */
 
-static void ignore(const char *text)
+static unsigned request(server_route *route, const char *project, const char *parameters,
+			const char *body, char **text)
 {
-	(void)text;
+	return request_typed(route, project, parameters, "", fz_str_of(body), text);
 }
 
-static char folder[] = "/tmp/fz-serve-XXXXXX";
-static struct fz_server server;
-
-static int open_server(void **state)
+static void expect(unsigned status, const char *wanted, server_route *route, const char *project,
+		   const char *parameters, const char *body)
 {
-	struct fz_error err;
-
-	(void)state;
-	assert_non_null(mkdtemp(folder));
-	server = (struct fz_server){ .say = ignore };
-	server.options.store = fz_asprintf("%s/store", folder);
-	fz_server_init_locks(&server);
-	if (fz_fleet_open(server.options.store, FZ_FLEET_WRITE, &server.writer, &err))
-		fail_msg("%s", err.message);
-	return 0;
-}
-
-static int close_server(void **state)
-{
-	fz_auto(fz_free_ptr) char *remove = fz_asprintf("rm -r %s", folder);
-
-	(void)state;
-	fz_fleet_close(server.writer);
-	fz_server_release_locks(&server);
-	free((char *)server.options.store);
-	return system(remove);
-}
-
-/* "name=value name=value", and a body. Returns the status; the body of the answer is in *text. */
-static unsigned request(void (*route)(void *, const struct fz_http_request *,
-				      struct fz_http_answer *),
-			const char *project, const char *parameters, const char *body, char **text)
-{
-	fz_auto(fz_free_ptr) char *words = fz_strdup(parameters);
-	struct fz_http_request q = {
-		.project = project, .rest = "", .peer = "127.0.0.1", .body = fz_str_of(body)
-	};
-	struct fz_http_answer a = { .status = 200, .type = "text/plain", .file = -1 };
-	char *rest;
-
-	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-		char *value = strchr(word, '=');
-
-		*value++ = 0;
-		q.parameters[q.parameter_n].name = word;
-		q.parameters[q.parameter_n++].value = value;
-	}
-	route(&server, &q, &a);
-	*text = fz_strndup(a.body.p ? a.body.p : "", a.body.n);
-	fz_buf_release(&a.body);
-	return a.status;
-}
-
-/* Checks the status, and that the answer has this text. */
-static void expect(unsigned status, const char *wanted,
-		   void (*route)(void *, const struct fz_http_request *, struct fz_http_answer *),
-		   const char *project, const char *parameters, const char *body)
-{
-	fz_auto(fz_free_ptr) char *text = NULL;
-	unsigned got = request(route, project, parameters, body, &text);
-
-	if (got != status || !strstr(text, wanted))
-		fail_msg("%s: %u %s", parameters, got, text);
+	expect_typed(status, wanted, route, project, parameters, "", fz_str_of(body));
 }
 
 #define FROM " start=1790000000"
