@@ -2,7 +2,6 @@
 /* Profiles that a caller builds sample by sample; include/fizeau.h is the documentation. */
 #include "api/api.h"
 
-#include "base/numeric.h"
 #include "profile/profile.h"
 
 struct fizeau_builder {

@@ -8,7 +8,6 @@
 #include "api/api.h"
 
 #include "base/error.h"
-#include "base/numeric.h"
 #include "compare/comparison.h"
 #include "format/format.h"
 #include "profile/fold.h"
@@ -91,6 +90,30 @@ static int give(void *ret, const void *full, size_t size)
 	memcpy((char *)ret + sizeof(room), (const char *)full + sizeof(room),
 	       FZ_MIN(room, size) - sizeof(room));
 	return 0;
+}
+
+/* ---- numbers: only LC_NUMERIC changes, classes of characters stay ---- */
+
+struct fz_numeric fz_numeric_enter(void)
+{
+	struct fz_numeric n = { .before = uselocale((locale_t)0) };
+	locale_t copy = duplocale(n.before);
+
+	/* newlocale takes over the copy. */
+	n.ours = copy ? newlocale(LC_NUMERIC_MASK, "C", copy) : (locale_t)0;
+	if (n.ours)
+		uselocale(n.ours);
+	else if (copy)
+		freelocale(copy);
+	return n;
+}
+
+void fz_numeric_leave(struct fz_numeric *n)
+{
+	if (!n->ours)
+		return;
+	uselocale(n->before);
+	freelocale(n->ours);
 }
 
 const char *fizeau_version(void)

@@ -2,7 +2,7 @@
 /* The sides of a comparison: the runs of all recordings of a side are judged together. */
 #include "cli/sides.h"
 
-#include "base/both.h"
+#include "base/thread.h"
 #include "cli/busy.h"
 #include "cli/cli.h"
 #include "cli/load.h"

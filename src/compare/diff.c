@@ -3,7 +3,7 @@
  */
 #include "compare/internal.h"
 
-#include "base/both.h"
+#include "base/thread.h"
 #include "base/buf.h"
 #include "profile/callgraph.h"
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "base/both.h"
+#include "base/thread.h"
 #include "stats/bh.h"
 
 /* ---- evidence ---- */

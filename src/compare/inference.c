@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "base/both.h"
+#include "base/thread.h"
 #include "profile/fleet_fact.h"
 #include "profile/heap_fact.h"
 #include "profile/range.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/both.h"
+#include "base/thread.h"
 
 struct work {
 	int done;
