@@ -119,6 +119,43 @@ static void sim_host(const struct sim *sim, double slower, uint64_t host, uint64
 	b->cell_n = (uint32_t)sim->minutes;
 }
 
+/* What is pushed together. */
+enum { SIM_GROUP = 20 };
+struct sim_group {
+	struct sim_host_push {
+		char *host, *id;
+		struct fz_fleet_push push;
+		struct fz_fleet_batch batch;
+		struct fz_fleet_item item;
+	} of[SIM_GROUP];
+	size_t n;
+};
+
+static int sim_push_group(struct fz_fleet *f, struct sim_group *g, struct fz_error *err)
+{
+	struct fz_fleet_item *items[SIM_GROUP];
+	int r = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		g->of[i].item =
+			(struct fz_fleet_item){ .push = &g->of[i].push, .batch = &g->of[i].batch };
+		items[i] = &g->of[i].item;
+	}
+	fz_fleet_put_all(f, items, g->n);
+	for (size_t i = 0; i < g->n; i++) {
+		if (!r && items[i]->result) {
+			r = items[i]->result;
+			*err = items[i]->err;
+		}
+		free(g->of[i].host);
+		free(g->of[i].id);
+	}
+	g->n = 0;
+	return r;
+}
+
+static const char *sim_project = "p";
+
 /* Push a release of a service "s". A host's own deviations are those of its seed. */
 static int sim_push(struct fz_fleet *f, const struct sim *sim, const char *version, bool head,
 		    uint64_t seed, double slower, struct fz_error *err)
@@ -131,31 +168,40 @@ static int sim_push(struct fz_fleet *f, const struct sim *sim, const char *versi
 				      .features = -1,
 				      .interval_ns = 10000000,
 				      .main = true };
-	struct fz_fleet_batch b = { .profile = p,
-				    .kinds = &kind,
-				    .kind_n = 1,
-				    .nodes = nodes,
-				    .node_n = SIM_FUNCTIONS + 1 };
-	enum fz_fleet_put put;
+	struct sim_group *g = fz_calloc(1, sizeof(*g));
+	size_t minutes = (size_t)sim->minutes;
 	int r = 0;
 
-	b.cells = fz_calloc((size_t)sim->minutes, sizeof(*b.cells));
-	b.values = fz_calloc((size_t)sim->minutes * SIM_FUNCTIONS, sizeof(*b.values));
+	for (size_t i = 0; i < SIM_GROUP; i++)
+		g->of[i].batch = (struct fz_fleet_batch){
+			.profile = p,
+			.kinds = &kind,
+			.kind_n = 1,
+			.nodes = nodes,
+			.node_n = SIM_FUNCTIONS + 1,
+			.cells = fz_calloc(minutes, sizeof(struct fz_fleet_cell)),
+			.values = fz_calloc(minutes * SIM_FUNCTIONS, sizeof(struct fz_fleet_value)),
+		};
 	for (int h = 0; !r && h < sim->hosts; h++) {
-		char host[32], id[64];
+		struct sim_host_push *to = &g->of[g->n++];
 		bool other = head && !sim->same_hosts;
 
-		snprintf(host, sizeof(host), "%s%d", other ? "new" : "old", h);
-		snprintf(id, sizeof(id), "%s-%s-%d", version, host, sim->start);
+		to->host = fz_asprintf("%s%d", other ? "new" : "old", h);
+		to->id = fz_asprintf("%s-%s-%d", version, to->host, sim->start);
+		to->push =
+			(struct fz_fleet_push){ sim_project, "s", version, to->host, "", to->id };
 		/* The same host has the same deviations; its minutes are others. */
 		uint64_t stream = seed * 4000 + (uint64_t)h;
 		sim_host(sim, slower, stream + (other ? 1000 : 0), stream + (head ? 3000 : 2000),
-			 &b);
-		r = fz_fleet_put(f, &(struct fz_fleet_push){ "p", "s", version, host, "", id }, &b,
-				 &put, err);
+			 &to->batch);
+		if (g->n == SIM_GROUP || h == sim->hosts - 1)
+			r = sim_push_group(f, g, err);
 	}
-	free(b.cells);
-	free(b.values);
+	for (size_t i = 0; i < SIM_GROUP; i++) {
+		free(g->of[i].batch.cells);
+		free(g->of[i].batch.values);
+	}
+	free(g);
 	fz_profile_free(p);
 	return r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Watching releases: synthetic ones that changed nothing hardly ever raise an alarm, and those that
- * changed something raise one in time. A service-month is 30 releases, one a day.
+ * changed something raise one in time. A service-month is 30 releases, one a day. With
+ * FZ_FLEET_HOSTS it prints a table of larger fleets instead (bench/releases).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,40 +35,59 @@ struct watched {
 	struct fz_fleet_alarm alarm;
 };
 
-/* A release after another one, checked as its minutes come in. */
-static struct watched watch(const struct sim *of, uint64_t seed, double slower)
+/* Check a release while its minutes come in. */
+static int watch_release(struct fz_fleet *f, int minutes, struct watched *ret, struct fz_error *err)
 {
-	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
 	fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
 	struct fz_fleet_watch w = {
-		.project = "p", .service = "s", .version = "b", .first = SIM_START + MINUTES
+		.project = sim_project, .service = "s", .version = "b", .first = SIM_START + MINUTES
 	};
-	struct sim sim = *of;
-	struct watched ret = { 0 };
-	struct fz_error err;
-	int r = fz_fleet_open(":memory:", FZ_FLEET_WRITE, &f, &err);
+	int r = 0;
 
-	if (!r)
-		r = sim_push(f, &sim, "a", false, seed, 0, &err);
-	sim.start = MINUTES;
-	if (!r)
-		r = sim_push(f, &sim, "b", true, seed, slower, &err);
-	for (int minute = 1; !r && minute <= MINUTES && !ret.minutes; minute++) {
+	for (int minute = 1; !r && minute <= minutes && !ret->minutes; minute++) {
 		w.last = w.first + minute;
 		if (!fz_fleet_check_due(&w))
 			continue;
-		r = fz_fleet_check(f, &w, &ret.alarm, &texts, &err);
+		r = fz_fleet_check(f, &w, &ret->alarm, &texts, err);
 		if (r <= 0)
 			continue;
 		r = 0;
-		ret.minutes = minute;
-		snprintf(ret.function, sizeof(ret.function), "%s", ret.alarm.function);
-		assert_non_null(strstr(ret.alarm.text, "\"page\":\"/diff?base=s@a&head=s@b\""));
+		ret->minutes = minute;
+		snprintf(ret->function, sizeof(ret->function), "%s", ret->alarm.function);
+		assert_non_null(strstr(ret->alarm.text, "\"page\":\"/diff?base=s@a&head=s@b\""));
 	}
+	fz_fleet_watch_release(&w);
+	return r;
+}
+
+/* A release after another one. */
+static struct watched watch_in(struct fz_fleet *f, const struct sim *of, uint64_t seed,
+			       double slower)
+{
+	struct sim sim = *of;
+	struct watched ret = { 0 };
+	struct fz_error err;
+
+	sim.start = MINUTES - of->minutes;
+	int r = sim_push(f, &sim, "a", false, seed, 0, &err);
+	sim.start = MINUTES;
+	if (!r)
+		r = sim_push(f, &sim, "b", true, seed, slower, &err);
+	if (!r)
+		r = watch_release(f, of->minutes, &ret, &err);
 	if (r)
 		fail_msg("%s", err.message);
-	fz_fleet_watch_release(&w);
 	return ret;
+}
+
+static struct watched watch(const struct sim *of, uint64_t seed, double slower)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	struct fz_error err;
+
+	if (fz_fleet_open(":memory:", FZ_FLEET_WRITE, &f, &err))
+		fail_msg("%s", err.message);
+	return watch_in(f, of, seed, slower);
 }
 
 /* Versions that run side by side: the one that began later is compared with the other, and the
@@ -261,13 +281,74 @@ static void test_when_due(void **state)
 	assert_true(fz_fleet_check_due(&w));
 }
 
+/* ---- larger fleets ---- */
+
+/* In a store of its own or, for ClickHouse, in a project of its own. A handle sees one instant. */
+static struct watched watch_large(const struct sim *sim, const char *store, uint64_t seed,
+				  double slower)
+{
+	fz_auto(fz_free_ptr) char *project =
+		fz_asprintf("%llu-%g", (unsigned long long)seed, slower);
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	struct fz_error err;
+
+	if (fz_fleet_open(store, FZ_FLEET_WRITE, &f, &err))
+		fail_msg("%s", err.message);
+	sim_project = project;
+	struct watched ret = watch_in(f, sim, seed, slower);
+	sim_project = "p";
+	return ret;
+}
+
+static int number_of(const char *variable, int otherwise)
+{
+	const char *text = getenv(variable);
+
+	return text ? atoi(text) : otherwise;
+}
+
+/* A line for each change: how many releases of so many raised an alarm for it, after how many
+ * minutes on average, and how many for another function. */
+static void test_large(void **state)
+{
+	static const double more[] = { 0, 0.001, 0.0025, 0.005, 0.01 }; /* of the service */
+	struct sim sim = fleets[0];
+	const char *store = getenv("FZ_FLEET_STORE");
+	int releases = number_of("FZ_FLEET_RELEASES", 20);
+
+	(void)state;
+	sim.hosts = number_of("FZ_FLEET_HOSTS", 1000);
+	sim.minutes = number_of("FZ_FLEET_MINUTES", MINUTES);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(more); i++) {
+		int found = 0, minutes = 0, wrong = 0;
+
+		for (int k = 0; k < releases; k++) {
+			struct watched w =
+				watch_large(&sim, store ? store : ":memory:", (uint64_t)k + 1,
+					    more[i] / sim_share(3));
+			bool right = more[i] > 0 && strcmp(w.function, "f3") == 0;
+
+			found += right;
+			minutes += right ? w.minutes : 0;
+			wrong += w.minutes && !right;
+		}
+		printf("%g %d %d %d %d\n", more[i], releases, found, found ? minutes / found : 0,
+		       wrong);
+		fflush(stdout);
+	}
+}
+
 int main(void)
 {
+	const struct CMUnitTest large[] = { cmocka_unit_test(test_large) };
+
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_when_due),        cmocka_unit_test(test_previous),
 		cmocka_unit_test(test_nothing_changed), cmocka_unit_test(test_planted),
 		cmocka_unit_test(test_hours),
 	};
 
+	if (getenv("FZ_FLEET_HOSTS"))
+		return cmocka_run_group_tests(large, NULL, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
