@@ -123,6 +123,26 @@ int fz_cli_spool_folder(const struct fz_cli_spool *s, const char *server, const 
 	return rc;
 }
 
+static void on_converting(void *arg, int percent)
+{
+	const char *store = arg;
+
+	if (percent == 0)
+		fz_notify_note(&fz_cli_notify,
+			       "%s: converting from the layout of an earlier fizeau; it may be "
+			       "interrupted and continues the next time",
+			       store);
+	else if (percent < 100)
+		fz_notify_progress(&fz_cli_notify, "%s: %d %% converted", store, percent);
+	else
+		fz_notify_progress_end(&fz_cli_notify);
+}
+
+int fz_cli_fleet_convert(const char *store, struct fz_error *err)
+{
+	return fz_fleet_convert(store, on_converting, (void *)store, err);
+}
+
 static int from_store(const struct fz_cli_fleet *f, const char *const names[2], const char *metric,
 		      struct fz_profile *ret[2], struct fz_error *err)
 {
@@ -131,6 +151,8 @@ static int from_store(const struct fz_cli_fleet *f, const char *const names[2], 
 	int64_t now = time(NULL);
 	int r = fz_fleet_labels(f->labels, f->label_n, &labels, err);
 
+	if (!r)
+		r = fz_cli_fleet_convert(f->store, err);
 	if (!r)
 		r = fz_fleet_open(f->store, FZ_FLEET_READ, &store, err);
 	if (r)

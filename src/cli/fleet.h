@@ -70,6 +70,8 @@ static inline bool fz_cli_fleet_asked(const struct fz_cli_fleet *f)
 /* Load two releases "SERVICE@VERSION" from the server or the store. */
 int fz_cli_fleet_load(const struct fz_cli_fleet *f, const char *const names[2], const char *metric,
 		      struct fz_profile *ret[2], struct fz_error *err);
+/* Convert a store of an earlier layout, with messages. */
+int fz_cli_fleet_convert(const char *store, struct fz_error *err);
 /* The token, or NULL; the caller frees. */
 int fz_cli_fleet_token(const struct fz_cli_fleet *f, char **ret, struct fz_error *err);
 /* The error that this program was built without server support. */

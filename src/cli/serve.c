@@ -154,7 +154,8 @@ static int serve(char **names, int n, struct fz_error *err)
 {
 	(void)names;
 	(void)n;
-	return fz_serve(&options, ready, say, &stopped_by, err);
+	int r = fz_cli_fleet_convert(options.store, err);
+	return r ? r : fz_serve(&options, ready, say, &stopped_by, err);
 }
 
 #endif

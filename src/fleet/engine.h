@@ -49,6 +49,9 @@ int fz_fleet_fail_id(const char *id, struct fz_error *err);
 struct fz_fleet_engine {
 	int (*open)(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
 		    struct fz_error *err);
+	/* NULL: all stores have the same layout */
+	int (*convert)(const char *path, void (*progress)(void *arg, int percent), void *arg,
+		       struct fz_error *err);
 	void (*close)(struct fz_fleet *f);
 	/* NULL: a store is available as a whole or not at all */
 	const char *(*missing)(struct fz_fleet *f);

@@ -113,6 +113,11 @@ enum fz_fleet_access { FZ_FLEET_READ, FZ_FLEET_WRITE /* creates a missing store 
  * responds. */
 int fz_fleet_open(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
 		  struct fz_error *err);
+/* Convert an existing store of an earlier layout, which fz_fleet_open does otherwise. progress gets
+ * 0, if there is something to convert and it can be written, and 100 at the end. If the process
+ * ends meanwhile, the next one continues. */
+int fz_fleet_convert(const char *path, void (*progress)(void *arg, int percent), void *arg,
+		     struct fz_error *err);
 void fz_fleet_close(struct fz_fleet *f);
 void fz_fleet_closep(struct fz_fleet **f); /* for fz_auto */
 /* Names of the shards that failed to respond since the handle was opened, whose data is missing

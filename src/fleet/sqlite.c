@@ -548,6 +548,7 @@ static int raise_alarm(struct fz_fleet *fleet, const char *project, const struct
 
 const struct fz_fleet_engine fz_fleet_sqlite = {
 	.open = open_store,
+	.convert = fz_sql_convert,
 	.close = close_store,
 	.put_all = put_all,
 	.forget = fz_sqlite_forget,

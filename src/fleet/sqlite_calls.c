@@ -156,28 +156,26 @@ static const char tables[] =
 	"COMMIT;";
 
 /* Conversion of each layout to the next. */
-static const struct {
-	const char *script;
-	int (*convert)(struct fz_sql *s, struct fz_error *err); /* after the script; NULL: none */
-} upgrades[LAYOUT] = {
+static const char *const upgrades[LAYOUT] = {
 	/* Existing pushes have no digest. */
-	[1] = { "ALTER TABLE push ADD COLUMN digest INTEGER;"
-		"PRAGMA user_version = 2;" },
-	[2] = { SUMS "INSERT INTO host_sum SELECT series, host, count(*), total(cpu), total(wall),"
-		     " sum(samples), sum(lost) FROM cell GROUP BY series, host;"
-		     "INSERT INTO push_count SELECT project, service, version, count(*) FROM push"
-		     " GROUP BY project, service, version;"
-		     "PRAGMA user_version = 3;" },
-	[3] = { VALUES, fz_sqlite_convert_values },
-	[4] = { HOURS "INSERT INTO stale_hour SELECT DISTINCT series, minute / 60, host FROM cell;"
-		      "PRAGMA user_version = 5;" },
+	[1] = "ALTER TABLE push ADD COLUMN digest INTEGER;"
+	      "PRAGMA user_version = 2;",
+	[2] = SUMS "INSERT INTO host_sum SELECT series, host, count(*), total(cpu), total(wall),"
+		   " sum(samples), sum(lost) FROM cell GROUP BY series, host;"
+		   "INSERT INTO push_count SELECT project, service, version, count(*) FROM push"
+		   " GROUP BY project, service, version;"
+		   "PRAGMA user_version = 3;",
+	/* The rows of `value` are converted in parts later, and the table is deleted. */
+	[3] = VALUES "PRAGMA user_version = 4;",
+	[4] = HOURS "INSERT INTO stale_hour SELECT DISTINCT series, minute / 60, host FROM cell;"
+		    "PRAGMA user_version = 5;",
 	/* From here on values may be compressed; existing ones remain readable. */
-	[5] = { "PRAGMA user_version = 6;" },
+	[5] = "PRAGMA user_version = 6;",
 	/* Hours are added up again, for the new columns. */
-	[6] = { "DROP TABLE hour;" HOURS OLD_HOURS CHANGES
-		"INSERT INTO stale_hour SELECT DISTINCT series, minute / 60, host FROM cell"
-		" WHERE true ON CONFLICT DO NOTHING;"
-		"PRAGMA user_version = 7;" },
+	[6] = "DROP TABLE hour;" HOURS OLD_HOURS CHANGES
+	      "INSERT INTO stale_hour SELECT DISTINCT series, minute / 60, host FROM cell"
+	      " WHERE true ON CONFLICT DO NOTHING;"
+	      "PRAGMA user_version = 7;",
 };
 
 /* First or last minute of cells and old hours. */
@@ -519,8 +517,20 @@ static int create_file(struct fz_sql *s, struct fz_error *err)
 	return errno == EEXIST ? resolve(s, err) : fz_fail_errno(err, "%s: cannot open", s->path);
 }
 
+/* Where to report the progress of a conversion; may be NULL. */
+struct reporting {
+	void (*progress)(void *arg, int percent);
+	void *arg;
+};
+
+static void report(const struct reporting *to, int percent)
+{
+	if (to)
+		to->progress(to->arg, percent);
+}
+
 /* Another process may be converting, too, so the layout is read inside the transaction. */
-static int convert(struct fz_sql *s, struct fz_error *err)
+static int convert(struct fz_sql *s, const struct reporting *to, struct fz_error *err)
 {
 	int64_t layout = 0;
 	int r = fz_sql_script(s, "BEGIN IMMEDIATE", err);
@@ -528,18 +538,30 @@ static int convert(struct fz_sql *s, struct fz_error *err)
 	if (r)
 		return r;
 	r = read_layout(s, &layout, err);
-	for (; !r && layout > 0 && layout < LAYOUT; layout++) {
-		r = fz_sql_script(s, upgrades[layout].script, err);
-		if (!r && upgrades[layout].convert)
-			r = upgrades[layout].convert(s, err);
-	}
-	return fz_sql_end(s, r, err);
+	for (; !r && layout > 0 && layout < LAYOUT; layout++)
+		r = fz_sql_script(s, upgrades[layout], err);
+	r = fz_sql_end(s, r, err);
+	if (r)
+		return r;
+	report(to, 0);
+	r = fz_sqlite_convert_values(s, to ? to->progress : NULL, to ? to->arg : NULL, err);
+	if (!r)
+		report(to, 100);
+	return r;
 }
 
-static int migrate(struct fz_sql *s, struct fz_error *err)
+/* Convert a store of an earlier layout, or one whose conversion was interrupted. */
+static int migrate(struct fz_sql *s, int64_t layout, const struct reporting *to,
+		   struct fz_error *err)
 {
-	int r = convert(s, err);
+	sqlite3_stmt *values =
+		fz_sql_once(s, "SELECT count(*) FROM sqlite_schema WHERE name = 'value'");
+	int64_t left;
+	int r = fz_sql_take_id(s, values, &left, err);
 
+	fz_sql_drop(&values);
+	if (!r && (layout < LAYOUT || left))
+		r = convert(s, to, err);
 	if (r == FZ_EPERM)
 		fz_fail(err, r,
 			"%s: created by an earlier fizeau and must be converted; run this once "
@@ -550,7 +572,7 @@ static int migrate(struct fz_sql *s, struct fz_error *err)
 
 /* made: SQL that creates missing tables, or NULL when reading. */
 static int open_file(struct fz_sql *s, const char *path, const char *made, int64_t newest,
-		     struct fz_error *err)
+		     const struct reporting *to, struct fz_error *err)
 {
 	int64_t layout;
 	int flags = made ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
@@ -572,8 +594,8 @@ static int open_file(struct fz_sql *s, const char *path, const char *made, int64
 	if (!r)
 		r = check_layout(s, layout, newest, made != NULL, err);
 	/* Readers need the new layout, too. */
-	if (!r && layout > 0 && layout < newest)
-		r = migrate(s, err);
+	if (!r && layout > 0 && newest == LAYOUT)
+		r = migrate(s, layout, to, err);
 	if (!r && made)
 		r = make_tables(s, made, err);
 	if (r)
@@ -583,12 +605,26 @@ static int open_file(struct fz_sql *s, const char *path, const char *made, int64
 
 int fz_sql_open(struct fz_sql *s, const char *path, bool writing, struct fz_error *err)
 {
-	return open_file(s, path, writing ? tables : NULL, LAYOUT, err);
+	return open_file(s, path, writing ? tables : NULL, LAYOUT, NULL, err);
+}
+
+int fz_sql_convert(const char *path, void (*progress)(void *arg, int percent), void *arg,
+		   struct fz_error *err)
+{
+	const struct reporting to = { progress, arg };
+	struct fz_sql s;
+
+	if (access(path, F_OK))
+		return 0;
+	int r = open_file(&s, path, NULL, LAYOUT, &to, err);
+	if (!r)
+		fz_sql_close(&s);
+	return r;
 }
 
 int fz_sql_open_with(struct fz_sql *s, const char *path, const char *made, struct fz_error *err)
 {
-	return open_file(s, path, made, 1, err);
+	return open_file(s, path, made, 1, NULL, err);
 }
 
 sqlite3_stmt *fz_sql_once(struct fz_sql *s, const char *text)

@@ -128,6 +128,9 @@ struct fz_sql {
 
 /* Open the file. When writing, create missing tables. */
 int fz_sql_open(struct fz_sql *s, const char *path, bool writing, struct fz_error *err);
+/* fz_fleet_convert */
+int fz_sql_convert(const char *path, void (*progress)(void *arg, int percent), void *arg,
+		   struct fz_error *err);
 /* The same for writing a file that is not a store. `made`: SQL that creates its tables in one
  * transaction and sets user_version to 1. The statements above do not apply to it. */
 int fz_sql_open_with(struct fz_sql *s, const char *path, const char *made, struct fz_error *err);
@@ -189,8 +192,9 @@ void fz_sqlite_forget_known(struct fz_sqlite_store *f);
 int64_t fz_sqlite_forget(struct fz_fleet *fleet, int64_t before,
 			 bool (*between)(void *arg, int64_t rows), void *arg, struct fz_error *err);
 
-/* Convert layout 3 to layout 4, inside a transaction. */
-int fz_sqlite_convert_values(struct fz_sql *s, struct fz_error *err);
+/* Replace the rows of the values of layout 3, if there are any left. */
+int fz_sqlite_convert_values(struct fz_sql *s, void (*progress)(void *arg, int percent), void *arg,
+			     struct fz_error *err);
 /* Append decoded values to the first *n of f->values. False if the bytes are invalid. */
 bool fz_sqlite_append_values(struct fz_sqlite_store *f, struct fz_str bytes, size_t *n);
 int64_t fz_sqlite_sum_hours(struct fz_fleet *fleet, int64_t before, struct fz_error *err);

@@ -3,9 +3,13 @@
  *
  *   value {cell, node, value, n}, in that order -> cell_values {cell, bytes}
  *
- * One transaction: if the process ends before its end, the store has layout 3.
+ * Cells are converted in order, some in each transaction; the last one deletes the table. While it
+ * exists, whoever opens the store goes on after the last cell that has been converted, and does
+ * nothing else before. So a process may end at any time, and several may convert.
  */
 #include "fleet/sqlite_calls.h"
+
+enum { PART_VALUES = 50000 };
 
 int fz_sqlite_fail_values(const struct fz_sql *s, struct fz_error *err)
 {
@@ -59,21 +63,75 @@ static int take_row(struct converter *k, sqlite3_stmt *row, struct fz_error *err
 	return 0;
 }
 
-int fz_sqlite_convert_values(struct fz_sql *s, struct fz_error *err)
+/* Convert the values of cells after `from`: about PART_VALUES. *done: the last of these cells;
+ * INT64_MAX: there are no more. */
+static int convert_part(struct fz_sql *sql, int64_t from, int64_t *done, struct fz_error *err)
 {
 	fz_auto(release) struct converter k = {
-		.sql = s, .add = fz_sql_once(s, "INSERT INTO cell_values VALUES (?, ?)")
+		.sql = sql, .add = fz_sql_once(sql, "INSERT INTO cell_values VALUES (?, ?)")
 	};
 	fz_auto(fz_sql_drop) sqlite3_stmt *rows =
-		fz_sql_once(s, "SELECT cell, node, value, n FROM value ORDER BY cell, node");
+		fz_sql_once(sql, "SELECT cell, node, value, n FROM value WHERE cell > ?"
+				 " ORDER BY cell, node");
+	int64_t taken = 0;
 	int r;
 
-	while ((r = fz_sql_step(s, rows, err)) == 1) {
+	fz_sqlite.bind_int(rows, 1, from);
+	while ((r = fz_sql_step(sql, rows, err)) == 1) {
+		if (taken++ >= PART_VALUES && fz_sqlite.column_int(rows, 0) != k.cell)
+			break;
 		r = take_row(&k, rows, err);
 		if (r)
 			return r;
 	}
+	if (r < 0)
+		return r;
+	*done = r ? k.cell : INT64_MAX;
+	return end_cell(&k, err);
+}
+
+/* Take the only number of a query's result. */
+static int ask(struct fz_sql *s, const char *text, int64_t *ret, struct fz_error *err)
+{
+	fz_auto(fz_sql_drop) sqlite3_stmt *statement = fz_sql_once(s, text);
+
+	return fz_sql_take_id(s, statement, ret, err);
+}
+
+/* Convert a part in one transaction. *percent: of all that is done then. */
+static int convert_some(struct fz_sql *s, int *percent, struct fz_error *err)
+{
+	int64_t left, from, done, last;
+	int r = fz_sql_run(s, FZ_SQL_BEGIN, err);
+
+	if (r)
+		return r;
+	/* Another process may have completed it. */
+	r = ask(s, "SELECT count(*) FROM sqlite_schema WHERE name = 'value'", &left, err);
+	*percent = 100;
+	if (r || !left)
+		return fz_sql_end(s, r, err);
+	r = ask(s, "SELECT max(cell) FROM cell_values", &from, err);
 	if (!r)
-		r = end_cell(&k, err);
-	return r ? r : fz_sql_script(s, "DROP TABLE value; PRAGMA user_version = 4", err);
+		r = ask(s, "SELECT max(cell) FROM value", &last, err);
+	if (!r)
+		r = convert_part(s, from, &done, err);
+	if (!r && done == INT64_MAX)
+		r = fz_sql_script(s, "DROP TABLE value", err);
+	else if (!r)
+		*percent = (int)(99 * done / last);
+	return fz_sql_end(s, r, err);
+}
+
+int fz_sqlite_convert_values(struct fz_sql *s, void (*progress)(void *arg, int percent), void *arg,
+			     struct fz_error *err)
+{
+	int percent = 0, r = 0;
+
+	while (!r && percent < 100) {
+		r = convert_some(s, &percent, err);
+		if (!r && percent < 100 && progress)
+			progress(arg, percent);
+	}
+	return r;
 }

@@ -21,6 +21,14 @@ int fz_fleet_open(const char *path, enum fz_fleet_access access, struct fz_fleet
 	return r;
 }
 
+int fz_fleet_convert(const char *path, void (*progress)(void *arg, int percent), void *arg,
+		     struct fz_error *err)
+{
+	const struct fz_fleet_engine *engine = engine_of(path);
+
+	return engine->convert ? engine->convert(path, progress, arg, err) : 0;
+}
+
 void fz_fleet_close(struct fz_fleet *f)
 {
 	if (f)
