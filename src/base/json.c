@@ -56,11 +56,27 @@ void fz_json_close(struct fz_json *j, char bracket)
 		fz_output_str(j->out, "\n");
 }
 
+/* Length of the text up to the first character that may need an escape. */
+static size_t plain_prefix(struct fz_str s)
+{
+	size_t n = 0;
+
+	while (n < s.n && s.p[n] >= 0x20 && s.p[n] < 0x7f && s.p[n] != '"' && s.p[n] != '\\' &&
+	       s.p[n] != '<')
+		n++;
+	return n;
+}
+
 void fz_json_escape(struct fz_buf *b, struct fz_str s)
 {
 	fz_buf_char(b, '"');
 	for (size_t i = 0, n; i < s.n; i += n) {
 		uint32_t code;
+		n = plain_prefix((struct fz_str){ s.p + i, s.n - i });
+		if (n) {
+			fz_buf_add(b, s.p + i, n);
+			continue;
+		}
 		n = fz_utf8_decode(s.p + i, s.n - i, &code);
 		if (n == 0) {
 			fz_buf_str(b, "\xef\xbf\xbd");
@@ -77,33 +93,68 @@ void fz_json_escape(struct fz_buf *b, struct fz_str s)
 	fz_buf_char(b, '"');
 }
 
+/* Add a string and what follows it. Most strings are short and need no escape. */
+static void add_str(struct fz_json *j, struct fz_str s, struct fz_str after)
+{
+	char small[128];
+
+	if (s.n + after.n + 2 <= sizeof(small) && plain_prefix(s) == s.n) {
+		small[0] = small[s.n + 1] = '"';
+		if (s.n)
+			memcpy(small + 1, s.p, s.n);
+		memcpy(small + s.n + 2, after.p, after.n);
+		fz_output_add(j->out, small, s.n + after.n + 2);
+		return;
+	}
+	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
+	fz_json_escape(&b, s);
+	fz_buf_add(&b, after.p, after.n);
+	fz_output_add(j->out, b.p, b.n);
+}
+
 void fz_json_str(struct fz_json *j, struct fz_str s)
 {
-	struct fz_buf b = { 0 };
-
 	before_item(j);
-	fz_json_escape(&b, s);
-	fz_output_add(j->out, b.p, b.n);
-	fz_buf_release(&b);
+	add_str(j, s, FZ_STR(""));
 }
 
 void fz_json_key(struct fz_json *j, const char *key)
 {
-	fz_json_str(j, fz_str_of(key));
-	fz_output_str(j->out, j->pretty ? ": " : ":");
+	before_item(j);
+	add_str(j, fz_str_of(key), j->pretty ? FZ_STR(": ") : FZ_STR(":"));
 	j->after_key = true;
+}
+
+/* Without printf, which would take more time than the rest of a node of a tree. */
+static void add_int(struct fz_json *j, int64_t v)
+{
+	char digits[24];
+	size_t at = sizeof(digits);
+	uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+	do {
+		digits[--at] = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (v < 0)
+		digits[--at] = '-';
+	fz_output_add(j->out, digits + at, sizeof(digits) - at);
 }
 
 void fz_json_int(struct fz_json *j, int64_t v)
 {
 	before_item(j);
-	fz_output_printf(j->out, "%lld", (long long)v);
+	add_int(j, v);
+}
+
+static bool is_integer(double v)
+{
+	return fabs(v) < 1e15 && v == (double)(int64_t)v;
 }
 
 void fz_json_format(double v, char out[FZ_JSON_NUMBER_SIZE])
 {
-	/* Fast path for integers, the most common values. */
-	if (fabs(v) < 1e15 && v == (double)(int64_t)v) {
+	if (is_integer(v)) {
 		snprintf(out, FZ_JSON_NUMBER_SIZE, "%lld", (long long)v);
 		return;
 	}
@@ -123,6 +174,10 @@ void fz_json_double(struct fz_json *j, double v)
 	char text[FZ_JSON_NUMBER_SIZE];
 
 	before_item(j);
+	if (is_integer(v)) {
+		add_int(j, (int64_t)v);
+		return;
+	}
 	fz_json_format(v, text);
 	fz_output_str(j->out, text);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON reports. Profiles can have a million nodes, so each node is built in a buffer from its
- * function's part (escaped once) and its numbers, and passed to the writer as one item. Each node
- * and function is on its own line, so that line-based tools can read and compare them.
+/* The JSON reports. Each node and function is on its own line, so that line-based tools can read
+ * and compare them.
  */
 #include "report/json.h"
 
-#include "base/buf.h"
 #include "base/json.h"
 #include "compare/names.h"
 #include "profile/cost_words.h"
@@ -23,69 +21,43 @@
 
 enum { SCHEMA = 1 };
 
-/* ---- numbers ---- */
-
-/* Append a number, without printf: that would cost more than the rest of a node. */
-static void add_int(struct fz_buf *b, const char *key, int64_t v)
-{
-	char digits[24];
-	size_t at = sizeof(digits);
-	uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-
-	do {
-		digits[--at] = (char)('0' + left % 10);
-		left /= 10;
-	} while (left);
-	if (v < 0)
-		digits[--at] = '-';
-	fz_buf_str(b, key);
-	fz_buf_add(b, digits + at, sizeof(digits) - at);
-}
-
-static void add_double(struct fz_buf *b, const char *key, double v)
-{
-	char text[FZ_JSON_NUMBER_SIZE];
-
-	if (fabs(v) < 1e15 && v == (double)(int64_t)v) {
-		add_int(b, key, (int64_t)v);
-		return;
-	}
-	fz_json_format(v, text);
-	fz_buf_str(b, key);
-	fz_buf_str(b, text);
-}
-
-static void add_cost(struct fz_buf *b, const struct fz_diff *d, const struct fz_diff_cost *c)
+static void write_cost(struct fz_json *j, const struct fz_diff *d, const struct fz_diff_cost *c)
 {
 	const int64_t *self = c->self, *total = c->total;
 
-	add_int(b, ", \"base_self\": ", self[FZ_BASE]);
-	add_int(b, ", \"base_total\": ", total[FZ_BASE]);
-	add_int(b, ", \"head_self\": ", self[FZ_HEAD]);
-	add_int(b, ", \"head_total\": ", total[FZ_HEAD]);
+	fz_json_kint(j, "base_self", self[FZ_BASE]);
+	fz_json_kint(j, "base_total", total[FZ_BASE]);
+	fz_json_kint(j, "head_self", self[FZ_HEAD]);
+	fz_json_kint(j, "head_total", total[FZ_HEAD]);
 	if (d->factor != 1) {
-		add_double(b, ", \"expected_self\": ", fz_diff_expected(d, self[FZ_BASE]));
-		add_double(b, ", \"expected_total\": ", fz_diff_expected(d, total[FZ_BASE]));
+		fz_json_kdouble(j, "expected_self", fz_diff_expected(d, self[FZ_BASE]));
+		fz_json_kdouble(j, "expected_total", fz_diff_expected(d, total[FZ_BASE]));
 	}
-	add_double(b, ", \"diff_self\": ", fz_diff_delta(d, self[FZ_BASE], self[FZ_HEAD]));
-	add_double(b, ", \"pct_self\": ", 100 * fz_diff_ratio(d, self[FZ_BASE], self[FZ_HEAD]));
-	add_double(b, ", \"diff_total\": ", fz_diff_delta(d, total[FZ_BASE], total[FZ_HEAD]));
-	add_double(b, ", \"pct_total\": ", 100 * fz_diff_ratio(d, total[FZ_BASE], total[FZ_HEAD]));
+	fz_json_kdouble(j, "diff_self", fz_diff_delta(d, self[FZ_BASE], self[FZ_HEAD]));
+	fz_json_kdouble(j, "pct_self", 100 * fz_diff_ratio(d, self[FZ_BASE], self[FZ_HEAD]));
+	fz_json_kdouble(j, "diff_total", fz_diff_delta(d, total[FZ_BASE], total[FZ_HEAD]));
+	fz_json_kdouble(j, "pct_total", 100 * fz_diff_ratio(d, total[FZ_BASE], total[FZ_HEAD]));
 }
 
 /* ---- verdicts ---- */
 
-static void add_judged(struct fz_buf *b, const char *family, const struct fz_judged *v)
+/* Keys of a family of hypotheses. */
+struct judged_keys {
+	const char *verdict, *p, *low, *high, *confidence;
+};
+static const struct judged_keys self_keys = { "self_verdict", "self_p", "self_low", "self_high",
+					      "self_confidence" };
+static const struct judged_keys total_keys = { "total_verdict", "total_p", "total_low",
+					       "total_high", "total_confidence" };
+
+static void write_judged(struct fz_json *j, const struct judged_keys *keys,
+			 const struct fz_judged *v)
 {
-	fz_buf_printf(b, ", \"%s_verdict\": \"%s\", \"%s_p\": ", family,
-		      fz_verdict_names[v->verdict], family);
-	add_double(b, "", v->p);
-	fz_buf_printf(b, ", \"%s_low\": ", family);
-	add_double(b, "", v->low);
-	fz_buf_printf(b, ", \"%s_high\": ", family);
-	add_double(b, "", v->high);
-	fz_buf_printf(b, ", \"%s_confidence\": ", family);
-	add_double(b, "", 100 * v->confidence);
+	fz_json_kstr(j, keys->verdict, fz_str_of(fz_verdict_names[v->verdict]));
+	fz_json_kdouble(j, keys->p, v->p);
+	fz_json_kdouble(j, keys->low, v->low);
+	fz_json_kdouble(j, keys->high, v->high);
+	fz_json_kdouble(j, keys->confidence, 100 * v->confidence);
 }
 
 /* A path counts as changed if its self cost or its total changed. */
@@ -99,17 +71,18 @@ static enum fz_verdict path_verdict(const struct fz_judgement *verdicts, uint32_
 	return self == total ? self : FZ_VERDICT_UNKNOWN;
 }
 
-/* Append a path's verdict, with intervals if it was tested. */
-static void add_path_verdict(struct fz_buf *b, const struct fz_judgement *verdicts, uint32_t node)
+/* Write a path's verdict, with intervals if it was tested. */
+static void write_path_verdict(struct fz_json *j, const struct fz_judgement *verdicts,
+			       uint32_t node)
 {
 	const struct fz_judged *self = &verdicts->path_self[node];
 	const struct fz_judged *total = &verdicts->path_total[node];
 
-	fz_buf_printf(b, ", \"verdict\": \"%s\"", fz_verdict_names[path_verdict(verdicts, node)]);
+	fz_json_kstr(j, "verdict", fz_str_of(fz_verdict_names[path_verdict(verdicts, node)]));
 	if (!isnan(self->low))
-		add_judged(b, "self", self);
+		write_judged(j, &self_keys, self);
 	if (!isnan(total->low))
-		add_judged(b, "total", total);
+		write_judged(j, &total_keys, total);
 }
 
 /* Why the verdict is unknown; NULL if it is known. */
@@ -193,46 +166,18 @@ void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
 	fz_json_close(j, '}');
 }
 
-/* ---- functions ---- */
-
-/* Append the members that name a function; escaped once for all its nodes. */
-static void add_name(struct fz_buf *b, struct fz_str name, struct fz_str file, int32_t line)
+static void write_name(struct fz_json *j, struct fz_str name, struct fz_str file, int32_t line)
 {
-	fz_buf_str(b, "\"name\": ");
-	fz_json_escape(b, name);
-	fz_buf_str(b, ", \"file\": ");
-	fz_json_escape(b, file);
-	add_int(b, ", \"line\": ", line);
+	fz_json_kstr(j, "name", name);
+	fz_json_kstr(j, "file", file);
+	fz_json_kint(j, "line", line);
 }
 
-/* Name members of all functions, concatenated; those of function i are [start[i], start[i + 1]). */
-struct name_parts {
-	struct fz_buf text;
-	size_t *start;
-};
-
-static void add_part(const struct name_parts *parts, uint32_t i, struct fz_buf *b)
+/* Write the members that all nodes of a tree begin with. */
+static void write_node(struct fz_json *j, uint32_t id, uint32_t parent)
 {
-	fz_buf_add(b, parts->text.p + parts->start[i], parts->start[i + 1] - parts->start[i]);
-}
-
-static struct name_parts diff_parts(const struct fz_diff *d)
-{
-	struct name_parts parts = { .start = fz_calloc((size_t)d->function_count + 1,
-						       sizeof(size_t)) };
-
-	for (uint32_t i = 0; i < d->function_count; i++) {
-		const struct fz_diff_function *f = &d->functions[i];
-		add_name(&parts.text, f->name, f->file, f->line);
-		parts.start[i + 1] = parts.text.n;
-	}
-	return parts;
-}
-
-static void parts_release(struct name_parts *parts)
-{
-	fz_buf_release(&parts->text);
-	free(parts->start);
+	fz_json_kint(j, "id", id);
+	fz_json_kint(j, "parent", parent == FZ_NONE ? -1 : (int64_t)parent);
 }
 
 /* ---- diff ---- */
@@ -272,78 +217,67 @@ static void write_speed(struct fz_json *j, const struct fz_diff *d)
 }
 
 static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
-			     const struct fz_judgement *verdicts, const struct name_parts *parts)
+			     const struct fz_judgement *verdicts)
 {
-	struct fz_buf b = { 0 };
-
 	fz_json_key(j, "nodes");
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < d->node_count; i++) {
 		const struct fz_diff_node *node = &d->nodes[i];
-		fz_buf_reset(&b);
-		add_int(&b, "{\"id\": ", i);
-		add_int(&b, ", \"parent\": ", node->parent == FZ_NONE ? -1 : (int64_t)node->parent);
-		fz_buf_str(&b, ", ");
-		add_part(parts, node->function, &b);
-		fz_buf_str(&b, ", \"state\": \"");
-		fz_buf_str(&b, fz_state_names[node->state]);
-		fz_buf_str(&b, node->wraps ? "\", \"wraps\": true" : "\"");
-		add_cost(&b, d, &node->cost);
+		const struct fz_diff_function *f = &d->functions[node->function];
+		fz_json_open(j, '{');
+		write_node(j, i, node->parent);
+		write_name(j, f->name, f->file, f->line);
+		fz_json_kstr(j, "state", fz_str_of(fz_state_names[node->state]));
+		if (node->wraps)
+			fz_json_kbool(j, "wraps", true);
+		write_cost(j, d, &node->cost);
 		if (verdicts->path_self)
-			add_path_verdict(&b, verdicts, i);
-		fz_buf_char(&b, '}');
-		fz_json_raw(j, fz_buf_view(&b));
+			write_path_verdict(j, verdicts, i);
+		fz_json_close(j, '}');
 	}
 	fz_json_close(j, ']');
-	fz_buf_release(&b);
 }
 
-/* Append how the base's function was matched; nothing if there is none. */
-static void add_match(struct fz_buf *b, const struct fz_link *link)
+/* Write how the base's function was matched; nothing if there is none. */
+static void write_match(struct fz_json *j, const struct fz_link *link)
 {
 	if (link->how == FZ_LINK_NONE)
 		return;
-	fz_buf_str(b, ", \"match\": {\"how\": \"");
-	fz_buf_str(b, fz_link_names[link->how]);
-	add_double(b, "\", \"score\": ", link->score);
-	fz_buf_str(b, ", \"from\": {\"name\": ");
-	fz_json_escape(b, link->name);
-	fz_buf_str(b, ", \"file\": ");
-	fz_json_escape(b, link->file);
-	fz_buf_str(b, "}}");
+	fz_json_key(j, "match");
+	fz_json_open(j, '{');
+	fz_json_kstr(j, "how", fz_str_of(fz_link_names[link->how]));
+	fz_json_kdouble(j, "score", link->score);
+	fz_json_key(j, "from");
+	fz_json_open(j, '{');
+	fz_json_kstr(j, "name", link->name);
+	fz_json_kstr(j, "file", link->file);
+	fz_json_close(j, '}');
+	fz_json_close(j, '}');
 }
 
 static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
-				 const struct fz_judgement *verdicts,
-				 const struct name_parts *parts)
+				 const struct fz_judgement *verdicts)
 {
-	struct fz_buf b = { 0 };
-
 	fz_json_key(j, "functions");
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		const struct fz_diff_function *f = &d->functions[i];
-		fz_buf_reset(&b);
-		fz_buf_char(&b, '{');
-		add_part(parts, i, &b);
-		fz_buf_str(&b, ", \"state\": \"");
-		fz_buf_str(&b, fz_state_names[f->state]);
-		fz_buf_char(&b, '"');
+		fz_json_open(j, '{');
+		write_name(j, f->name, f->file, f->line);
+		fz_json_kstr(j, "state", fz_str_of(fz_state_names[f->state]));
 		if (f->state != FZ_COMMON)
-			fz_buf_printf(&b, ", \"word\": \"%s\"", fz_diff_word(f));
-		add_cost(&b, d, &f->cost);
+			fz_json_kstr(j, "word", fz_str_of(fz_diff_word(f)));
+		write_cost(j, d, &f->cost);
 		if (d->speed_scale.used) {
-			add_int(&b, ", \"head_self_measured\": ", f->measured_self);
-			add_int(&b, ", \"head_total_measured\": ", f->measured_total);
+			fz_json_kint(j, "head_self_measured", f->measured_self);
+			fz_json_kint(j, "head_total_measured", f->measured_total);
 		}
-		add_judged(&b, "self", &verdicts->self[i]);
-		add_judged(&b, "total", &verdicts->total[i]);
-		add_match(&b, &f->link);
-		fz_buf_char(&b, '}');
-		fz_json_raw(j, fz_buf_view(&b));
+		write_judged(j, &self_keys, &verdicts->self[i]);
+		write_judged(j, &total_keys, &verdicts->total[i]);
+		write_match(j, &f->link);
+		fz_json_close(j, '}');
 	}
 	fz_json_close(j, ']');
-	fz_buf_release(&b);
 }
 
 void fz_report_json_warnings(struct fz_json *j, const struct fz_diff *d)
@@ -444,7 +378,6 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 			 struct fz_output *out)
 {
 	struct fz_json j;
-	struct name_parts parts = diff_parts(d);
 
 	fz_json_init(&j, out, 2);
 	fz_json_open(&j, '{');
@@ -467,50 +400,31 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 	fz_report_json_shifts(&j, d);
 	if (d->inverted)
 		fz_json_kbool(&j, "inverted", true);
-	write_diff_nodes(&j, d, verdicts, &parts);
-	write_diff_functions(&j, d, verdicts, &parts);
+	write_diff_nodes(&j, d, verdicts);
+	write_diff_functions(&j, d, verdicts);
 	fz_json_kint(&j, "elided_count", d->elided_count);
 	fz_json_kint(&j, "elided_time", d->elided_time);
 	fz_json_close(&j, '}');
-	parts_release(&parts);
 }
 
 /* ---- one profile ---- */
 
-static struct name_parts profile_parts(const struct fz_profile *p, uint32_t metric)
+static void write_profile_nodes(struct fz_json *j, const struct fz_tree *t, const int32_t *lines)
 {
-	struct name_parts parts = { .start = fz_calloc((size_t)p->function_count + 1,
-						       sizeof(size_t)) };
-	fz_auto(fz_free_ptr) int32_t *lines = fz_profile_function_lines(p, metric);
-
-	for (uint32_t i = 0; i < p->function_count; i++) {
-		const struct fz_function *f = &p->functions[i];
-		add_name(&parts.text, p->strings[f->name], p->strings[f->file], lines[i]);
-		parts.start[i + 1] = parts.text.n;
-	}
-	return parts;
-}
-
-static void write_profile_nodes(struct fz_json *j, const struct fz_tree *t,
-				const struct name_parts *parts)
-{
-	struct fz_buf b = { 0 };
+	const struct fz_profile *p = t->profile;
 
 	fz_json_key(j, "nodes");
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < t->n; i++) {
-		fz_buf_reset(&b);
-		add_int(&b, "{\"id\": ", i);
-		add_int(&b, ", \"parent\": ", t->parent[i] == FZ_NONE ? -1 : (int64_t)t->parent[i]);
-		fz_buf_str(&b, ", ");
-		add_part(parts, t->function[i], &b);
-		add_int(&b, ", \"self\": ", t->self[i]);
-		add_int(&b, ", \"total\": ", t->total[i]);
-		fz_buf_char(&b, '}');
-		fz_json_raw(j, fz_buf_view(&b));
+		const struct fz_function *f = &p->functions[t->function[i]];
+		fz_json_open(j, '{');
+		write_node(j, i, t->parent[i]);
+		write_name(j, p->strings[f->name], p->strings[f->file], lines[t->function[i]]);
+		fz_json_kint(j, "self", t->self[i]);
+		fz_json_kint(j, "total", t->total[i]);
+		fz_json_close(j, '}');
 	}
 	fz_json_close(j, ']');
-	fz_buf_release(&b);
 }
 
 struct cost_order {
@@ -534,7 +448,7 @@ static int compare_costs(const void *pa, const void *pb)
 }
 
 static void write_profile_functions(struct fz_json *j, const struct fz_tree *t,
-				    const struct name_parts *parts)
+				    const int32_t *lines)
 {
 	const struct fz_profile *p = t->profile;
 	fz_auto(fz_free_ptr) int64_t *self = NULL;
@@ -542,7 +456,6 @@ static void write_profile_functions(struct fz_json *j, const struct fz_tree *t,
 	fz_auto(fz_free_ptr) struct cost_order *order =
 		fz_calloc(p->function_count, sizeof(*order));
 	uint32_t n = 0;
-	struct fz_buf b = { 0 };
 
 	fz_tree_function_costs(t, &self, &total);
 	for (uint32_t i = 0; i < p->function_count; i++)
@@ -553,16 +466,14 @@ static void write_profile_functions(struct fz_json *j, const struct fz_tree *t,
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t f = order[i].function;
-		fz_buf_reset(&b);
-		fz_buf_char(&b, '{');
-		add_part(parts, f, &b);
-		add_int(&b, ", \"self\": ", self[f]);
-		add_int(&b, ", \"total\": ", total[f]);
-		fz_buf_char(&b, '}');
-		fz_json_raw(j, fz_buf_view(&b));
+		fz_json_open(j, '{');
+		write_name(j, p->strings[p->functions[f].name], p->strings[p->functions[f].file],
+			   lines[f]);
+		fz_json_kint(j, "self", self[f]);
+		fz_json_kint(j, "total", total[f]);
+		fz_json_close(j, '}');
 	}
 	fz_json_close(j, ']');
-	fz_buf_release(&b);
 }
 
 void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz_output *out)
@@ -572,7 +483,7 @@ void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz
 	fz_auto(fz_tree_freep) struct fz_tree *t = fz_tree_new(p, &FZ_TREE_DEFAULTS);
 	fz_auto(fz_tree_freep) struct fz_tree *nodes = NULL;
 	const struct fz_metric *m = &p->metrics[t->metric];
-	struct name_parts parts = profile_parts(p, t->metric);
+	fz_auto(fz_free_ptr) int32_t *lines = fz_profile_function_lines(p, t->metric);
 
 	fz_json_init(&j, out, 2);
 	fz_json_open(&j, '{');
@@ -597,8 +508,7 @@ void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz
 		nodes = fz_tree_new(p, &turned);
 		fz_json_kbool(&j, "inverted", true);
 	}
-	write_profile_nodes(&j, nodes ? nodes : t, &parts);
-	write_profile_functions(&j, t, &parts);
+	write_profile_nodes(&j, nodes ? nodes : t, lines);
+	write_profile_functions(&j, t, lines);
 	fz_json_close(&j, '}');
-	parts_release(&parts);
 }

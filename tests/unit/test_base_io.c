@@ -234,6 +234,48 @@ static void test_json(void **state)
 			    "\"list\":[0.1,0.3333333333333333,null,1e+300,true,null,[]]}\n");
 }
 
+static void test_json_lines(void **state)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	struct fz_json j;
+
+	(void)state;
+	fz_json_init(&j, out, 1);
+	fz_json_open(&j, '{');
+	fz_json_kdouble(&j, "whole", -3);
+	fz_json_key(&j, "objects");
+	fz_json_open(&j, '[');
+	fz_json_open(&j, '{');
+	fz_json_kint(&j, "a", 0);
+	fz_json_kstr(&j, "b", (struct fz_str){ NULL, 0 });
+	fz_json_close(&j, '}');
+	fz_json_null(&j);
+	fz_json_close(&j, ']');
+	fz_json_close(&j, '}');
+	assert_string_equal(fz_output_buffer(out)->p,
+			    "{\n"
+			    "  \"whole\": -3,\n"
+			    "  \"objects\": [{\"a\": 0, \"b\": \"\"}, null]\n"
+			    "}\n");
+}
+
+/* Short strings are written at once, long ones through a buffer. */
+static void test_json_strings_of_all_sizes(void **state)
+{
+	char text[300], want[sizeof(text) + 3];
+	struct fz_json j;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	for (size_t n = 0; n <= sizeof(text); n++) {
+		fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+		fz_json_init(&j, out, 0);
+		fz_json_str(&j, (struct fz_str){ text, n });
+		snprintf(want, sizeof(want), "\"%.*s\"", (int)n, text);
+		assert_string_equal(fz_output_buffer(out)->p, want);
+	}
+}
+
 /* ---- errors ---- */
 
 static void test_errors(void **state)
@@ -255,11 +297,18 @@ static void test_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),         cmocka_unit_test(test_long_lines),
-		cmocka_unit_test(test_peek_and_read), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_open_errors),   cmocka_unit_test(test_output),
-		cmocka_unit_test(test_output_errors), cmocka_unit_test(test_make_folder),
-		cmocka_unit_test(test_json),          cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_long_lines),
+		cmocka_unit_test(test_peek_and_read),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_open_errors),
+		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_output_errors),
+		cmocka_unit_test(test_make_folder),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_lines),
+		cmocka_unit_test(test_json_strings_of_all_sizes),
+		cmocka_unit_test(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
