@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "git/worktree.h"
 #include "profile/profile.h"
+#include "record/notify.h"
 
 enum fz_baseline_place {
 	FZ_BASELINE_CACHE,
@@ -101,3 +102,13 @@ bool fz_baseline_is_kept(const struct fz_baselines *b, enum fz_baseline_place pl
 /* Store a recording; replaces one of the same commit and environment there. */
 int fz_baseline_save(const struct fz_baselines *b, enum fz_baseline_place place, const char *commit,
 		     const struct fz_profile *p, struct fz_error *err);
+
+/* ---- a server that may be unreachable: the user is warned and work goes on ---- */
+
+/* Warn, once, that the server's counts could not be read. who: the command. */
+void fz_counts_warn(const struct fz_baselines *b, const char *who, const struct fz_notify *notify);
+/* Like fz_baseline_save, but if a server fails, the counts are stored in the cache with a warning;
+ * *ret_place is where they are. If that fails, too, there is a warning but no error. */
+int fz_counts_save(const struct fz_baselines *b, enum fz_baseline_place place, const char *commit,
+		   struct fz_profile *p, const char *who, const struct fz_notify *notify,
+		   enum fz_baseline_place *ret_place, struct fz_error *err);

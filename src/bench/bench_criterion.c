@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading criterion's times; see bench_criterion.h.
+/* Reading criterion's times; see bench_times.h.
  *
  *   HOME/sort/100/new/benchmark.json   {"title": "sort/100", ...}
  *   HOME/sort/100/new/sample.json      {"iters": [10, 20], "times": [1250, 2500], ...}: ns
  */
-#include "bench/bench_criterion.h"
+#include "bench/bench_times.h"
 
 #include "base/buf.h"
 #include "format/jsonread.h"

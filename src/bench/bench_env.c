@@ -10,9 +10,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "record/launch.h"
-#include "bench/bench_criterion.h"
-#include "bench/bench_go.h"
-#include "bench/bench_rust.h"
+#include "bench/bench_times.h"
 
 #include <fcntl.h>
 #include <signal.h>

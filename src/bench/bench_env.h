@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /* mode: "count" or "wall"; log, filter: NULL for none. times: the file for Google Benchmark's times
- * (bench_google.h), beside which criterion's folder is (bench_criterion.h); NULL: they do not
+ * (bench_times.h), beside which criterion's folder is (bench_times.h); NULL: they do not
  * measure time. */
 void fz_bench_env_set(struct fz_environ *e, const char *mode, const char *log, const char *filter,
 		      const char *times);

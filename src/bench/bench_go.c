@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading Go's times; see bench_go.h.
+/* Reading Go's times; see bench_times.h.
  *
  *   pkg: example.org/sort
  *   BenchmarkSort/100          	    1000	      1234.5 ns/op	      16 B/op
  *   --- FAIL: BenchmarkBroken
  *       sort_test.go:7: it is broken
  */
-#include "bench/bench_go.h"
+#include "bench/bench_times.h"
 
 #include "base/buf.h"
 #include "base/io.h"

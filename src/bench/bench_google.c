@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading Google Benchmark's times; see bench_google.h.
+/* Reading Google Benchmark's times; see bench_times.h.
  *
  *   {"benchmarks": [{"name": "BM_Copy/8", "run_name": "BM_Copy/8", "run_type": "iteration",
  *                    "real_time": 12.5, "time_unit": "ns", ...}, ...]}
  *
  * Means and the like have other run types. If a program was killed, the list is not closed.
  */
-#include "bench/bench_google.h"
+#include "bench/bench_times.h"
 
 #include "format/jsonread.h"
 

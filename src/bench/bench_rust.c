@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the times of divan and bencher; see bench_rust.h.
+/* Reading the times of divan and bencher; see bench_times.h.
  *
  *   program: sums
  *   test plain    ... bench:       1,234 ns/iter (+/- 56)
@@ -11,7 +11,7 @@
  * Bars and branches are characters of three bytes; each level of the tree is three characters wide.
  * A name ends at two blanks.
  */
-#include "bench/bench_rust.h"
+#include "bench/bench_times.h"
 
 #include "base/buf.h"
 #include "base/io.h"

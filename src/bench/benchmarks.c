@@ -16,12 +16,9 @@
 #include "bench/inplace.h"
 #include "format/jsonread.h"
 #include "profile/benchmarks.h"
-#include "bench/bench_criterion.h"
 #include "bench/bench_env.h"
-#include "bench/bench_go.h"
-#include "bench/bench_google.h"
-#include "bench/bench_rust.h"
-#include "record/counted.h"
+#include "bench/bench_times.h"
+#include "record/measure.h"
 #include "bench/origin.h"
 
 #include <fcntl.h>

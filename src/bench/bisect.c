@@ -11,7 +11,7 @@
 #include "bench/bisect.h"
 
 #include "profile/benchmarks.h"
-#include "bench/counts.h"
+#include "bench/baseline.h"
 #include "git/halving.h"
 
 #include <math.h>

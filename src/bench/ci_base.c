@@ -11,7 +11,7 @@
 #include "bench/environment.h"
 #include "format/format.h"
 #include "profile/benchmarks.h"
-#include "bench/counts.h"
+#include "bench/baseline.h"
 
 #include <unistd.h>
 

@@ -14,11 +14,8 @@
 #include "record/marks.h"
 #include "profile/benchmarks.h"
 #include "bench/benchmarks.h"
-#include "bench/bench_criterion.h"
 #include "bench/bench_env.h"
-#include "bench/bench_go.h"
-#include "bench/bench_google.h"
-#include "bench/bench_rust.h"
+#include "bench/bench_times.h"
 #include "stats/order.h"
 
 #include <math.h>

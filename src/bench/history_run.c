@@ -12,7 +12,7 @@
 
 #include "record/facts.h"
 #include "git/forge.h"
-#include "bench/counts.h"
+#include "bench/baseline.h"
 
 #include <stdio.h>
 

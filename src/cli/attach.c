@@ -6,7 +6,6 @@
 #include "cli/record.h"
 #include "cli/system.h"
 #include "cli/watch.h"
-#include "cli/workers.h"
 
 #include <stdio.h>
 

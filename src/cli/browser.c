@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Start a browser; see browser.h. No shell is involved: a file name is never a command. */
-#include "cli/browser.h"
+/* Start a browser; see cli.h. No shell is involved: a file name is never a command. */
+#include "cli/cli.h"
 
 #include "base/buf.h"
 #include "base/str.h"

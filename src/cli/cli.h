@@ -64,3 +64,17 @@ void fz_cli_print(struct fz_str text);
 /* Flush standard output and return the exit status of the process: FZ_EXIT_TROUBLE, with a message,
  * if output was lost and `status` is not already an error. A closed pipe is not an error. */
 int fz_cli_end(int status);
+
+/* ---- parts of commands in files of their own ---- */
+
+/* The table of formats: 'fizeau replay --list-formats' and 'fizeau help formats'. Returns an exit
+ * status. */
+int fz_cli_formats_print(void);
+
+/* `fizeau record`, as in py-spy and perf: `run` a program, or `attach` to a process id. argv[0] is
+ * "record". Runs one of them; returns the exit status. */
+int fz_cli_record_alias(int argc, char **argv);
+
+/* Open a page in the user's browser. Uses $BROWSER with the usual syntax (commands separated by
+ * ":", "%s" for the address, a final "&" to run in the background), else xdg-open. */
+int fz_cli_browser_open(const char *path, struct fz_error *err);

@@ -6,7 +6,7 @@
  */
 #include "cli/cli.h"
 #include "cli/fleet.h"
-#include "cli/workers.h"
+#include "cli/pid.h"
 
 #include "base/io.h"
 #include "base/str.h"

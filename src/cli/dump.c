@@ -5,7 +5,6 @@
 #include "cli/output.h"
 #include "cli/pid.h"
 #include "cli/tasks.h"
-#include "cli/workers.h"
 
 #include "base/json.h"
 #include "record/process.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Print the input and output formats from the tables of formats and reports. */
-#include "cli/formats.h"
 
 #include "base/table.h"
 #include "cli/cli.h"

@@ -4,8 +4,6 @@
 #include "cli/fleet.h"
 
 #include "record/engine_choice.h"
-#include "cli/formats.h"
-#include "cli/pyspy.h"
 #include "report/recording.h"
 #include "report/table.h"
 #include "store/store.h"

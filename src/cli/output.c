@@ -2,8 +2,8 @@
 /* Select the report, check that it can be written, and write it; see output.h. */
 #include "cli/output.h"
 
-#include "cli/browser.h"
 #include "cli/busy.h"
+#include "cli/cli.h"
 #include "cli/filter.h"
 #include "cli/load.h"
 #include "compare/comparison.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of processes; see per_process.h.
+/* Files of processes; see output.h.
  *
  *   profile of all --copy, threads of one process--> profile of one --> OUTPUT, OUTPUT_PID
  */
-#include "cli/per_process.h"
+#include "cli/output.h"
 
 #include "profile/merge.h"
 #include "profile/processes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* py-spy's spelling of `run` and `attach`; see pyspy.h.
+/* py-spy's spelling of `run` and `attach`; see cli.h.
  *
  *   record -o out.svg -f raw -sn --pid 4711
  *       -> attach -o out.svg --format collapsed --subprocesses --native=stacks 4711
@@ -7,7 +7,7 @@
  * Options before the program are translated one by one; options that are not in the table are ours
  * and are kept, as is everything from the program on.
  */
-#include "cli/pyspy.h"
+#include "cli/cli.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "record/count/count.h"
 #include "record/engine_choice.h"
-#include "cli/per_process.h"
+#include "cli/output.h"
 #include "report/pstats_text.h"
 #include "report/text.h"
 

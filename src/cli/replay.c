@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fizeau replay: convert a recording or report on it. */
 #include "cli/cli.h"
-#include "cli/formats.h"
 #include "cli/load.h"
 #include "cli/mode.h"
 #include "cli/output.h"

@@ -13,7 +13,7 @@
 #include "layout.h"
 #include "memory.h"
 #include "profile/profile.h"
-#include "record/python/dict.h"
+#include "record/python/object.h"
 
 /* How to find the references of an object. */
 enum fz_heap_kind {

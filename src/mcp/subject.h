@@ -60,3 +60,6 @@ void fz_mcp_subject_names(const struct fz_mcp_subject *s, json_t *row, uint32_t 
 		"function", "function id, such as f3, or name", FZ_MCP_STRING, \
 			.required = is_required                                \
 	}
+
+/* Add the list of changes; shared by all tools that compare two recordings (tool_changes.c). */
+void fz_mcp_add_changes(struct fz_mcp_call *c, const struct fz_mcp_subject *s);

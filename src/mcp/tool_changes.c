@@ -6,7 +6,7 @@
  * was edited and whose total cost changed significantly come first: cause and effect together.
  * Among the unsure ones the edited ones come first.
  */
-#include "mcp/changes.h"
+#include "mcp/subject.h"
 
 #include "mcp/answer.h"
 #include "mcp/source.h"

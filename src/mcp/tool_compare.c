@@ -10,7 +10,7 @@
 #include "format/format.h"
 #include "mcp/access.h"
 #include "mcp/answer.h"
-#include "mcp/changes.h"
+#include "mcp/subject.h"
 
 enum { RUNS_MAX = 100 };
 

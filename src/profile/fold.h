@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folding recursion. */
+/* Other stacks for the samples of a profile: recursion folded, or reversed. */
 #pragma once
 
 #include "profile/profile.h"
@@ -8,3 +8,7 @@
  * frame. Samples keep their order and weights. Fails with FZ_ELIMIT if the profile has no room for
  * the new stacks. */
 int fz_profile_fold_recursion(struct fz_profile *p, struct fz_error *err);
+
+/* Reverses every sample's stack: the executing function becomes the root and its outermost caller
+ * the leaf. Fails with FZ_ELIMIT if the profile has no room for the new stacks. */
+int fz_profile_invert(struct fz_profile *p, struct fz_error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One run of a series, sampled (record.h) or counted (counted.h) by its options. */
+/* One run of a series, sampled (record.h) or counted under Valgrind by its options, and several as
+ * one recording. */
 #pragma once
 
 #include "record/series.h"
@@ -19,3 +20,15 @@ struct fz_runs {
  * there are none. After an error *ret has what was recorded before. */
 int fz_runs_record(struct fz_series *s, char *const argv[], int n, struct fz_runs *ret,
 		   struct fz_error *err);
+
+/* ---- counted ---- */
+
+/* Count one run. Fails when the program could not be started or nothing was counted. */
+int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_launch_place *place,
+		    struct fz_series_run *ret, struct fz_error *err);
+/* Report, once, that callgrind counts instead of our tool, and which variables of the user's
+ * environment affect the counts. */
+void fz_series_report_counter(struct fz_series *s, const struct fz_counter *counter);
+/* Set the facts of a counted run that need no running process. folder: NULL is ours. */
+void fz_trial_add_facts(struct fz_profile *p, char *const argv[], const char *folder,
+			const struct fz_child *child);

@@ -7,7 +7,7 @@
 #include "format/pstats_write.h"
 #include "format/tachyon.h"
 #include "profile/filter.h"
-#include "profile/invert.h"
+#include "profile/fold.h"
 #include "profile/per_run.h"
 #include "report/folded.h"
 #include "report/gecko.h"

@@ -11,8 +11,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "bench/bench_go.h"
-#include "bench/bench_rust.h"
+#include "bench/bench_times.h"
 
 static char times[] = "/tmp/fz-bench-times-XXXXXX";
 

@@ -5,7 +5,7 @@
 
 #include "profile/callgraph.h"
 #include "profile/filter.h"
-#include "profile/invert.h"
+#include "profile/fold.h"
 #include "profile/merge.h"
 #include "profile/per_run.h"
 #include "profile/tree.h"

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "cli/per_process.h"
 #include "profile/processes.h"
 #include "refused.h"
 

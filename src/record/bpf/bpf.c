@@ -18,7 +18,6 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/map.h"
-#include "record/bpf/interrupts.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

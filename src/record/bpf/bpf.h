@@ -4,6 +4,7 @@
  * Nothing stays in the kernel after we exit, however that happens. */
 #pragma once
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -59,3 +60,10 @@ struct fz_bpf_counts fz_bpf_counts(const struct fz_bpf *b);
 /* How often the program ran and its total time in ns. False if the kernel does not count it (sysctl
  * kernel.bpf_stats_enabled). */
 bool fz_bpf_run_time(const struct fz_bpf *b, uint64_t *ret_runs, uint64_t *ret_ns);
+
+/* ---- interrupts.c ---- */
+
+/* Offset in bytes from a CPU's `struct rq`, which the BPF program can find, to its preempt_count
+ * (include/linux/preempt.h), from the running kernel's BTF. 0 if unknown, as on all machines but
+ * x86-64. */
+int32_t fz_bpf_preempt_count_at(void);

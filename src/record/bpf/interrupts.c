@@ -2,7 +2,7 @@
 /* The count is a variable of each CPU: `__preempt_count`, or from Linux 6.2 to 6.14 a member of
  * `pcpu_hot`. BTF has the offsets of all per-CPU variables, but a BPF program may refer to one by
  * name only if kallsyms includes data (CONFIG_KALLSYMS_ALL). */
-#include "record/bpf/interrupts.h"
+#include "record/bpf/bpf.h"
 
 #include <bpf/btf.h>
 #include <string.h>

@@ -186,7 +186,7 @@ int fz_birth_of(__u64 *context)
 	return report_birth(child->pid);
 }
 
-/* See interrupts.h. */
+/* See interrupts.c. */
 const volatile __s32 fz_preempt_count_at = 0;
 
 /* Is the CPU handling an interrupt, such as a timer's? Then the current thread woke nobody. 0 if

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes samples of all threads into a scratch profile; glance.h has the contract. If only one
+/* Takes samples of all threads into a scratch profile; python.h has the contract. If only one
  * thread runs Python code it is sampled several times: a server may have a thread per request, and
  * none at that moment. */
-#include "glance.h"
 
 #include <time.h>
 

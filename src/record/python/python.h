@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "profile/locals.h"
 #include "profile/profile.h"
+#include "base/base.h"
 
 struct fz_python;
 
@@ -107,3 +108,15 @@ struct fz_python_sample {
 /* Take one sample of all selected threads. FZ_EGONE: the process ended. FZ_EAGAIN: its memory was
  * replaced (exec): close and open again. Other failures show as rejected stacks. */
 int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err);
+
+/* ---- glance.c ---- */
+
+struct fz_python_glance {
+	uint32_t threads; /* those that run Python code */
+	uint32_t idle;    /* those of them that wait for something other than the GIL */
+};
+
+/* Takes some 30 ms if only one thread runs. False if it cannot be read, or is not CPython. */
+bool fz_python_glance(pid_t pid, struct fz_python_glance *ret);
+/* Does a thread wait, by its status in a sample and its state in the kernel ('S')? */
+bool fz_python_is_idle(unsigned status, char state);

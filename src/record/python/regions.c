@@ -10,7 +10,7 @@
  *
  * Invariant: regions are sorted and disjoint.
  */
-#include "regions.h"
+#include "record/python/walk.h"
 
 #include <errno.h>
 

@@ -8,7 +8,6 @@
  */
 #include "value.h"
 
-#include "dict.h"
 #include "object.h"
 #include "repr.h"
 

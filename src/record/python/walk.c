@@ -9,7 +9,7 @@
  * is used as an index without a check.
  */
 #include "opcodes.h"
-#include "regions.h"
+#include "record/python/walk.h"
 
 enum { DEPTH_MAX = 100000 };
 

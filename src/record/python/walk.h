@@ -183,3 +183,10 @@ bool fz_py_walk_is_due(const struct fz_py_walk *w);
 /* The part of the plan at `offset` is unmapped: drop its region. False if it is the thread state.
  */
 bool fz_py_walk_unmapped(struct fz_py_walk *w, size_t offset);
+
+/* Index of the region that contains [at, at + size), or FZ_NONE. */
+uint32_t fz_py_region_find(const struct fz_py_walk *w, uint64_t at, uint32_t size);
+/* Add regions for a frame that the walk met outside of all, or that was not copied, and for its
+ * neighbourhood, so that the next plan includes them. */
+void fz_py_region_learn(struct fz_py_walk *w, const struct fz_py_walk_context *c,
+			const struct fz_py_plan *plan, uint64_t at);
