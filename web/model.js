@@ -4,9 +4,9 @@
 //   loaded --rules for names--> data --state--> trees -> costs, changes -> a picture
 //
 // Views use the model and `acts`, the list of actions they may call, and nothing else.
-import { HEAD, BASE } from "./data.js";
+import { BASE, HEAD, MARKER_KIND } from "./data.js";
 import { chosenBenchmark, verdictsWithin } from "./benchmarks.js";
-import { findChanges } from "./listed_changes.js";
+import { findChanges, listChanges } from "./listed_changes.js";
 import { isFiltered } from "./filters.js";
 import { movedFunctions } from "./inferred.js";
 import { ownChanges } from "./own_code.js";
@@ -185,15 +185,18 @@ export class Model {
 		return isRemoved(this.trees.straight(), node);
 	}
 
-	// The function shown in the sandwich and the source view: chosen, or else the one with most
-	// own time.
+	// The function shown in the sandwich and the source view: chosen, or else the first of the
+	// changes, or else the code with most own time.
 	middle() {
-		const { middle } = this.state;
+		const { state: { middle }, data: { functions, factor, verdicts }, costs } = this;
+		const isCode = (f) => functions.kind[f] !== MARKER_KIND;
 		if (middle >= 0) return middle;
-		const weight = (f) => Math.max(this.costs.self[BASE][f] * this.data.factor,
-			this.costs.self[HEAD][f]);
+		const first = verdicts && listChanges(this.listed()).find(({ f }) => isCode(f));
+		if (first) return first.f;
+		const weight = (f) => (isCode(f) ?
+			Math.max(costs.self[BASE][f] * factor, costs.self[HEAD][f]) : -1);
 		let best = 0;
-		for (let f = 1; f < this.data.functions.n; f++) if (weight(f) > weight(best)) best = f;
+		for (let f = 1; f < functions.n; f++) if (weight(f) > weight(best)) best = f;
 		return best;
 	}
 

@@ -115,3 +115,15 @@ test("the function is drawn once, between its callers and its callees, without a
 		assert.ok(rows.every((rest) => rest <= 0), "no row is outside of the content");
 	});
 });
+
+test("without a choice, sandwich and source begin with the first change, or with code rather than what is none", async () => {
+	const at = (name) => ({ name, file: "/srv/app/work.py", line: 7 });
+	const run = (slow) => [["slow", slow], ["quick", 4000]].map(([name, count]) => ({ tid: 1, stack: [at("main"), at(name)], count }))
+		.concat({ tid: 1, stack: [{ name: "<GC>", file: "~", line: 0 }], count: 9000 });
+	for (const tab of ["sandwich", "source"]) {
+		await withPage(diffPage(run(1000), run(3500), ["exact", "time", "judged", "counted=instructions,count"]), { hash: `tab=${tab}` }, async (page) =>
+			assert.equal(await page.evaluate(() => fizeau.data.functions.names[fizeau.model.middle()]), "slow"));
+		await withPage(profilePage(run(1000)), { hash: `tab=${tab}` }, async (page) =>
+			assert.equal(await page.evaluate(() => fizeau.data.functions.names[fizeau.model.middle()]), "quick"));
+	}
+});
