@@ -11,7 +11,7 @@ import { benchmarksOf } from "./benchmarks.js";
 import { noun } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
-import { formatShare, formatValue } from "./format.js";
+import { compare, formatChange, formatShare, formatValue, plural } from "./format.js";
 import { isFiltered } from "./filters.js";
 import {
 	alignedLines, changedFamily, changedRow, hottestRow, isFew, isGap, isWhole, linesOfSide,
@@ -21,11 +21,13 @@ import { CodePainter } from "./heat_code.js";
 import { Scale } from "./heat_scale.js";
 import { linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
+import { callLineOf, callsOfFunction } from "./line_calls.js";
 import { opcodesOfLines, opcodeWords } from "./opcodes.js";
 import { functionWord } from "./verdicts.js";
 
 const MOST = 1500; // maximum number of rows shown
 const WIDE = "(min-width: 1360px)"; // room for both versions side by side
+const CALLEES = 2, CALLERS = 4; // number of calls shown of a line, and to a function
 
 // Syntax colouring of the lines of one side, in order; it restarts after a gap.
 class SidePainter {
@@ -73,10 +75,12 @@ export class SourceView {
 		this.title = el("h2", {});
 		this.table = el("table", { class: "lines" });
 		this.note = el("p", { class: "quiet" });
+		this.callers = el("p", { class: "calls" });
 		this.listing = el("div", {
 			class: "listing", tabindex: "0", role: "group", "aria-label": "Source lines",
 		}, this.table);
-		section.append(this.title, this.note, this.listing);
+		section.append(this.title, this.note, this.callers, this.listing);
+		this.wanted = 0; // line of the call to show next
 		matchMedia(WIDE).addEventListener("change", () => {
 			if (this.shown && section.offsetParent) this.update(...this.shown);
 		});
@@ -93,16 +97,54 @@ export class SourceView {
 		const isWide = Boolean(isPair && after[f]) && matchMedia(WIDE).matches;
 		this.table.className = `lines${isWide ? " both" : ""}`;
 		this.marked = null;
+		this.calls = what.isDiff === data.isDiff ? callsOfFunction(data, f) : null;
 		const rows = isPair ? this.diffRows(f, aligned, isWide) : this.plainRows(f, what);
 		this.table.replaceChildren(...rows);
 		this.note.textContent = this.notes(f, isPair, rows.length > 0).join(" ");
-		if (isNew) this.reveal();
+		this.showCallers(this.calls?.callers ?? []);
+		if (isNew || this.wanted) this.reveal();
 	}
 
-	// Scroll to the marked line.
+	// Opens the source of a function that calls or is called.
+	callButton({ f, cost: [base, head] }, title, line) {
+		const { isDiff, factor, unit, functions } = this.model.data;
+		const cost = isDiff ? formatChange(compare(base, head, factor).delta, unit) :
+			formatValue(head, unit);
+		const name = showName(functions.names[f]);
+		return el("button", {
+			class: "call", title: `${title} ${name}: ${cost}`, onclick: () => {
+				this.wanted = line;
+				this.model.acts.set({ tab: "source", middle: f }, true);
+			},
+		}, name, el("small", {}, cost));
+	}
+
+	showCallers(calls) {
+		const others = calls.length - CALLERS;
+		this.callers.hidden = !calls.length;
+		this.callers.replaceChildren(...[
+			calls.length && el("span", { class: "quiet" }, "Called by"),
+			...calls.slice(0, CALLERS).map((call) => this.callButton(call, "called by", call.line)),
+			others > 0 && el("small", {}, `and ${plural(others, "other line")}`)].filter(Boolean));
+	}
+
+	// What the line of a row calls.
+	callees(f, row) {
+		const calls = this.calls?.callees.get(callLineOf(this.model.data, f, row)) ?? [];
+		const others = calls.length - CALLEES;
+		return calls.length && el("span", { class: "calls" },
+			...calls.slice(0, CALLEES).map((call) => this.callButton(call, "calls", 0)),
+			others > 0 && el("small", {}, `and ${plural(others, "other")}`));
+	}
+
+	// Scroll to the line of a call that led here, or to the marked line.
 	reveal() {
-		const { listing, marked } = this;
-		listing.scrollTop = marked ? marked.offsetTop - listing.clientHeight / 3 : 0;
+		const { listing, wanted } = this;
+		const called = wanted ? this.table.querySelector(`[data-call="${wanted}"]`) : null;
+		const row = called ?? this.marked;
+		this.wanted = 0;
+		called?.classList.add("called");
+		listing.scrollTop = row ? row.offsetTop - listing.clientHeight / 3 : 0;
 	}
 
 	notes(f, isDiff, hasRows) {
@@ -195,16 +237,20 @@ export class SourceView {
 		// Two rows: a line beside the one that replaced it.
 		const isMarked = rows.includes(parts.marked), isChanged = rows.length > 1 || !a || !b;
 		const [before, after] = [painters[BASE].paint(a), painters[HEAD].paint(b)];
+		const calls = (row) => this.callees(parts.f, row) || null;
 		const code = isWide ? [
-			numberCell(a), el("td", { class: `code${a && isChanged ? " gone" : ""}` }, ...before),
+			numberCell(a), el("td", { class: `code${a && isChanged ? " gone" : ""}` }, ...before,
+				a && isChanged ? calls({ a, b: null }) : null),
 			el("td", {}, scale.value(sum("total", "base"))),
 			numberCell(b),
-			el("td", { class: `code${b && isChanged ? " added" : ""}` }, ...after, ops(a, b)),
+			el("td", { class: `code${b && isChanged ? " added" : ""}` }, ...after, ops(a, b),
+				b && calls(isChanged ? { a: null, b } : { a, b })),
 			el("td", {}, scale.value(sum("total", "head"))),
 		] : [
 			numberCell(a, "at first"), numberCell(b, b ? "at" : "at none"),
 			el("td", { class: "sign" }, a ? (b ? "" : "−") : "+"),
-			el("td", { class: "code" }, ...(b ? after : before), ops(a, b)),
+			el("td", { class: "code" }, ...(b ? after : before), ops(a, b),
+				calls({ a, b })),
 			el("td", { class: "each-side" }, scale.value(sum("total", "base"))),
 			parts.isScaled &&
 			el("td", { class: "quiet each-side" }, scale.value(sum("total", "expected"))),
@@ -214,6 +260,7 @@ export class SourceView {
 		const row = el("tr", {
 			class: rowClass(heat, isMarked),
 			title: isMarked && "most of the change is in this line",
+			"data-call": String(callLineOf(this.model.data, parts.f, { a, b })),
 		}, ...code,
 			el("td", { class: scale.tone(change, isSure) }, scale.change(change)),
 			el("td", { class: "quiet more-room" }, self.some((v) => v > 0) ?
@@ -241,8 +288,11 @@ export class SourceView {
 			if (i && isGap(rows[i - 1], row)) out.push(this.gapRow(out[0].cells.length));
 			const line = lineOf(row);
 			const heat = scale.name(scale.step(line.total, most));
-			const element = el("tr", { class: rowClass(heat, row === marked) }, numberCell(line),
-				el("td", { class: "code" }, ...painter.paint(line), ops(row.a, row.b)),
+			const element = el("tr", {
+				class: rowClass(heat, row === marked), "data-call": String(line.number),
+			}, numberCell(line),
+				el("td", { class: "code" }, ...painter.paint(line), ops(row.a, row.b),
+					(!data.isDiff && this.callees(f, row)) || null),
 				el("td", {}, scale.value(line.total)),
 				el("td", { class: "quiet each-side" }, scale.value(line.self)),
 				!few && el("td", { class: "each-side" },

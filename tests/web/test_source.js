@@ -15,7 +15,8 @@ after[9] = "    fast(x)";
 after.splice(8, 0, "    prepare(x)");
 const then = writeText(before.join("\n")), now = writeText(after.join("\n"));
 const diff = () => diffPage([work(10, 30), work(12, 10)], [work(11, 6), work(13, 10)], ["exact", "time", `base-source=/srv/app/code.py=${then}`, `source=/srv/app/code.py=${now}`]);
-const rowsOf = (page) => page.$$eval(".lines tr", (rows) => rows.slice(1).map((r) => [...r.cells].map((c) => c.textContent.trim())));
+// Texts of the cells, without what a line calls.
+const rowsOf = (page) => page.$$eval(".lines tr", (rows) => rows.slice(1).map((r) => [...r.cells].map((c) => [...c.childNodes].filter((part) => part.className !== "calls").map((part) => part.textContent).join("").trim())));
 const show = (page, name) => page.evaluate((n) => fizeau.set({ tab: "source", middle: fizeau.data.functions.names.indexOf(n) }), name);
 
 test("words of the source are coloured, those of a hot line stay readable", async () => {
@@ -177,6 +178,46 @@ test("the box and the source of a frame mark the line that its change came from"
 		await pointAt(page, "body");
 		assert.equal((await boxOf(page, "#tip")).find((l) => l.hot).cells[0], "6", "one side is marked by its total");
 	});
+});
+
+test("a line has what it calls and a function its callers, and each opens its source", async () => {
+	const title = (page) => page.textContent("#source h2");
+	const callsOf = (page, code) => page.$$eval(".lines tr", (rows, c) => [...(rows.find((r) => r.textContent.includes(c))?.querySelectorAll(".call") ?? [])].map((b) => [b.firstChild.textContent, b.querySelector("small").textContent]), code);
+	await withPage(bodyDiff(), {}, async (page) => {
+		await show(page, "body");
+		assert.deepEqual(await callsOf(page, "statement_6()"), [["parse", "+300"]]);
+		assert.deepEqual(await callsOf(page, "statement_7()"), [["count", "±0"]]);
+		assert.deepEqual(await callsOf(page, "statement_8()"), []);
+		await page.click('.call:has-text("parse")');
+		assert.equal(await title(page), "parse: source");
+		assert.match(await page.textContent("#source p.calls"), /^Called bybody\+300$/);
+		await page.click('#source p.calls .call:has-text("body")');
+		assert.equal(await title(page), "body: source");
+		assert.deepEqual(await page.$$eval(".lines .called", (rows) => rows.map((r) => r.cells[0].textContent)), ["6"], "at the line of the call");
+		await page.keyboard.press("x");
+		assert.deepEqual(await callsOf(page, "statement_6()"), [["parse", "−300"]]);
+	});
+	// A recursive call counts each sample once; of many callees the costliest are shown.
+	const deep = (callee, count) => ({ tid: 1, count, stack: [["walk", 4], ["walk", 4], ["walk", 6], [callee, 9]].map(([name, line]) => ({ name, file: "/srv/app/code.py", line })) });
+	await withPage(profilePage([deep("a", 50), deep("b", 30), deep("c", 20)], [`source=/srv/app/code.py=${bodySource()}`]), {}, async (page) => {
+		await show(page, "walk");
+		assert.deepEqual(await callsOf(page, "statement_4()"), [["walk", "100"]]);
+		assert.deepEqual(await callsOf(page, "statement_6()"), [["a", "50"], ["b", "30"]]);
+		assert.match(await page.textContent('.lines tr:has-text("statement_6()") .calls'), /and 1 other$/);
+		assert.match(await page.textContent("#source p.calls"), /^Called bywalk100$/);
+		await page.setViewportSize({ width: 390, height: 800 });
+		assert.equal(await page.isVisible(".lines .calls"), false, "a phone has no room for them");
+	});
+	// An edited line calls what it called before, and now.
+	const edited = (line, callee, count) => ({ tid: 1, count, stack: [{ name: "work", file: "/srv/app/code.py", line }, { name: callee, file: "/srv/app/leaf.py", line: 5 }] });
+	const both = diffPage([edited(10, "slow", 60), edited(12, "same", 40)], [edited(11, "fast", 20), edited(13, "same", 40)], ["exact", "time", `base-source=/srv/app/code.py=${then}`, `source=/srv/app/code.py=${now}`]);
+	for (const width of [1400, 1000])
+		await withPage(both, { width }, async (page) => {
+			await show(page, "work");
+			const shown = [...await callsOf(page, "slow(x)"), ...width === 1000 ? await callsOf(page, "fast(x)") : []];
+			assert.deepEqual(shown, [["slow", "−60"], ["fast", "+20"]], `${width}`);
+			assert.deepEqual(await callsOf(page, "line_12()"), [["same", "±0"]]);
+		});
 });
 
 test("lines of a function whose change is not certain have no colour and no mark", async () => {
