@@ -93,7 +93,7 @@ void fz_diff_per_run(struct fz_diff *d, struct fz_judgement *j, struct fz_profil
 	divide_functions(d, &v);
 	divide_nodes(d, &v);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		d->total[s] = rounded(d->total[s], v.runs[s]);
+		d->total[s] /= v.runs[s]; /* the sum of the nodes' shares */
 		divide_lines(d->tree[s], v.runs[s]);
 	}
 	d->elided_time = rounded(d->elided_time, v.runs[FZ_BASE]);
