@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A service over time, for its page (web/service.js) and other clients.
  *
- *   GET /api/timeline?service=S[&since=][&until=][&label=K=V ...][&metric=NAME]
+ *   GET /api/timeline?service=S[&since=][&until=][&label=K=V ...][&metric=NAME][&rows=yes]
  *   GET /service?name=S     the page, which loads the timeline and comparisons (/api/diff)
  *
  * The response size is bounded (see fleet.h), however long the history is.
@@ -51,6 +51,27 @@ static void add_bands(const struct fz_fleet_timeline *t, struct fz_json *j)
 	fz_json_close(j, ']');
 }
 
+/* The same as a list of objects with absolute times, for programs that draw tables. */
+static void add_rows(const struct fz_fleet_timeline *t, struct fz_json *j)
+{
+	fz_json_key(j, "rows");
+	fz_json_open(j, '[');
+	for (uint32_t i = 0; i < t->band_n * t->buckets; i++) {
+		const struct fz_fleet_band *band = &t->bands[i / t->buckets];
+		int64_t minute = t->first + i % t->buckets * t->minutes;
+
+		if (!t->amounts[i].cells)
+			continue;
+		fz_json_open(j, '{');
+		fz_json_kint(j, "time", minute * MINUTE_S);
+		fz_json_kstr(j, "version", fz_str_of(band->version ? band->version : "older"));
+		fz_json_kint(j, "cost", t->amounts[i].cost);
+		fz_json_kint(j, "minutes", t->amounts[i].cells);
+		fz_json_close(j, '}');
+	}
+	fz_json_close(j, ']');
+}
+
 /* The text of a stored alarm is JSON. */
 static void add_alarm(void *arg, const struct fz_fleet_alarm *a)
 {
@@ -73,7 +94,10 @@ static int write_json(const struct fz_http_request *q, struct fz_fleet *f,
 	fz_json_kint(&j, "first", t->first * MINUTE_S);
 	fz_json_kint(&j, "seconds", t->minutes * MINUTE_S);
 	fz_json_kint(&j, "buckets", t->buckets);
-	add_bands(t, &j);
+	if (fz_http_parameter(q, "rows"))
+		add_rows(t, &j);
+	else
+		add_bands(t, &j);
 	fz_json_key(&j, "alarms");
 	fz_json_open(&j, '[');
 	int r = fz_fleet_alarms(f, q->project, service, FZ_TIMELINE_ALARMS, add_alarm, &j, err);
@@ -89,8 +113,11 @@ int fz_server_timeline(const struct fz_server_question *k, const struct fz_http_
 {
 	fz_auto(fz_fleet_timeline_release) struct fz_fleet_timeline t = { 0 };
 	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
-	int r = fz_fleet_timeline(k->f, &k->query, &t, err);
+	const char *rows = fz_http_parameter(q, "rows");
 
+	if (rows && strcmp(rows, "yes") != 0)
+		return fz_fail(err, FZ_EUSAGE, "rows: invalid value '%.40s' (expected yes)", rows);
+	int r = fz_fleet_timeline(k->f, &k->query, &t, err);
 	if (!r)
 		r = write_json(q, k->f, &t, k->query.service, out, err);
 	if (r)

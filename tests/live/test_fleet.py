@@ -26,7 +26,7 @@ import urllib.parse
 import warnings
 
 from fleetlib import Server, fizeau, kept, kept_files, message, number, otlp, pushed_until_killed, scratch
-from livelib import FIZEAU, Skip, Suite, find_interpreter, wait_until
+from livelib import FIZEAU, SOURCE, Skip, Suite, find_interpreter, wait_until
 
 PROGRAM = """
 def parse(n):
@@ -812,6 +812,34 @@ def aged():
             assert store.execute("SELECT (SELECT count(*) FROM cell), (SELECT sum(n) FROM old_hour)").fetchone() == (0, 120)
         for options, line in (("--retain-minutes 7", "8"), ("--retain-minutes 30 --retain 30", "less than --retain")):
             assert line in fizeau(folder, "serve", "--store", server.store, *options.split(), status=2).stderr
+
+
+@suite.test("each query of the dashboard for Grafana has an answer with the fields that it names")
+def grafana():
+    with open(SOURCE / "examples" / "grafana.json", encoding="utf-8") as file:
+        dashboard = json.load(file)
+    with scratch() as folder, Server(folder) as server:
+        for version, start in ("1.4", 1700000040), ("1.5", 1700003640):
+            assert server.push(b"main;f 100\nmain;g 200\n", service="my shop", version=version, start=start)[0] == 200
+        server.stop()
+        alarm = {"function": "f", "change": 0.3, "base": "1.4", "head": "1.5", "raised": 1700004000}
+        with contextlib.closing(sqlite3.connect(server.store)) as store:
+            store.execute("INSERT INTO alarm VALUES (1, 'my shop', '1.4', '1.5', 'f', ?, 0.3, 0.2, 0.4, 0, 0)", [json.dumps(alarm)])
+            store.commit()
+        server.start()
+        values = {"service": "my shop", "base": "1.4", "head": "1.5", "__from": "1700000000", "__to": "1700010000"}
+        queries = [query for panel in dashboard["panels"] for query in panel["targets"]]
+        assert len(queries) == 3
+        for query in queries:
+            url = re.sub(r"\$\{(\w+)[^}]*\}", lambda name: urllib.parse.quote(values[name[1]]), query["url"])
+            status, content, headers = server.ask("GET", url)
+            assert status == 200 and headers["Content-Type"] == "application/json", (url, content)
+            rows = json.loads(content)[query["root_selector"]]
+            assert rows and all(column["selector"] in row for row in rows for column in query["columns"]), (url, rows)
+        rows = json.loads(server.ask("GET", "/api/timeline?service=my%20shop&rows=yes")[1])["rows"]
+        assert [(row["version"], row["cost"], row["minutes"]) for row in rows] == [("1.4", 300, 1), ("1.5", 300, 1)], rows
+        assert [row["time"] // 60 for row in rows] == [1700000040 // 60, 1700003640 // 60], rows
+        server.says(400, "rows: invalid value 'no'", "GET", "/api/timeline?service=my%20shop&rows=no")
 
 
 @suite.test("each main profile of a service is watched: an alarm for samples beside time that did not change")

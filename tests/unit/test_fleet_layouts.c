@@ -154,7 +154,8 @@ static void test_killed(void **state)
 		take_back_layouts(path);
 		convert_and_die(path, at);
 		/* At first nothing has been done; then a part of the values is in place. */
-		assert_int_equal(ask(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'value'"), 1);
+		assert_int_equal(
+			ask(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'value'"), 1);
 		if (at > 1) {
 			int64_t done = ask(path, "SELECT count(*) FROM cell_values");
 
@@ -163,7 +164,8 @@ static void test_killed(void **state)
 		read_pair(path, &after);
 		assert_int_equal(before.n, after.n);
 		assert_memory_equal(before.p, after.p, before.n);
-		assert_int_equal(ask(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'value'"), 0);
+		assert_int_equal(
+			ask(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'value'"), 0);
 		remove_store(path);
 	}
 }
