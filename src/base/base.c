@@ -100,5 +100,6 @@ void fz_close_fd(int *fd)
 
 	if (*fd >= 0)
 		close(*fd);
+	*fd = -1;
 	errno = saved;
 }

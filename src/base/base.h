@@ -52,7 +52,7 @@ char *fz_asprintf(const char *fmt, ...);
 
 /* Cleanup helpers for fz_auto: each takes the address of the variable. */
 void fz_free_ptr(void *pp); /* free(*(void **)pp) */
-void fz_close_fd(int *fd);  /* close when >= 0, errno kept */
+void fz_close_fd(int *fd);  /* close when >= 0, which makes it -1; errno kept */
 
 /* Ensures room for one more element: arr[len] is writable afterwards. Growth is geometric. */
 #define fz_grow(arr, len, cap)                                                 \

@@ -134,7 +134,6 @@ void fz_process_release(struct fz_process *p)
 	fz_close_fd(&p->pidfd);
 	fz_close_fd(&p->stat_fd);
 	fz_close_fd(&p->mem_fd);
-	p->pidfd = p->stat_fd = p->mem_fd = -1;
 }
 
 bool fz_process_alive(const struct fz_process *p)

@@ -321,7 +321,6 @@ static int attach_event(const struct bpf_program *program, struct event *e, uint
 	if (e->link)
 		return 0;
 	fz_close_fd(&e->fd);
-	e->fd = -1;
 	return fail_event(what, err);
 }
 
