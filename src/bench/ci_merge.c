@@ -13,6 +13,8 @@
 
 #include <unistd.h>
 
+const char *const fz_ci_recording_names[FZ_SIDES] = { "base.fz", "head.fz" };
+
 /* False if the job left no report. */
 static bool read_report(struct fz_ci_run *c, const char *folder, int *ret_rc, struct fz_error *err)
 {
@@ -33,10 +35,9 @@ static bool read_report(struct fz_ci_run *c, const char *folder, int *ret_rc, st
 
 static int add_recordings(struct fz_ci_run *c, const char *folder, struct fz_error *err)
 {
-	static const char *const names[FZ_SIDES] = { "base.fz", "head.fz" };
-
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%s", folder, names[s]);
+		fz_auto(fz_free_ptr) char *path =
+			fz_asprintf("%s/%s", folder, fz_ci_recording_names[s]);
 		fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 		int rc = fz_format_load(path, &p, err);
 		if (!rc && !c->profile[s])

@@ -6,6 +6,9 @@
 
 #include "bench/ci_run.h"
 
+/* Recordings in a folder of reports: "base.fz", "head.fz". */
+extern const char *const fz_ci_recording_names[FZ_SIDES];
+
 /* folders: written by `fizeau ci -o`, with report.json, base.fz and head.fz. Missing ones are added
  * to the result's troubles. *c must be zeroed; sets c->result, ->profile and ->labels. Release it
  * even on failure. FZ_EINPUT if reports cannot be merged or there are none. */

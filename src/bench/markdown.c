@@ -272,7 +272,7 @@ static void add_method(const struct fz_ci_result *r, struct fz_buf *out)
 {
 	fz_buf_str(out, "\n<details><summary>How it was measured</summary>\n\n");
 	for (int s = 0; s < FZ_SIDES; s++) {
-		fz_buf_printf(out, "- %s: <code>", s ? "head" : "base");
+		fz_buf_printf(out, "- %s: <code>", fz_side_names[s]);
 		add_text(out, fz_str_of(r->labels[s] ? r->labels[s] : ""));
 		fz_buf_str(out, "</code>\n");
 	}

@@ -7,8 +7,6 @@
 
 #include <unistd.h>
 
-static const char *const format_names[] = { "text", "json", NULL };
-
 static struct {
 	struct fz_bisect_options search;
 	int format, color;
@@ -34,7 +32,7 @@ static const struct fz_opt option_table[] = {
 	FZ_CLI_COUNTS_ENTRIES(counts),
 	{ .kind = FZ_OPT_GROUP, .help = "Output" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "format", .argument = "NAME",
-	  .value = &options.format, .choices = format_names, .help = "output format: text (default) or json" },
+	  .value = &options.format, .choices = fz_cli_counts_formats, .help = "output format: text (default) or json" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
 	  .choices = fz_cli_color_names, .help = "use colours: auto (default), always or "
 						 "never" },

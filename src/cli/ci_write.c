@@ -2,6 +2,7 @@
 /* The reports of `fizeau ci`; see ci.h. */
 #include "cli/ci.h"
 
+#include "bench/ci_merge.h"
 #include "bench/report.h"
 #include "format/format.h"
 #include "report/html.h"
@@ -141,11 +142,11 @@ static int write_page(struct fz_ci_run *c, const char *metric, const char *folde
 
 static int write_recordings(const struct fz_ci_run *c, const char *folder, struct fz_error *err)
 {
-	static const char *const names[FZ_SIDES] = { "base.fz", "head.fz" };
 	int rc = 0;
 
 	for (enum fz_side s = 0; s < FZ_SIDES && !rc; s++) {
-		fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%s", folder, names[s]);
+		fz_auto(fz_free_ptr) char *path =
+			fz_asprintf("%s/%s", folder, fz_ci_recording_names[s]);
 		if (c->profile[s])
 			rc = fz_format_save(c->profile[s], &fz_format_fz, path, err);
 	}

@@ -104,7 +104,7 @@ static int report(struct fz_paired_run *c, struct fz_error *err)
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		if (c->side[s].kept)
 			fz_cli_note("%s saved in %s until the next comparison of this project",
-				    s == FZ_BASE ? "base" : "head", c->side[s].kept);
+				    fz_side_names[s], c->side[s].kept);
 	return rc;
 }
 
@@ -131,10 +131,10 @@ static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, st
 	int before = state->saw_dashes ? state->after_dashes : state->argument_count;
 	int words = state->argument_count - before;
 
-	if (commands && (!options.compare.commands[FZ_BASE] || !options.compare.commands[FZ_HEAD]))
+	enum fz_side given = options.compare.commands[FZ_BASE] ? FZ_BASE : FZ_HEAD;
+	if (commands && !options.compare.commands[!given])
 		return fz_fail(err, FZ_EUSAGE, "--%s-command requires --%s-command",
-			       options.compare.commands[FZ_BASE] ? "base" : "head",
-			       options.compare.commands[FZ_BASE] ? "head" : "base");
+			       fz_side_names[given], fz_side_names[!given]);
 	if (commands && state->argument_count)
 		return fz_fail(
 			err, FZ_EUSAGE,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+const char *const fz_cli_counts_formats[] = { "text", "json", NULL };
+
 void fz_cli_counts_release(struct fz_cli_counts *c)
 {
 	free(c->token);

@@ -30,6 +30,8 @@ struct fz_cli_counts {
 		  "branch (fizeau-data), or a server (http://HOST:PORT)" },                  \
 		FZ_CLI_COUNTS_TOKEN_ENTRY(c)
 
+extern const char *const fz_cli_counts_formats[]; /* for --format: "text", "json" */
+
 /* If --save is a URL, set *ret to access that server, valid as long as c; else to NULL. Sends what
  * earlier commands left in the spool first, if the server is reachable. */
 int fz_cli_counts_open(struct fz_cli_counts *c, struct fz_baseline_server **ret,

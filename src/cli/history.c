@@ -10,8 +10,6 @@
 
 enum { COMMITS_DEFAULT = 30, COMMITS_MAX = 10000 };
 
-static const char *const format_names[] = { "text", "json", NULL };
-
 static struct {
 	struct fz_history_run_options run;
 	const char *html;
@@ -38,7 +36,7 @@ static const struct fz_opt option_table[] = {
 	  .help = "recount commits that already have stored counts" },
 	{ .kind = FZ_OPT_GROUP, .help = "Output" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "format", .argument = "NAME",
-	  .value = &options.format, .choices = format_names, .help = "output format: text (default) or json" },
+	  .value = &options.format, .choices = fz_cli_counts_formats, .help = "output format: text (default) or json" },
 	{ .kind = FZ_OPT_STRING, .long_name = "html", .argument = "FILE", .value = &options.html,
 	  .help = "also write an HTML page with charts" },
 	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,

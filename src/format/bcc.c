@@ -13,9 +13,8 @@
  */
 #include "collapsed.h"
 #include "format.h"
+#include "import.h"
 #include "unfolded.h"
-
-enum { LINE_MAX_BYTES = 1 << 20 };
 
 struct reader {
 	struct fz_input *in;
@@ -122,7 +121,7 @@ static int next(void *arg, struct fz_str *ret, struct fz_error *err)
 	struct fz_str line;
 	int code;
 
-	while ((code = fz_input_line(r->in, LINE_MAX_BYTES, &line, err)) > 0)
+	while ((code = fz_input_line(r->in, FZ_IMPORT_LINE_MAX, &line, err)) > 0)
 		if (read_line(r, line)) {
 			*ret = fz_unfolded_line(&r->stack, fz_str_trimmed(line));
 			fz_unfolded_reset(&r->stack);

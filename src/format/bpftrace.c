@@ -20,8 +20,6 @@
 
 #include <ctype.h>
 
-enum { LINE_MAX_BYTES = 1 << 20 };
-
 struct reader {
 	struct fz_input *in;
 	struct fz_unfolded stack;
@@ -268,7 +266,7 @@ static int next(void *arg, struct fz_str *ret, struct fz_error *err)
 	struct fz_str line;
 	int code;
 
-	while ((code = fz_input_line(r->in, LINE_MAX_BYTES, &line, err)) > 0)
+	while ((code = fz_input_line(r->in, FZ_IMPORT_LINE_MAX, &line, err)) > 0)
 		if (r->inside ? read_inside(r, line) : read_first(r, line)) {
 			join_stacks(r);
 			*ret = fz_unfolded_line(&r->stack, fz_buf_view(&r->number));

@@ -26,7 +26,7 @@
 
 #include <ctype.h>
 
-enum { LINE_MAX_BYTES = 1 << 20, POSITIONS_MAX = 8 };
+enum { POSITIONS_MAX = 8 };
 
 enum space { SPACE_OBJECT, SPACE_FILE, SPACE_FUNCTION, SPACES };
 
@@ -642,7 +642,7 @@ static void release(struct reader *r)
 
 static int read_lines(struct reader *r, struct fz_error *err)
 {
-	int code = fz_import_lines(r->in, r->p, LINE_MAX_BYTES, read_line, r, err);
+	int code = fz_import_lines(r->in, r->p, FZ_IMPORT_LINE_MAX, read_line, r, err);
 
 	if (!code && !r->events)
 		return fz_fail(err, FZ_EINPUT, "%s: has no line 'events:'", fz_input_name(r->in));

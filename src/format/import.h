@@ -7,6 +7,9 @@
 #include "base/io.h"
 #include "profile/profile.h"
 
+/* Bytes of a file that is read completely, and of a line of one that is not. */
+enum { FZ_IMPORT_FILE_MAX = 1 << 30, FZ_IMPORT_LINE_MAX = 1 << 20 };
+
 struct fz_import_frame {
 	struct fz_str name, file, module;
 	int32_t first_line;   /* of the function; 0: unknown */

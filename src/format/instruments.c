@@ -13,7 +13,7 @@
 #include "import.h"
 #include "indented.h"
 
-enum { LINE_MAX_BYTES = 1 << 20, TITLE_MAX = 200 };
+enum { TITLE_MAX = 200 };
 
 struct unit {
 	const char *name, *metric;
@@ -202,7 +202,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 
 	r.tree.thread = fz_profile_thread(p, &(struct fz_thread){ 0 });
 	p->samples.timed = p->samples.ordered = false;
-	int code = fz_import_lines(in, p, LINE_MAX_BYTES, read_line, &r, err);
+	int code = fz_import_lines(in, p, FZ_IMPORT_LINE_MAX, read_line, &r, err);
 	fz_indented_finish(&r.tree);
 	if (!code && !p->samples.n && !p->over_limit)
 		return fz_fail(err, FZ_EINPUT,

@@ -14,8 +14,6 @@
 #include "jfr_file.h"
 #include "jfr_stacks.h"
 
-#define JFR_MAX ((uint64_t)1 << 30)
-
 /* In order of preference as main metric. */
 enum metric {
 	CPU,
@@ -425,7 +423,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
 	fz_auto(release) struct reader r = { .p = p };
-	int code = fz_input_read_all(in, &bytes, JFR_MAX, err);
+	int code = fz_input_read_all(in, &bytes, FZ_IMPORT_FILE_MAX, err);
 
 	if (code)
 		return code;

@@ -19,7 +19,7 @@
 #include "import.h"
 #include "valgrind.h"
 
-enum { LINE_MAX_BYTES = 1 << 20, DEPTH_MAX = 1 << 14 };
+enum { DEPTH_MAX = 1 << 14 };
 
 enum { METRIC_HEAP, METRIC_ALL, METRICS };
 
@@ -134,7 +134,7 @@ static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 
 static int read_snapshots(struct reader *r, struct fz_error *err)
 {
-	int code = fz_import_lines(r->in, r->p, LINE_MAX_BYTES, read_line, r, err);
+	int code = fz_import_lines(r->in, r->p, FZ_IMPORT_LINE_MAX, read_line, r, err);
 
 	if (code)
 		return code;

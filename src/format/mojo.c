@@ -13,7 +13,6 @@
 #include "import.h"
 
 enum { VERSION_MAX = 4, TEXT_MAX = 1 << 16 };
-#define MOJO_MAX ((uint64_t)1 << 30)
 
 enum event {
 	EVENT_METADATA = 1,
@@ -345,7 +344,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
 	fz_auto(release) struct reader r = { .p = p, .name = fz_input_name(in) };
-	int code = fz_input_read_all(in, &bytes, MOJO_MAX, err);
+	int code = fz_input_read_all(in, &bytes, FZ_IMPORT_FILE_MAX, err);
 
 	if (code)
 		return code;

@@ -17,8 +17,6 @@
 #include "pprof.h"
 #include "wire.h"
 
-#define OTLP_MAX ((uint64_t)1 << 30)
-
 /* Field numbers. */
 struct version {
 	uint32_t dictionary;                                                  /* of ProfilesData */
@@ -447,7 +445,7 @@ static int read_message(struct fz_input *in, struct fz_buf *ret, struct fz_error
 		return (int)n;
 	if (fz_otlp_is_json(head, (size_t)n))
 		return fz_otlp_from_json(in, ret, err);
-	return fz_input_read_all(in, ret, OTLP_MAX, err);
+	return fz_input_read_all(in, ret, FZ_IMPORT_FILE_MAX, err);
 }
 
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)

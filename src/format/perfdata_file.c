@@ -10,10 +10,9 @@
  * processor has its own buffer, so records must be sorted by time.
  */
 #include "perfdata_file.h"
+#include "import.h"
 
 #include <zstd.h>
-
-#define PERFDATA_MAX ((uint64_t)1 << 30)
 
 /* Records written by perf itself, not the kernel. */
 enum {
@@ -430,7 +429,7 @@ static int read_data(struct fz_perfdata *f, struct fz_str data, struct fz_error 
 	fz_auto(release_zstd) ZSTD_DCtx *zstd = ZSTD_createDCtx();
 
 	fz_assert(zstd);
-	f->unpacked.limit = PERFDATA_MAX;
+	f->unpacked.limit = FZ_IMPORT_FILE_MAX;
 	int code = read_records(f, fz_cursor_of(data.p, data.n), zstd, err);
 	if (!code)
 		code = read_records(f, fz_cursor_of(f->unpacked.p, f->unpacked.n), NULL, err);
@@ -513,7 +512,7 @@ int fz_perfdata_read(struct fz_input *in, struct fz_profile *p, struct fz_perfda
 		     struct fz_error *err)
 {
 	*ret = (struct fz_perfdata){ .name = fz_input_name(in), .p = p, .in = in };
-	int code = fz_input_read_all(in, &ret->bytes, PERFDATA_MAX, err);
+	int code = fz_input_read_all(in, &ret->bytes, FZ_IMPORT_FILE_MAX, err);
 
 	if (code)
 		return code;

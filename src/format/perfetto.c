@@ -20,8 +20,6 @@
 
 #include <math.h>
 
-#define PERFETTO_MAX ((uint64_t)1 << 30)
-
 struct clock {
 	uint64_t now, unit; /* now: of an incremental one; unit: ns */
 	bool incremental;
@@ -547,7 +545,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
 	fz_auto(release) struct reader r = { .p = p, .name = fz_input_name(in), .interned.p = p };
-	int code = fz_input_read_all(in, &bytes, PERFETTO_MAX, err);
+	int code = fz_input_read_all(in, &bytes, FZ_IMPORT_FILE_MAX, err);
 
 	if (!code)
 		code = read_packets(&r, fz_buf_view(&bytes), err);

@@ -18,8 +18,6 @@
 #include <ctype.h>
 #include <stdio.h>
 
-enum { LINE_MAX_BYTES = 1 << 20 };
-
 struct reader {
 	struct fz_input *in;
 	struct fz_profile *p;
@@ -464,7 +462,7 @@ static int end_last_sample(struct reader *r, struct fz_error *err)
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
 	fz_auto(release) struct reader r = { .in = in, .p = p, .after_blank = true };
-	int code = fz_import_lines(in, p, LINE_MAX_BYTES, read_line, &r, err);
+	int code = fz_import_lines(in, p, FZ_IMPORT_LINE_MAX, read_line, &r, err);
 
 	if (!code)
 		code = end_last_sample(&r, err);

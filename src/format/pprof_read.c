@@ -22,8 +22,6 @@
 
 enum { INLINED_BYTES = 16 };
 
-#define PPROF_MAX ((uint64_t)1 << 30)
-
 struct value_type {
 	uint64_t type, unit; /* strings */
 };
@@ -655,7 +653,7 @@ int fz_pprof_read(struct fz_input *in, struct fz_profile *p, struct fz_error *er
 {
 	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
 	fz_auto(release) struct reader r = { .p = p, .name = fz_input_name(in) };
-	int code = fz_input_read_all(in, &bytes, PPROF_MAX, err);
+	int code = fz_input_read_all(in, &bytes, FZ_IMPORT_FILE_MAX, err);
 
 	if (code)
 		return code;

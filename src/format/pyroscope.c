@@ -9,11 +9,11 @@
  * the HTTP request, not in the file.
  */
 #include "format.h"
+#include "import.h"
 
 #include "base/str.h"
 
 enum { NAME_MAX_BYTES = 1 << 16, DEPTH_MAX = 1 << 20 };
-#define FILE_MAX ((uint64_t)1 << 30)
 
 struct node {
 	struct fz_str name;
@@ -116,7 +116,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	fz_auto(release) struct writer w = { .in = in };
 	fz_auto(fz_buf_release) struct fz_buf raw = { 0 };
 	fz_auto(fz_input_closep) struct fz_input *text = NULL;
-	int code = fz_input_read_all(in, &raw, FILE_MAX, err);
+	int code = fz_input_read_all(in, &raw, FZ_IMPORT_FILE_MAX, err);
 
 	if (!code)
 		code = write_text(&w, fz_cursor_of(raw.p, raw.n), err);

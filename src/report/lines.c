@@ -228,7 +228,7 @@ static void write_side(struct fz_json *j, const struct fz_heat *h, enum fz_side 
 {
 	const struct fz_profile *p = h->profile[side];
 
-	fz_json_key(j, side == FZ_BASE ? "base" : "head");
+	fz_json_key(j, fz_side_names[side]);
 	fz_json_open(j, '{');
 	fz_report_json_counts(j, p, h->samples[side]);
 	fz_json_kint(j, "total", h->sum[side]);

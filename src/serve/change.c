@@ -45,7 +45,7 @@ static void add_side(const struct fz_ci_bench *b, enum fz_side s, struct fz_buf 
 {
 	char number[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(out, "<td data-name=\"%s\">%s", s == FZ_BASE ? "base" : "head",
+	fz_buf_printf(out, "<td data-name=\"%s\">%s", fz_side_names[s],
 		      b->on_side[s] ? fz_format_value(b->count[s], b->unit, number) : "–");
 }
 
