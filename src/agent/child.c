@@ -48,10 +48,10 @@ _Noreturn static void be_child(const struct fz_agent_question *q, int out)
 /* False if it took too long, or printed too much. */
 static bool read_answer(int fd, struct fz_buf *ret)
 {
-	int64_t until = fz_clock_now() + PATIENCE_MS * (int64_t)1000000;
+	int64_t until = fz_clock_now() + PATIENCE_MS * FZ_MS;
 
 	for (char *room; (room = fz_buf_reserve(ret, 4096));) {
-		int64_t left = (until - fz_clock_now()) / 1000000;
+		int64_t left = (until - fz_clock_now()) / FZ_MS;
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 
 		if (left <= 0 || (poll(&p, 1, (int)left) == 0))

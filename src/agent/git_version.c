@@ -73,7 +73,7 @@ static char *commit(const char *top, const char *revision)
 
 static char *commit_at(const char *top, int64_t unix_ns)
 {
-	time_t seconds = (time_t)(unix_ns / 1000000000);
+	time_t seconds = (time_t)(unix_ns / FZ_SECOND);
 	char text[64];
 	struct tm tm;
 

@@ -14,7 +14,7 @@
 
 static inline int64_t fz_clock_ns(struct timespec t)
 {
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return t.tv_sec * FZ_SECOND + t.tv_nsec;
 }
 
 static inline int64_t fz_clock_read(clockid_t clock)

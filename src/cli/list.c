@@ -50,7 +50,7 @@ static int64_t last_written(const char *path)
 
 	if (stat(path, &st))
 		return 0;
-	return st.st_mtim.tv_sec * FZ_SECOND + st.st_mtim.tv_nsec;
+	return fz_clock_ns(st.st_mtim);
 }
 
 static bool is_cut(const struct row *r)

@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/library.h"
 
 enum { CONNECT_SECONDS = 10, STALL_SECONDS = 120, LINE_MAX_BYTES = 600 };
@@ -142,7 +143,7 @@ static struct attempt ask_some_times(const struct fz_client *c, const char *url,
 			return a;
 		/* 0.2 s, 0.4 s ... 3.2 s */
 		int64_t ns = 200000000LL << attempt;
-		nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
+		nanosleep(&(struct timespec){ ns / FZ_SECOND, ns % FZ_SECOND }, NULL);
 	}
 }
 

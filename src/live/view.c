@@ -28,7 +28,7 @@ enum {
 
 static void format_clock(int64_t ns, char *out, size_t size)
 {
-	int64_t s = FZ_MAX(ns, 0) / 1000000000;
+	int64_t s = FZ_MAX(ns, 0) / FZ_SECOND;
 
 	if (s >= 3600)
 		snprintf(out, size, "%lld:%02d:%02d", (long long)(s / 3600), (int)(s / 60 % 60),

@@ -501,8 +501,8 @@ void fz_cpuclock_watch(struct fz_cpuclock *c, int fd)
  * whole milliseconds and nanosleep the rest. */
 static int wait_for_events(struct fz_cpuclock *c, struct epoll_event *events, int64_t ns)
 {
-	struct timespec timeout = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
-	struct timespec rest = { .tv_nsec = ns % 1000000 };
+	struct timespec timeout = { .tv_sec = ns / FZ_SECOND, .tv_nsec = ns % FZ_SECOND };
+	struct timespec rest = { .tv_nsec = ns % FZ_MS };
 
 	if (!c->coarse) {
 		int n = epoll_pwait2(c->epoll, events, EVENTS_AT_ONCE, &timeout, NULL);
@@ -510,7 +510,7 @@ static int wait_for_events(struct fz_cpuclock *c, struct epoll_event *events, in
 			return n;
 		c->coarse = true;
 	}
-	int n = epoll_wait(c->epoll, events, EVENTS_AT_ONCE, (int)(ns / 1000000));
+	int n = epoll_wait(c->epoll, events, EVENTS_AT_ONCE, (int)(ns / FZ_MS));
 	if (n != 0 || rest.tv_nsec == 0)
 		return n;
 	nanosleep(&rest, NULL);

@@ -16,7 +16,7 @@ int64_t fz_cputimes_process(pid_t pid)
 
 	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
 		return -1;
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return fz_clock_ns(t);
 }
 
 static uint64_t began(pid_t pid)

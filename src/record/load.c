@@ -13,6 +13,7 @@
  */
 #include "record/load.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "record/procstat.h"
 
@@ -20,14 +21,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 1 << 20, NS_PER_S = 1000000000 };
+enum { TEXT_MAX = 1 << 20 };
 
 static int64_t ticks_to_ns(unsigned long long ticks)
 {
-	static const unsigned long long most = INT64_MAX / NS_PER_S;
+	static const unsigned long long most = INT64_MAX / FZ_SECOND;
 	long hertz = sysconf(_SC_CLK_TCK);
 
-	return (int64_t)(FZ_MIN(ticks, most) * (unsigned long long)(NS_PER_S / FZ_MAX(hertz, 1L)));
+	return (int64_t)(FZ_MIN(ticks, most) * (unsigned long long)(FZ_SECOND / FZ_MAX(hertz, 1L)));
 }
 
 /* ---- readings ---- */
@@ -69,7 +70,7 @@ static int64_t usage_of(int who)
 
 	if (getrusage(who, &u))
 		return 0;
-	return ((int64_t)u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NS_PER_S +
+	return ((int64_t)u.ru_utime.tv_sec + u.ru_stime.tv_sec) * FZ_SECOND +
 	       ((int64_t)u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
 }
 

@@ -243,10 +243,10 @@ static void watch(struct fz_marks *m, const struct fz_child *child, int listener
 	struct pollfd fds[] = { { .fd = listener, .events = POLLIN },
 				{ .fd = child->pidfd, .events = POLLIN },
 				{ .fd = signals, .events = POLLIN } };
-	int64_t end = fz_clock_now() + (int64_t)(seconds * 1e9);
+	int64_t end = fz_clock_now() + (int64_t)(seconds * FZ_SECOND);
 
 	for (;;) {
-		int64_t left = seconds > 0 ? fz_clock_left(end) / 1000000 : -1;
+		int64_t left = seconds > 0 ? fz_clock_left(end) / FZ_MS : -1;
 		int n = poll(fds, FZ_ARRAY_LEN(fds), (int)FZ_MIN(left, 1000000));
 		if (n > 0 && fds[0].revents & POLLIN)
 			answer(m, listener);

@@ -55,7 +55,7 @@ int fz_series_run(struct fz_series *s, char *const argv[], const struct fz_launc
 	if (t.record.signal_fd < 0)
 		return fz_fail_errno(err, "signalfd");
 	int rc = fz_launch_start(argv, &s->old_mask, place, &t.child, err);
-	int64_t until = fz_clock_now() + (int64_t)(s->patience * 1e9);
+	int64_t until = fz_clock_now() + (int64_t)(s->patience * FZ_SECOND);
 	s->late = false;
 	while (!rc && !t.stopped_by && !s->late && !fz_trial_wait(&t, POLL_MS))
 		s->late = s->patience > 0 && fz_clock_now() >= until;

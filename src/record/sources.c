@@ -68,7 +68,7 @@ static int64_t start_time(pid_t pid)
 
 	if (!fz_procstat_read(pid, 0, &now))
 		return 0;
-	int64_t boot = (fz_clock_unix() - fz_clock_read(CLOCK_BOOTTIME)) / 1000000000;
+	int64_t boot = (fz_clock_unix() - fz_clock_read(CLOCK_BOOTTIME)) / FZ_SECOND;
 	return boot + (int64_t)now.start_time / sysconf(_SC_CLK_TCK) + 1;
 }
 

@@ -253,7 +253,7 @@ static size_t listen_to_all(struct fz_stopper *s)
 
 static void wait_for_report(void)
 {
-	struct timespec millisecond = { .tv_nsec = 1000000 };
+	struct timespec millisecond = { .tv_nsec = FZ_MS };
 	sigset_t child;
 
 	sigemptyset(&child);

@@ -52,12 +52,12 @@ bool fz_trial_wait(struct fz_trial *t, int milliseconds)
 {
 	struct pollfd fds[] = { { .fd = t->child.pidfd, .events = POLLIN },
 				{ .fd = t->record.signal_fd, .events = POLLIN } };
-	int64_t until = fz_clock_now() + (int64_t)milliseconds * 1000000;
+	int64_t until = fz_clock_now() + milliseconds * FZ_MS;
 
 	for (;;) {
 		int left = -1;
 		if (milliseconds >= 0)
-			left = (int)(fz_clock_left(until) / 1000000);
+			left = (int)(fz_clock_left(until) / FZ_MS);
 		int n = poll(fds, FZ_ARRAY_LEN(fds), left);
 		if (n == 0)
 			return false;

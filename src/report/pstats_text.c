@@ -12,6 +12,7 @@
  */
 #include "report/pstats_text.h"
 
+#include "base/clock.h"
 #include "base/table.h"
 #include "profile/places.h"
 
@@ -126,9 +127,9 @@ static struct unit best_unit(const struct table *t, int64_t most)
 
 	if (!t->timed)
 		snprintf(u.name, sizeof(u.name), "%s", t->metric->name);
-	else if (most >= 1000000000)
+	else if (most >= FZ_SECOND)
 		u = (struct unit){ "s", 1e-9 };
-	else if (most >= 1000000)
+	else if (most >= FZ_MS)
 		u = (struct unit){ "ms", 1e-6 };
 	else
 		u = (struct unit){ "", 1e-3 };

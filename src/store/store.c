@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/checkout.h"
+#include "base/clock.h"
 #include "git/command.h"
 #include "base/identity.h"
 #include "base/io.h"
@@ -275,7 +276,7 @@ bool fz_store_parse_name(const char *path, struct fz_store_name *ret)
 		return false;
 	utc.tm_year -= 1900;
 	utc.tm_mon -= 1;
-	ret->start_unix_ns = timegm(&utc) * INT64_C(1000000000) + milliseconds * INT64_C(1000000);
+	ret->start_unix_ns = timegm(&utc) * FZ_SECOND + milliseconds * FZ_MS;
 	ret->program = (struct fz_str){ rest.p, (size_t)(dash - rest.p) };
 	ret->pid = (pid_t)pid;
 	return true;

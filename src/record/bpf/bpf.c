@@ -39,7 +39,7 @@ enum { TICKS_TO_DRAW = 8 };
  * start of a thread all CPUs tick and sample young threads, until there are none and no others are
  * started for a while: the nursery. Threads older than CHILDHOOD get their own events. */
 #define CHILDHOOD ((int64_t)50000000)
-#define NURSERY_STAYS ((int64_t)1000000000)
+#define NURSERY_STAYS FZ_SECOND
 
 /* A CPU's period is longer by (cpu % DRIFTS) / DRIFT. */
 enum { DRIFT = 331, DRIFTS = 32 };

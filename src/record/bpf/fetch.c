@@ -39,7 +39,7 @@ bool fz_bpf_wait(struct fz_sampler *s, const struct fz_bpf *program, int64_t due
 	};
 	int64_t until = FZ_MIN(FZ_MIN(fz_sampler_duty(s), s->next_seek), due);
 	int64_t left = fz_clock_left(until);
-	struct timespec timeout = { .tv_sec = left / 1000000000, .tv_nsec = left % 1000000000 };
+	struct timespec timeout = { .tv_sec = left / FZ_SECOND, .tv_nsec = left % FZ_SECOND };
 
 	int n = ppoll(fds, FZ_ARRAY_LEN(fds), &timeout, NULL);
 	s->now = fz_clock_now();

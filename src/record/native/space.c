@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CHECK_EVERY_NS ((int64_t)1000000000)
+#define CHECK_EVERY_NS FZ_SECOND
 
 enum {
 	REFRESH_EVERY_NS = 5000000,
@@ -189,7 +189,7 @@ static uint64_t file_of(const struct fz_image *image, int64_t *ret_changed)
 
 	if (fstat(fz_image_fd(image), &st))
 		return 0;
-	*ret_changed = st.st_mtim.tv_sec * (int64_t)1000000000 + st.st_mtim.tv_nsec;
+	*ret_changed = fz_clock_ns(st.st_mtim);
 	return st.st_ino;
 }
 
