@@ -179,9 +179,9 @@ static int judge_again(struct fz_server *s, const struct wish *w, int64_t id,
 		return rc;
 	fz_ci_headline(&run.result, &headline);
 	rc = fz_results_judge(s->results, id, fz_ci_exit(&run.result), headline.p, err);
-	ret->type = "application/json";
-	fz_buf_printf(&ret->body, "{\"status\":\"%s\",\"run\":%lld,\"failing\":%u}\n",
-		      fz_server_run_status(&run.result), (long long)id, run.result.failing);
+	const struct fz_inputs_member members[] = { { "run", id },
+						    { "failing", run.result.failing } };
+	fz_inputs_answer(ret, fz_server_run_status(&run.result), members, FZ_ARRAY_LEN(members));
 	fz_server_run_release(&run);
 	return rc;
 }

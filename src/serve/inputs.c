@@ -7,15 +7,38 @@
  */
 #include "serve/inputs.h"
 
+#include "base/io.h"
+#include "base/json.h"
 #include "fleet/sides.h"
 
-void fz_inputs_report(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
-		      const char *more)
+void fz_inputs_answer(struct fz_http_answer *a, const char *status,
+		      const struct fz_inputs_member *members, size_t n)
 {
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	struct fz_json j;
+
+	fz_json_init(&j, out, 0);
+	fz_json_open(&j, '{');
+	fz_json_kstr(&j, "status", fz_str_of(status));
+	for (size_t i = 0; i < n; i++)
+		if (members[i].is_bool)
+			fz_json_kbool(&j, members[i].key, members[i].value);
+		else
+			fz_json_kint(&j, members[i].key, members[i].value);
+	fz_json_close(&j, '}');
 	a->type = "application/json";
-	fz_buf_printf(&a->body, "{\"status\":\"%s\",\"minutes\":%u,\"samples\":%lld%s}\n",
-		      pushed->put == FZ_FLEET_STORED ? "stored" : "known", pushed->minutes,
-		      (long long)pushed->samples, more);
+	fz_buf_add(&a->body, fz_output_buffer(out)->p, fz_output_buffer(out)->n);
+}
+
+void fz_inputs_report(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
+		      const bool *kept)
+{
+	const struct fz_inputs_member members[] = { { "minutes", pushed->minutes },
+						    { "samples", pushed->samples },
+						    { "kept", kept && *kept, .is_bool = true } };
+
+	fz_inputs_answer(a, pushed->put == FZ_FLEET_STORED ? "stored" : "known", members,
+			 FZ_ARRAY_LEN(members) - !kept);
 }
 
 const char *fz_inputs_text(const struct fz_http_request *q, const char *name)
@@ -112,6 +135,5 @@ void fz_answer_push(void *arg, const struct fz_http_request *q, struct fz_http_a
 	if (push(arg, q, &pushed, &asked, &kept, &err))
 		fz_http_refuse(ret, &err);
 	else
-		fz_inputs_report(ret, &pushed,
-				 asked ? kept ? ",\"kept\":true" : ",\"kept\":false" : "");
+		fz_inputs_report(ret, &pushed, asked ? &kept : NULL);
 }

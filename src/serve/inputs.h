@@ -11,6 +11,15 @@ const char *fz_inputs_text(const struct fz_http_request *q, const char *name);
 int fz_inputs_time(const char *name, const char *text, int64_t *ret, struct fz_error *err);
 /* Check service, version, host, and the id if there is one. */
 int fz_inputs_check(const struct fz_fleet_push *to, struct fz_error *err);
-/* Write the result of a push as JSON. more: further members, each after a comma. */
+/* A member of a short answer. */
+struct fz_inputs_member {
+	const char *key;
+	int64_t value;
+	bool is_bool;
+};
+/* Answer {"status":STATUS} with these members. */
+void fz_inputs_answer(struct fz_http_answer *a, const char *status,
+		      const struct fz_inputs_member *members, size_t n);
+/* Answer a push. kept: whether the whole profile is kept; NULL if nobody asked. */
 void fz_inputs_report(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
-		      const char *more);
+		      const bool *kept);

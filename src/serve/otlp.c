@@ -279,9 +279,32 @@ static void put_failure(struct fz_http_answer *a, bool is_json, const struct fz_
 		fz_wire_put_bytes(&a->body, STATUS_MESSAGE, fz_str_of(err->message));
 		return;
 	}
-	fz_buf_str(&a->body, "{\"message\":");
-	fz_json_escape(&a->body, fz_str_of(err->message));
-	fz_buf_str(&a->body, "}\n");
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	struct fz_json j;
+	fz_json_init(&j, out, 0);
+	fz_json_open(&j, '{');
+	fz_json_kstr(&j, "message", fz_str_of(err->message));
+	fz_json_close(&j, '}');
+	fz_buf_add(&a->body, fz_output_buffer(out)->p, fz_output_buffer(out)->n);
+}
+
+/* A 64-bit number is a string in the protocol's JSON. */
+static void put_partial_json(struct fz_http_answer *a, uint64_t rejected, struct fz_str why)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	char number[24];
+	struct fz_json j;
+
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)rejected);
+	fz_json_init(&j, out, 0);
+	fz_json_open(&j, '{');
+	fz_json_key(&j, "partialSuccess");
+	fz_json_open(&j, '{');
+	fz_json_kstr(&j, "rejectedProfiles", fz_str_of(number));
+	fz_json_kstr(&j, "errorMessage", why);
+	fz_json_close(&j, '}');
+	fz_json_close(&j, '}');
+	fz_buf_add(&a->body, fz_output_buffer(out)->p, fz_output_buffer(out)->n);
 }
 
 static void put_success(struct fz_http_answer *a, bool is_json, const struct request *r)
@@ -292,12 +315,7 @@ static void put_success(struct fz_http_answer *a, bool is_json, const struct req
 	if (!r->refused) {
 		fz_buf_str(&a->body, is_json ? "{}\n" : "");
 	} else if (is_json) {
-		fz_buf_printf(
-			&a->body,
-			"{\"partialSuccess\":{\"rejectedProfiles\":\"%llu\",\"errorMessage\":",
-			(unsigned long long)r->rejected);
-		fz_json_escape(&a->body, why);
-		fz_buf_str(&a->body, "}}\n");
+		put_partial_json(a, r->rejected, why);
 	} else {
 		fz_wire_put(&partial, PARTIAL_REJECTED, r->rejected);
 		fz_wire_put_bytes(&partial, PARTIAL_MESSAGE, why);

@@ -169,7 +169,7 @@ void fz_answer_ingest(void *arg, const struct fz_http_request *q, struct fz_http
 	if (ingest(arg, q, &g, &pushed, &err))
 		fz_http_refuse(ret, &err);
 	else
-		fz_inputs_report(ret, &pushed, "");
+		fz_inputs_report(ret, &pushed, NULL);
 }
 
 /* ---- push.v1 ---- */

@@ -280,9 +280,8 @@ static int store_run(struct fz_server *s, const struct fz_http_request *q,
 	pthread_mutex_unlock(&s->results_writing);
 	if (rc)
 		return rc;
-	ret->type = "application/json";
-	fz_buf_printf(&ret->body, "{\"status\":\"%s\",\"run\":%lld}\n", is_new ? "stored" : "known",
-		      (long long)id);
+	fz_inputs_answer(ret, is_new ? "stored" : "known", &(struct fz_inputs_member){ "run", id },
+			 1);
 	return 0;
 }
 
@@ -336,8 +335,8 @@ static int store_page(struct fz_server *s, const struct fz_http_request *q,
 	pthread_mutex_lock(&s->results_writing);
 	rc = fz_results_put_page(s->results, q->project, run, name, q->body, err);
 	pthread_mutex_unlock(&s->results_writing);
-	ret->type = "application/json";
-	fz_buf_str(&ret->body, rc ? "" : "{\"status\":\"stored\"}\n");
+	if (!rc)
+		fz_inputs_answer(ret, "stored", NULL, 0);
 	return rc;
 }
 
