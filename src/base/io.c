@@ -344,6 +344,7 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 /* Buffers at least `want` plain bytes, or all there are. */
 static int want_plain(struct fz_input *in, size_t want, struct fz_error *err)
 {
+	fz_assert(in->taken <= in->plain.n);
 	while (in->plain.n - in->taken < want && !in->plain_end) {
 		int r = fill_plain(in, err);
 		if (r)

@@ -120,6 +120,7 @@ void fz_json_str(struct fz_json *j, struct fz_str s)
 
 void fz_json_key(struct fz_json *j, const char *key)
 {
+	fz_assert(j->depth > 0 && !j->after_key);
 	before_item(j);
 	add_str(j, fz_str_of(key), j->pretty ? FZ_STR(": ") : FZ_STR(":"));
 	j->after_key = true;

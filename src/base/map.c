@@ -60,6 +60,7 @@ static void rehash(struct fz_map *m, size_t size)
 {
 	struct fz_map old = *m;
 
+	fz_assert((size & (size - 1)) == 0 && size > m->len);
 	m->slots = fz_reallocarray(NULL, size, sizeof(*m->slots));
 	m->mask = size - 1;
 	for (size_t i = 0; i < size; i++)

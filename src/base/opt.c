@@ -58,8 +58,10 @@ static int apply(const struct fz_opt *o, const char *value, struct fz_error *err
 		*(const char **)o->value = value;
 		return 0;
 	case FZ_OPT_INT:
+		fz_assert(o->min <= o->max);
 		return parse_int(value, o, err);
 	case FZ_OPT_CHOICE:
+		fz_assert(value || o->optional);
 		if (value)
 			return parse_choice(value, o, err);
 		*(int *)o->value = o->min;

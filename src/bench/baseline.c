@@ -644,6 +644,7 @@ int fz_baseline_save(const struct fz_baselines *b, enum fz_baseline_place place,
 
 	fz_assert(environment.n);
 	fz_baseline_key(environment, key);
+	fz_assert(fz_baseline_is_name(fz_str_of(commit), fz_str_of(key)));
 	int rc = place == FZ_BASELINE_CACHE    ? save_cache(b, commit, key, p, err)
 		 : place == FZ_BASELINE_SERVER ? save_server(b, commit, key, p, err)
 					       : save_git(b, place, commit, key, p, err);

@@ -418,6 +418,7 @@ void fz_ci_tally(struct fz_ci_result *r)
 	memset(r->count, 0, sizeof(r->count));
 	r->failing = 0;
 	for (uint32_t i = 0; i < r->n; i++) {
+		fz_assert(r->benches[i].verdict < FZ_CI_VERDICTS);
 		r->count[r->benches[i].verdict]++;
 		r->failing += r->benches[i].fails;
 	}
@@ -473,6 +474,7 @@ void fz_ci_accept(struct fz_ci_result *r, const struct fz_ci_rules *rules)
 
 int fz_ci_exit(const struct fz_ci_result *r)
 {
+	fz_assert(r->failing <= r->n);
 	if (!r->n || r->trouble_n || r->count[FZ_CI_NOT_COMPARABLE])
 		return 2;
 	return r->failing ? 1 : 0;

@@ -241,6 +241,7 @@ void fz_ci_search_json(const struct fz_ci_search *s, struct fz_output *out)
 {
 	struct fz_json j;
 
+	fz_assert(s->found == FZ_NONE || (s->found < s->n && s->before < s->n));
 	fz_json_init(&j, out, 2);
 	fz_json_open(&j, '{');
 	fz_json_kint(&j, "schema", 1);

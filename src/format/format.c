@@ -87,6 +87,7 @@ static int load(struct fz_input *in, const struct fz_format *f, bool facts_only,
 
 	if (r)
 		return r;
+	fz_assert(f->read);
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
 	p->numbers.unit = (uint8_t)unit;
 	p->input = in;
@@ -104,6 +105,7 @@ static int load(struct fz_input *in, const struct fz_format *f, bool facts_only,
 	}
 	if (r)
 		return r;
+	fz_assert(p->default_metric < p->metric_count || (facts_only && f->read_facts));
 	*ret = fz_steal(p);
 	return 0;
 }
@@ -147,6 +149,7 @@ int fz_format_save(const struct fz_profile *p, const struct fz_format *f, const 
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
 	int r = fz_output_open(path, &out, err);
 
+	fz_assert(f->write);
 	if (!r)
 		r = f->write(p, out, err);
 	return r ? r : fz_output_close(fz_steal(out), err);

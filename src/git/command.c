@@ -253,6 +253,7 @@ int fz_git_call_start(const struct fz_git_call *c, pid_t *ret, struct fz_error *
 	fz_auto(release) struct setup s = { 0 };
 	int rc = prepare(&s, c, err);
 
+	fz_assert(c->words[0]);
 	return rc ? rc : spawn(&s, c, ret, err);
 }
 

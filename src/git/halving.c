@@ -30,8 +30,10 @@ int fz_halving_find(const struct fz_repository *r, const char *bad, const char *
 	size_t n = 0, most = 0;
 	int status = 1;
 
-	while (good[most])
-		most++;
+	/* (Hashes: git would take a word that begins with a dash for an option.) */
+	fz_assert(bad[0] != '-' && good[0]);
+	for (; good[most]; most++)
+		fz_assert(good[most][0] != '-');
 	fz_auto(fz_free_ptr) const char **words = fz_calloc(most + 7, sizeof(*words));
 	words[n++] = "rev-list";
 	words[n++] = "--bisect-all";

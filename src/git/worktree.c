@@ -268,6 +268,8 @@ int fz_worktree_add(const struct fz_repository *r, const char *commit, const cha
 		"worktree", "add", "--quiet", "--detach", folder, commit, NULL
 	};
 	int status = 0;
+
+	fz_assert(folder[0] == '/' && commit[0] != '-'); /* neither is an option of git */
 	/* Concurrent calls would choose the same name in the repository. */
 	fz_auto(fz_close_fd) int lock = lock_folder(r->root, LOCK_EX);
 	int rc = run_git(r->root, words, STDERR_FILENO, -1, &status, err);

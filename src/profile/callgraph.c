@@ -63,6 +63,7 @@ uint32_t fz_callgraph_function(struct fz_callgraph *g, struct fz_profile *p, uin
 void fz_callgraph_total(struct fz_callgraph *g, struct fz_profile *p, uint32_t function,
 			const int64_t *values)
 {
+	fz_assert(function < g->n);
 	add_row(g, p, &g->functions[function].total, values);
 }
 
@@ -108,6 +109,7 @@ void fz_callgraph_call(struct fz_callgraph *g, struct fz_profile *p,
 		       const struct fz_callgraph_call *call, const int64_t *self,
 		       const int64_t *total)
 {
+	fz_assert(call->caller < g->n && call->callee < g->n);
 	struct fz_callgraph_call *c = call_of(g, p, call);
 
 	c->calls = add_count(c->calls, call->calls);

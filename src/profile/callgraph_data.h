@@ -48,5 +48,6 @@ void fz_callgraph_free(struct fz_callgraph *g);
 
 static inline const int64_t *fz_callgraph_row(const struct fz_callgraph *g, uint32_t row)
 {
+	fz_assert(row == FZ_NONE || row < g->row_n);
 	return row == FZ_NONE ? NULL : g->values + (size_t)row * g->metrics;
 }

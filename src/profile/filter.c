@@ -14,6 +14,7 @@ static bool *stacks_with(const struct fz_profile *p, const bool *functions)
 	bool *with = fz_calloc(p->stack_count, sizeof(*with));
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		const struct fz_stack *s = &p->stacks[i];
+		fz_assert(s->parent == FZ_NONE || s->parent < i);
 		with[i] = functions[p->frames[s->frame].function] ||
 			  (s->parent != FZ_NONE && with[s->parent]);
 	}
@@ -100,6 +101,7 @@ uint64_t fz_profile_root_at(struct fz_profile *p, const bool *functions)
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct fz_stack s = p->stacks[i];
+		fz_assert(s.parent == FZ_NONE || s.parent < i);
 		uint32_t above = s.parent == FZ_NONE ? FZ_NONE : cut[s.parent];
 		bool below = above != FZ_NONE || functions[p->frames[s.frame].function];
 		cut[i] = below ? fz_profile_stack(p, above, s.frame) : FZ_NONE;

@@ -340,6 +340,7 @@ int fz_profile_merge(struct fz_profile *into, const struct fz_profile *from, str
 	uint32_t runs = FZ_MAX(from->run_count, 1);
 	int r = fresh ? 0 : match_metrics(&m, err);
 
+	fz_assert(into != from);
 	if (r)
 		return r;
 	if (first_run + runs > UINT16_MAX)
@@ -357,6 +358,7 @@ int fz_profile_merge(struct fz_profile *into, const struct fz_profile *from, str
 	for (uint32_t i = 0; i < runs; i++)
 		fz_profile_add_run(into,
 				   i < from->run_count ? &from->runs[i] : &(struct fz_run){ 0 });
+	fz_assert(into->run_count == first_run + runs);
 	merge_callgraph(&m, fresh);
 	append_samples(&m, first_run);
 	append_looks(&m, first_run);

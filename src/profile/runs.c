@@ -211,6 +211,7 @@ double fz_runs_imbalance(const struct fz_profile *a, const struct fz_profile *b)
 
 	if (!add_runs(a, false, list, &n) || !add_runs(b, true, list, &n))
 		return NAN;
+	fz_assert(n == most);
 	qsort(list, n, sizeof(*list), by_start);
 	for (uint32_t i = 0; i < n; i++)
 		sum[list[i].second] += i;

@@ -13,6 +13,7 @@ enum { PROBES_MIN = 8 };
 
 void fz_speed_add(struct fz_speed_track *t, const struct fz_speed_probe *probe)
 {
+	fz_assert(probe->cost > 0);
 	fz_grow(t->probes, t->n, t->cap);
 	t->probes[t->n++] = *probe;
 }
@@ -66,8 +67,9 @@ static bool is_before(const struct fz_speed_probe *probe, uint16_t run, int64_t 
 double fz_speed_cost_at(const struct fz_speed *s, uint16_t run, int64_t time, size_t *hint)
 {
 	const struct fz_speed_track *t = s->track;
-	size_t i = FZ_MIN(*hint, t->n - 1);
 
+	fz_assert(s->cost && t->n >= PROBES_MIN);
+	size_t i = FZ_MIN(*hint, t->n - 1);
 	while (i > 0 && !is_before(&t->probes[i - 1], run, time))
 		i--;
 	while (i < t->n && is_before(&t->probes[i], run, time))

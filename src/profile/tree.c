@@ -454,6 +454,16 @@ static void take_lines(struct fz_tree *t, const struct grower *g)
 	t->lines = lines;
 }
 
+/* A sample with a stack is in exactly one subtree of a root. */
+static bool roots_have_sum(const struct fz_tree *t)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < t->n; i += t->size[i])
+		sum += t->total[i];
+	return sum == t->sum;
+}
+
 struct fz_tree *fz_tree_new(const struct fz_profile *p, const struct fz_tree_options *o)
 {
 	struct fz_tree *t = fz_calloc(1, sizeof(*t));
@@ -468,6 +478,7 @@ struct fz_tree *fz_tree_new(const struct fz_profile *p, const struct fz_tree_opt
 	g.used = used_stacks(&g);
 	grow(&g);
 	sum_sizes(t);
+	fz_assert(roots_have_sum(t));
 	if (o->cells && p->thread_count == 1)
 		take_cells_of_one(t);
 	else if (o->cells)

@@ -25,6 +25,7 @@ const struct fz_wait_kind fz_wait_kinds[FZ_WAIT_KINDS] = {
 
 enum fz_wait fz_wait_of_function(const struct fz_profile *p, uint32_t function)
 {
+	fz_assert(function < p->function_count);
 	const struct fz_function *f = &p->functions[function];
 	enum fz_wait kind = 0;
 
@@ -115,6 +116,7 @@ static struct fz_wait_place find_place(const struct fz_wait_places *w, uint32_t 
 
 const struct fz_wait_place *fz_wait_place_of(struct fz_wait_places *w, uint32_t stack)
 {
+	fz_assert(stack < w->p->stack_count);
 	if (!w->known[stack])
 		w->of[stack] = find_place(w, stack);
 	w->known[stack] = true;

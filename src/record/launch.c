@@ -145,6 +145,7 @@ int fz_launch_start(char *const argv[], const sigset_t *mask, const struct fz_la
 	struct fz_child child = { .pidfd = -1 };
 	int code;
 
+	fz_assert(argv[0]);
 	child.pid = spawn(argv, mask, place, &code);
 	if (code)
 		return spawn_failed(argv[0], place, code, err);

@@ -112,6 +112,7 @@ int fz_runs_record(struct fz_series *s, char *const argv[], int n, struct fz_run
 {
 	int rc = 0;
 
+	fz_assert(n > 0);
 	*ret = (struct fz_runs){ .all = fz_profile_new() };
 	for (int i = 0; i < n && !rc && !fz_series_stopped(s); i++) {
 		struct fz_series_run run;

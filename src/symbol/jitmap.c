@@ -89,6 +89,7 @@ static void keep_last_of_each(struct fz_jitmap *map)
 	size_t n = 0;
 
 	for (size_t i = 0; i < map->n; i++) {
+		fz_assert(!n || map->list[n - 1].start <= map->list[i].start);
 		if (n && map->list[n - 1].start == map->list[i].start)
 			n--;
 		map->list[n++] = map->list[i];

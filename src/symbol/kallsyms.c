@@ -88,9 +88,11 @@ static void keep_first_of_each(struct fz_kallsyms *k)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < k->n; i++)
+	for (size_t i = 0; i < k->n; i++) {
+		fz_assert(!n || k->list[n - 1].start <= k->list[i].start);
 		if (!n || k->list[n - 1].start != k->list[i].start)
 			k->list[n++] = k->list[i];
+	}
 	k->n = n;
 }
 
@@ -129,6 +131,7 @@ bool fz_kallsyms_find(const struct fz_kallsyms *k, uint64_t address, struct fz_s
 {
 	size_t lo = 0, hi = k->n;
 
+	fz_assert(k->n > 0); /* else there is no table */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		if (k->list[mid].start <= address)

@@ -72,6 +72,7 @@ bool fz_names_get(const struct fz_names *n, const char *module, uint64_t address
 	if (i == FZ_NONE || n->answers[i].check != check_of(module, address))
 		return false;
 	*ret_n = n->answers[i].n;
+	fz_assert(*ret_n <= FZ_SYMBOLS_CALLS_MAX);
 	if (*ret_n)
 		memcpy(ret, n->answers[i].calls, *ret_n * sizeof(*ret));
 	return true;
@@ -93,6 +94,7 @@ static const char *keep(struct fz_names *n, const char *text)
 void fz_names_put(struct fz_names *n, const char *module, uint64_t address,
 		  const struct fz_symbols_call *calls, unsigned call_n)
 {
+	fz_assert(call_n <= FZ_SYMBOLS_CALLS_MAX && fz_names_can_cache(module));
 	if (n->n >= ANSWERS_MAX || n->arena.bytes > BYTES_MAX)
 		forget(n);
 	struct answer answer = { .check = check_of(module, address), .n = call_n };
