@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "record/count/count.h"
+#include "record/count/counter.h"
 
 enum { FZ_CALLGRIND_OPTIONS = 8 };
 

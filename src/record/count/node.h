@@ -6,7 +6,8 @@
  */
 #pragma once
 
-#include "record/count/count.h"
+#include "base/environ.h"
+#include "base/error.h"
 
 enum { FZ_NODE_FLAGS = 15 };
 extern const char *const fz_counter_node_flags[FZ_NODE_FLAGS];

@@ -18,7 +18,7 @@
  */
 #pragma once
 
-#include "record/count/count.h"
+#include "record/count/counter.h"
 
 struct fz_count_row {
 	uint32_t stack;

@@ -9,7 +9,6 @@
 #include "object.h"
 
 #include "base/str.h"
-#include "record/python/object.h"
 
 enum { HEADER_MAX = 512, WORD_MAX = 64 };
 

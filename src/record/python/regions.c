@@ -10,7 +10,7 @@
  *
  * Invariant: regions are sorted and disjoint.
  */
-#include "record/python/walk.h"
+#include "walk.h"
 
 #include <errno.h>
 

@@ -9,7 +9,7 @@
  * is used as an index without a check.
  */
 #include "opcodes.h"
-#include "record/python/walk.h"
+#include "walk.h"
 
 enum { DEPTH_MAX = 100000 };
 
