@@ -44,15 +44,16 @@ int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz
 	enum { LEAST = 1 << 16 };
 	size_t n = strlen(text);
 	const char *unit = n > 1 ? strchr(units, text[n - 1]) : NULL;
-	uint64_t value;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	uint64_t most = FZ_MIN(UINT64_MAX >> shift, UINT32_MAX), value;
 
-	if (!fz_parse_u64((struct fz_str){ text, n - (unit != NULL) }, UINT32_MAX, &value) ||
-	    value << (unit ? 10 * (unit - units + 1) : 0) < LEAST)
+	if (!fz_parse_u64((struct fz_str){ text, n - (unit != NULL) }, most, &value) ||
+	    value << shift < LEAST)
 		return fz_fail(err, FZ_EUSAGE,
 			       "invalid --spool-limit '%s': use a size of at least 64K, such as "
 			       "256M or 2G",
 			       text);
-	*(uint64_t *)opt->value = value << (unit ? 10 * (unit - units + 1) : 0);
+	*(uint64_t *)opt->value = value << shift;
 	return 0;
 }
 
@@ -197,10 +198,11 @@ static char *query_of(const struct fz_cli_fleet *f, const char *const names[2], 
 static int take_pair(struct fz_str answer, const char *server, struct fz_profile *ret[2],
 		     struct fz_error *err)
 {
+	struct fz_str size = fz_str_take_line(&answer);
 	uint64_t base;
 	int r = 0;
 
-	if (!fz_parse_u64(fz_str_take_line(&answer), answer.n, &base))
+	if (!fz_parse_u64(size, answer.n, &base))
 		return fz_fail(err, FZ_EINPUT, "%s: unexpected response: not a pair of releases",
 			       server);
 	const struct fz_str part[2] = { { answer.p, base }, { answer.p + base, answer.n - base } };

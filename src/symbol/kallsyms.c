@@ -68,7 +68,8 @@ static int by_start(const void *a, const void *b)
 static void add_line(struct fz_kallsyms *k, struct fz_str line)
 {
 	struct fz_str address = fz_str_take_word(&line), type = fz_str_take_word(&line);
-	struct entry e = { .name = fz_str_take_word(&line), .module = fz_str_take_word(&line) };
+	struct fz_str name = fz_str_take_word(&line), module = fz_str_take_word(&line);
+	struct entry e = { .name = name, .module = module };
 	char *end;
 
 	if (type.n != 1 || !strchr("tTwW", *type.p) || !e.name.n)
