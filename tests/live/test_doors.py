@@ -28,7 +28,7 @@ LIBRARY = pathlib.Path(FIZEAU).with_name("libfizeau.so")
 # ---- the library ----
 
 class Error(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_int), ("message", ctypes.c_char * 1020)]
+    _fields_ = [("code", ctypes.c_int), ("sys_errno", ctypes.c_int), ("message", ctypes.c_char * 1024)]
 
 
 class Library:
@@ -56,6 +56,17 @@ class Library:
         loaded = (ctypes.c_void_p * len(paths))(*(self.load(path) for path in paths))
         merged, error = self.call("fizeau_profile_merge", loaded, ctypes.c_size_t(len(paths))), Error()
         assert self.lib.fizeau_profile_write(merged, b"fz", str(out).encode(), ctypes.byref(error)) == 0, error.message
+
+    def report(self, path, format_):
+        """The bytes of a report of one recording, or why there is none."""
+        data, size, error = ctypes.c_void_p(), ctypes.c_size_t(), Error()
+        status = self.lib.fizeau_profile_write_memory(self.load(path), format_.encode(), ctypes.byref(data),
+                                                      ctypes.byref(size), ctypes.byref(error))
+        if status:
+            return error.message
+        content = ctypes.string_at(data, size.value)
+        self.lib.fizeau_free(data)
+        return content
 
     def diff(self, base, head, format_):
         d = self.call("fizeau_diff_new", self.load(base), self.load(head), None)
@@ -133,6 +144,22 @@ def library():
             ours = Library().diff(base, head, format_)
             theirs = document if format_ == "json" else printed(base, head, format_)
             assert ours == theirs, next(pair for pair in zip(ours.split("\n"), theirs.split("\n")) if pair[0] != pair[1])
+    by_pair(door)
+
+
+# Pages name the file that they are of, which the library does not know.
+REPORTS = ("text", "tree", "json", "lines", "folded", "collapsed", "pstats", "gecko", "jsonl", "pprof", "speedscope",
+           "callgrind", "fz")
+
+
+@suite.test("the library writes of one recording what the command line writes")
+def reports():
+    def door(folder, base, _head, _document):
+        for format_ in REPORTS:
+            done = fizeau("replay", base, "--format", format_, "-o", folder / "replayed")
+            ours = Library().report(base, format_)
+            theirs = done.stderr.encode() if done.returncode else (folder / "replayed").read_bytes()
+            assert ours == theirs or (done.returncode and ours and ours in theirs), (format_, ours, done.stderr)
     by_pair(door)
 
 
