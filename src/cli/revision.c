@@ -4,10 +4,13 @@
 
 int fz_cli_parse_threshold(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
-	double *threshold = opt->value;
+	double part;
 
-	if (!fz_ci_parse_part(fz_str_of(text), threshold) || *threshold <= 0)
+	/* A bare number above 1 is meant as a percentage, which it is not: 5 would be 500 %. */
+	if (!fz_ci_parse_part(fz_str_of(text), &part) || part <= 0 ||
+	    (part > 1 && !strchr(text, '%')))
 		return fz_fail(err, FZ_EUSAGE,
 			       "invalid --threshold '%s': use a percentage, such as 5%%", text);
+	*(double *)opt->value = part;
 	return 0;
 }
