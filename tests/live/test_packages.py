@@ -130,6 +130,89 @@ def pinned():
     return "\n".join(lines) + "\n"
 
 
+def unpacked_wheels(place):
+    """As pip unpacks them, with the Python package where the other packages have it."""
+    for wheel in (p for p in DIST.glob("*.whl") if "aarch64" not in p.name):
+        with zipfile.ZipFile(wheel) as archive:
+            for name in archive.namelist():
+                inside = re.sub(r"^[^/]+\.data/(data/|scripts/(?=fizeau))", lambda m: "bin/" if "scripts" in m[1] else "", name)
+                if inside.startswith("fizeau/"):
+                    inside = f"share/fizeau/bindings/python/{inside}"
+                if ".dist-info/" not in name or "bindings" in name:
+                    (place / inside).parent.mkdir(parents=True, exist_ok=True)
+                    (place / inside).write_bytes(archive.read(name))
+                    (place / inside).chmod(0o755)
+    return place
+
+
+def unpacked_archive(ending, folder):
+    def unpack(place):
+        with tarfile.open(made(ending)) as archive:
+            archive.extractall(place)
+        (found,) = place.glob(folder)
+        return found
+    return unpack
+
+
+def unpacked_debian(place):
+    for package in DIST.glob("*.deb"):
+        run("dpkg-deb", "-x", package, place)
+    return place / "usr"
+
+
+def parts(prefix):
+    """Files of an installation, uncompressed and with the folder that zsh has outside Debian."""
+    found = {p.relative_to(prefix).as_posix().removesuffix(".gz").replace("vendor-completions", "site-functions")
+             for p in prefix.rglob("*") if p.is_file() or p.is_symlink()}
+    return {name for name in found if name.startswith(("bin/", "libexec/", "share/fizeau/", "share/man/", "share/bash-",
+                                                       "share/zsh/", "share/fish/"))}
+
+
+def features(prefix, place):
+    """Rows of doctor on the installation, not on the machine; and the commands with their options."""
+    program, env = prefix / "bin/fizeau", {"HOME": str(place), "PATH": "/usr/bin:/bin"}
+    rows = dict(line.split(maxsplit=1) for line in run(program, "doctor", env=env).splitlines() if re.match("fizeau|--count", line))
+    commands = re.findall(r"^  (\S+) ", run(program, "help", env=env).split("Commands:\n", 1)[1], re.M)
+    rows |= {command: run(program, command, "--help", "all", env=env) for command in commands}
+    servers = re.search(r"^server commands +(.*)", run(program, "doctor", env=env), re.M)
+    return rows, servers[1]
+
+
+KINDS = {"wheels": unpacked_wheels, "archive": unpacked_archive("x86_64-linux.tar.gz", "*-linux"),
+         "npm": unpacked_archive(".tgz", "package/x86_64"), "Debian": unpacked_debian}
+
+
+@suite.test("wheels, archive, npm's and Debian's packages have the same parts, commands and options; doctor says what lacks servers")
+def same_parts():
+    need_dist()
+    wanted = None
+    for kind, unpack in KINDS.items():
+        place = SCRATCH / "parts" / kind
+        place.mkdir(parents=True)
+        prefix = unpack(place)
+        rows, servers = features(prefix, place)
+        wanted = wanted or (parts(prefix), rows)
+        assert parts(prefix) == wanted[0], (kind, parts(prefix) ^ wanted[0])
+        assert rows == wanted[1], (kind, [(name, rows.get(name), text) for name, text in wanted[1].items() if rows.get(name) != text])
+        assert rows["--count"].startswith("works, with Valgrind "), (kind, rows["--count"])
+        assert servers.startswith("work: " if kind == "Debian" else "not available in this build; "), (kind, servers)
+    return f"{len(wanted[0])} files"
+
+
+@suite.test("pip install of the archive of sources: the same program as in the wheel")
+def by_pip_from_sources():
+    need_dist()
+    place = SCRATCH / "from sources"
+    run("/usr/bin/python3", "-m", "venv", place)
+    epoch = run("git", "-C", SOURCE, "log", "-1", "--format=%ct").strip()
+    run(place / "bin/pip", "install", "--no-index", sources(), env={**os.environ, "SOURCE_DATE_EPOCH": epoch})
+    sees(place / "bin/fizeau", env={"HOME": str(place), "PATH": "/nowhere"})
+    (wheel,) = (p for p in DIST.glob("fizeau-*.whl") if "x86_64" in p.name)
+    with zipfile.ZipFile(wheel) as packed:
+        (inside,) = (n for n in packed.namelist() if n.endswith("scripts/fizeau"))
+        assert packed.read(inside) == (place / "bin/fizeau").read_bytes()
+
+
 @suite.test("continuous integration: pip installs it for a job, from a file with hashes; one that differs is refused")
 def for_a_job():
     need_dist()
