@@ -5,8 +5,9 @@
     document --> code, in order --> session: a line runs as it is written, except for names to fill in (PID, a
                                     server's address) and shorter times; a program of the reader is written to its file
 
-A session is a document or one of its sections. Lines are found by their first word, one of PROGRAMS. A line that no
-session runs must match a row of NOT_HERE, and every row must match a line."""
+A session is a document or one of its sections. Lines are those of blocks of code, found by their first word, one of
+PROGRAMS; in the documents of IN_TEXT also the commands in the text. A line that no session runs must match a row of
+NOT_HERE, and every row must match a line."""
 
 import contextlib
 import dataclasses
@@ -19,7 +20,7 @@ import subprocess
 import tempfile
 import textwrap
 
-from livelib import FIZEAU, SOURCE, Skip, Suite, Target, fetched_package, find_interpreter, free_port
+from livelib import FIZEAU, SOURCE, TASKS, Skip, Suite, Target, fetched_package, find_interpreter, free_port
 from test_examples import BENCHMARKS, RECORDINGS, SCRIPT, TESTS, git
 from test_system import NEVER
 
@@ -28,12 +29,16 @@ DOCUMENTS = {path.relative_to(SOURCE).as_posix(): path for path in
              [*sorted(SOURCE.glob("*.md")), *sorted(SOURCE.glob("docs/*.md")), *sorted(SOURCE.glob("bindings/**/README.md"))]}
 PROGRAMS = ("fizeau", "make", "git", "python3", "pip", "pytest", "npm", "npx", "node", "cargo", "go", "apt", "tar", "code",
             "podman", "docker", "curl", "echo", "export", "meson", "ninja", "cc", "$EDITOR", ".", "eval")
+IN_TEXT = ("docs/tour.md", "docs/recipes.md")
 FOLDERS = ("tools/", "tests/", "bench/", "examples/", "env/", "old/", "new/", "bindings/")
 
 # document: pattern of lines: why no session runs them.
 NOT_HERE = [
     ("README.md", "*", "live test_readme"),
     ("CONTRIBUTING.md", "*", "for who changes Fizeau: the lanes themselves, and live test_demo"),
+    ("docs/recipes.md", "fizeau compare --setup *", "needs a package to install: live test_compare: --setup runs in each tree"),
+    ("docs/recipes.md", "fizeau mark *", "needs a recorder that runs meanwhile: live test_examples"),
+    ("docs/recipes.md", "fizeau diff rec.fz *", "minutes of a recording: live test_ranges"),
     ("docs/packages.md", "code *", "the desktop program is not on npm; live test_vscode installs the package"),
     ("docs/packages.md", "podman *", "needs podman, and a registry of images"),
     ("docs/packages.md", "*", "live test_packages"),
@@ -77,14 +82,25 @@ def is_shell(line):
     return bool(known) and words[1:2] != [""]  # in columns: output
 
 
+def in_text(section, prose):
+    """Commands between backticks, with arguments: a name alone is spoken of, not shown."""
+    spans = (" ".join(span.split()) for span in re.findall(r"`(fizeau [^`]+)`", "\n".join(prose)))
+    return [Code(section, "sh", span + "\n") for span in spans if span.count(" ") > 1]
+
+
 def code_of(document):
-    """All code of a document, in order: fenced, or indented by four."""
-    section, fence, block, ret = "", None, [], []
+    """All code of a document, in order: fenced, or indented by four; and in the text."""
+    section, fence, block, prose, ret = "", None, [], [], []
     for line in [*DOCUMENTS[document].read_text().split("\n"), ""]:
         mark = re.match(r" *```(\w*)", line)
         if (fence is not None and not mark) or (fence is None and not mark and line.startswith("    ")):
             block.append(line)
             continue
+        if fence is None and not mark and line and not block and document in IN_TEXT:
+            prose.append(line)
+        else:
+            ret += in_text(section, prose)
+            prose = []
         if block:
             ret.append(Code(section, fence or "", textwrap.dedent("\n".join(block)) + "\n"))
         block, fence = [], mark[1] if mark and fence is None else None
@@ -306,6 +322,10 @@ def growing(project):
     project.target(GROWING)
 
 
+def tasks(project):
+    project.target(TASKS)
+
+
 def others(project):
     project.record("app.fz")
     for name in ("profile.pb.gz", "before.cpuprofile", "after.cpuprofile"):
@@ -351,7 +371,7 @@ SESSIONS = [
     Session("docs/recipes.md", "Two releases of a dependency", sqlglot),
     Session("docs/recipes.md", "Is a newer Python faster for us?", two_pythons),
     Session("docs/recipes.md", "A server in production", production),
-    Session("docs/recipes.md", "asyncio"),
+    Session("docs/recipes.md", "asyncio", tasks),
     Session("docs/recipes.md", "The memory of a running process", production),
     Session("docs/recipes.md", "A C extension"),
     Session("docs/recipes.md", "Slow tests"),
