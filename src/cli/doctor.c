@@ -189,9 +189,8 @@ static void check_servers(void)
 {
 	struct fz_error err;
 
-	fz_cli_fleet_missing(&err);
-	say("server commands",
-	    FZ_CLI_HAS_SERVERS ? "work: serve, push, pull, agent, ci --server" : err.message);
+	say("push, pull, agent", fz_cli_fleet_check_client(&err) ? err.message : "work");
+	say("serve", fz_cli_fleet_check_server(&err) ? err.message : "works");
 }
 
 static void check_machine(void)

@@ -11,6 +11,7 @@
 #include "fleet/client.h"
 #include "fleet/fold.h"
 #include "format/format.h"
+#include "serve/serve.h"
 #include "bench/checkout.h"
 #include "cli/busy.h"
 
@@ -257,7 +258,27 @@ int fz_cli_fleet_load(const struct fz_cli_fleet *f, const char *const names[2], 
 	return r;
 }
 
+int fz_cli_fleet_check_client(struct fz_error *err)
+{
+	return fz_client_load(err);
+}
+
+int fz_cli_fleet_check_server(struct fz_error *err)
+{
+	return fz_serve_load(err);
+}
+
 #else
+
+int fz_cli_fleet_check_client(struct fz_error *err)
+{
+	return fz_cli_fleet_missing(err);
+}
+
+int fz_cli_fleet_check_server(struct fz_error *err)
+{
+	return fz_cli_fleet_missing(err);
+}
 
 int fz_cli_fleet_load(const struct fz_cli_fleet *f, const char *const names[2], const char *metric,
 		      struct fz_profile *ret[2], struct fz_error *err)

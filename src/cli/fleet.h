@@ -76,6 +76,9 @@ int fz_cli_fleet_convert(const char *store, struct fz_error *err);
 int fz_cli_fleet_token(const struct fz_cli_fleet *f, char **ret, struct fz_error *err);
 /* The error that this program was built without server support. */
 int fz_cli_fleet_missing(struct fz_error *err);
+/* Can push, pull and agent run, or serve? They need libraries that are loaded on demand. */
+int fz_cli_fleet_check_client(struct fz_error *err);
+int fz_cli_fleet_check_server(struct fz_error *err);
 /* Run a command's work on its arguments; returns the exit status. work is NULL if this program was
  * built without server support. */
 typedef int fz_cli_fleet_work(char **names, int n, struct fz_error *err);

@@ -568,7 +568,7 @@ void fz_http_tick(struct fz_http *h)
 
 /* ---- the server ---- */
 
-static int load(struct fz_error *err)
+int fz_http_load(struct fz_error *err)
 {
 	static const struct fz_library_symbol symbols[] = {
 		{ "MHD_is_feature_supported", &mhd.can },
@@ -671,7 +671,7 @@ int fz_http_start(const struct fz_http_options *options, const struct fz_http_ro
 		  void *arg, struct fz_http **ret, struct fz_error *err)
 {
 	union address address;
-	int r = load(err);
+	int r = fz_http_load(err);
 
 	if (!r)
 		r = check_tls(options, err);

@@ -72,6 +72,8 @@ struct fz_http_figures {
 	uint64_t responses[6];          /* since the start, by first digit of the status */
 	size_t connections, body_bytes; /* now */
 };
+/* Load the library; starting a server does this. */
+int fz_http_load(struct fz_error *err);
 struct fz_http_figures fz_http_figures(struct fz_http *h);
 
 /* Start a server. Routes end with one without a path and must outlive the server; they get `arg`.

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "fleet/batch.h"
+#include "fleet/sqlite_calls.h"
 #include "format/format.h"
 #include "serve/server.h"
 #include "serve/tls.h"
@@ -597,6 +598,13 @@ void fz_server_release_locks(struct fz_server *s)
 	fz_commits_release(&s->commits);
 	pthread_mutex_destroy(&s->results_writing);
 	pthread_mutex_destroy(&s->writing);
+}
+
+int fz_serve_load(struct fz_error *err)
+{
+	int r = fz_http_load(err);
+
+	return r ? r : fz_sqlite_load(err);
 }
 
 int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),

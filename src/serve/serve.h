@@ -23,6 +23,8 @@ struct fz_serve_options {
 	int recordings_mib;     /* limit for each project and kind */
 };
 
+/* Load the libraries that every server needs; fz_serve does this. */
+int fz_serve_load(struct fz_error *err);
 /* Run until SIGINT, SIGTERM or SIGHUP, stored in ret_signal. `ready` is called with the URL once
  * the server listens, `say` with messages for the operator; both may be called from any thread. */
 int fz_serve(const struct fz_serve_options *options, void (*ready)(const char *url),
