@@ -110,6 +110,7 @@ static void tell(const char *name, const struct fz_fleet_push *push, const struc
 	const char *kept = json_is_true(json_object_get(told, "kept"))
 				   ? "; the complete recording is stored"
 				   : "";
+	int64_t unlabelled = json_integer_value(json_object_get(told, "unlabelled"));
 
 	if (status && strcmp(status, "known") == 0)
 		printf("%s: already on the server as %s@%s%s\n", name, push->service, push->version,
@@ -121,6 +122,9 @@ static void tell(const char *name, const struct fz_fleet_push *push, const struc
 		       fz_format_plural(json_integer_value(json_object_get(told, "minutes")),
 					"minute", minutes),
 		       kept);
+	if (unlabelled)
+		printf("%s: the labels of %s are not kept; see fizeau-push(1)\n", name,
+		       fz_format_plural(unlabelled, "sample", samples));
 	json_decref(told);
 }
 

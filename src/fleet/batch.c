@@ -20,6 +20,7 @@ enum { AHEAD_MINUTES = 60 };
 
 struct builder {
 	const struct fz_profile *p;
+	struct fz_fleet_part part;
 	struct fz_fleet_batch *b;
 	struct fz_map node_map, cell_map, value_map;
 	uint32_t *node; /* of each stack */
@@ -49,6 +50,11 @@ static uint32_t node_of(struct builder *k, uint32_t parent, uint32_t function)
 	return *slot;
 }
 
+static bool has_row(const struct builder *k, size_t row)
+{
+	return !k->part.of_row || k->part.of_row[row] == k->part.part;
+}
+
 static void make_nodes(struct builder *k)
 {
 	const struct fz_profile *p = k->p;
@@ -56,7 +62,7 @@ static void make_nodes(struct builder *k)
 
 	k->node = fz_reallocarray(NULL, FZ_MAX(p->stack_count, 1), sizeof(*k->node));
 	for (size_t row = 0; row < p->samples.n; row++)
-		if (p->samples.stack[row] != FZ_NONE)
+		if (p->samples.stack[row] != FZ_NONE && has_row(k, row))
 			used[p->samples.stack[row]] = true;
 	for (uint32_t i = p->stack_count; i-- > 0;)
 		if (used[i] && p->stacks[i].parent != FZ_NONE)
@@ -275,21 +281,24 @@ static int build(struct builder *k, struct fz_error *err)
 	make_kinds(k);
 	if (k->b->kind_n == 0)
 		return fz_fail(err, FZ_EINPUT, "it has no costs");
-	for (uint32_t run = 0; !r && run < k->p->run_count; run++)
+	for (uint32_t run = 0; !r && !k->part.part && run < k->p->run_count; run++)
 		r = expose_run(k, run, err);
 	for (uint32_t kind = 0; !r && kind < k->b->kind_n; kind++)
 		for (size_t row = 0; !r && row < k->p->samples.n; row++)
-			r = add_row(k, kind, row, err);
-	share_losses(k);
+			r = has_row(k, row) ? add_row(k, kind, row, err) : 0;
+	if (!k->part.part)
+		share_losses(k);
 	take_cpu_time(k->b);
 	return r;
 }
 
-int fz_fleet_batch_of(const struct fz_profile *p, int64_t start_unix_ns, int64_t now_unix_ns,
-		      struct fz_fleet_batch *ret, struct fz_error *err)
+int fz_fleet_batch_of(const struct fz_profile *p, const struct fz_fleet_part *part,
+		      int64_t start_unix_ns, int64_t now_unix_ns, struct fz_fleet_batch *ret,
+		      struct fz_error *err)
 {
 	struct fz_fleet_batch b = { .profile = p };
 	fz_auto(release) struct builder k = { .p = p,
+					      .part = part ? *part : (struct fz_fleet_part){ 0 },
 					      .b = &b,
 					      .start = start_unix_ns,
 					      .latest_minute =

@@ -78,6 +78,11 @@ static int load_project(struct fz_clickhouse *c, struct fz_shard *s, const char 
 	return r;
 }
 
+static uint32_t most(const struct fz_fleet_push *push, enum kind kind)
+{
+	return kind == LABELS && push->of_samples ? FZ_FLEET_SAMPLE_SETS : kinds[kind].most;
+}
+
 int fz_shard_check_names(struct fz_clickhouse *c, struct fz_shard *s,
 			 const struct fz_fleet_push *push, struct fz_error *err)
 {
@@ -97,7 +102,7 @@ int fz_shard_check_names(struct fz_clickhouse *c, struct fz_shard *s,
 			if (adding)
 				add(s, kind, push->project, service, fz_str_of(names[kind]));
 			else if (fz_map_get(&s->names, key) == FZ_NONE && n != FZ_NONE &&
-				 n >= kinds[kind].most)
+				 n >= most(push, kind))
 				return fz_fail(err, FZ_ELIMIT,
 					       "%s already has %u %s; a value that changes with "
 					       "each push must not be a name",

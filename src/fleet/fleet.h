@@ -24,6 +24,7 @@ enum {
 	FZ_FLEET_NAME_MAX = 128,     /* bytes of a service, version, host, label or id */
 	FZ_FLEET_LABELS_MAX = 16,    /* of a push */
 	FZ_FLEET_LABEL_SETS = 1000,  /* of a service */
+	FZ_FLEET_SAMPLE_SETS = 500,  /* of these, from labels of samples */
 	FZ_FLEET_VERSIONS = 10000,   /* of a service */
 	FZ_FLEET_HOSTS = 100000,     /* of a project */
 	FZ_FLEET_SERVICES = 10000,   /* of a project */
@@ -73,6 +74,7 @@ struct fz_fleet_push {
 	const char *project, *service, *version, *host;
 	const char *labels; /* "" or "\nkey=value\n...key=value\n", in order of keys */
 	const char *id;     /* pushing the same again with the same id changes nothing */
+	bool of_samples;    /* some of the labels are those of samples */
 };
 
 /* What a push adds. Nodes come after their parents; functions are those of `profile`. */

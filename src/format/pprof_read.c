@@ -78,6 +78,7 @@ struct reader {
 	uint32_t id_count, id_cap;
 	int64_t values[FZ_METRICS_MAX];
 	uint32_t value_count;
+	struct fz_buf labels; /* see fz_sample */
 };
 
 static struct fz_str text(const struct reader *r, uint64_t string)
@@ -498,7 +499,21 @@ struct labels {
 	bool base;
 };
 
-/* Reads labels with a thread, by the names of different tools. */
+/* A label that cannot be written as a pair is kept as one without a key, which is none. */
+static void keep_label(struct reader *r, struct fz_str key, struct fz_str value)
+{
+	bool is_pair = !memchr(key.p, '=', key.n) && !memchr(key.p, 0, key.n) &&
+		       !memchr(value.p, 0, value.n);
+
+	if (is_pair) {
+		fz_buf_add(&r->labels, key.p, key.n);
+		fz_buf_char(&r->labels, '=');
+		fz_buf_add(&r->labels, value.p, value.n);
+	}
+	fz_buf_char(&r->labels, 0);
+}
+
+/* Reads labels with a thread, by the names of different tools; others with a text are kept. */
 static void read_label(struct reader *r, struct fz_str message, struct labels *labels)
 {
 	struct fz_wire w = fz_wire_of(message);
@@ -524,6 +539,8 @@ static void read_label(struct reader *r, struct fz_str message, struct labels *l
 		labels->thread.tid = number;
 	else if (fz_str_eq(key, FZ_STR("thread_name")) || fz_str_eq(key, FZ_STR("thread name")))
 		labels->thread.name = fz_profile_string(r->p, value);
+	else if (value.n)
+		keep_label(r, key, value);
 }
 
 static uint32_t count_of(const struct reader *r)
@@ -554,6 +571,7 @@ static void add_sample(struct reader *r, const struct labels *labels)
 		.stack = make_stack(r),
 		.status = FZ_STATUS_UNKNOWN,
 		.count = labels->base ? 1 : count_of(r),
+		.labels = fz_buf_view(&r->labels),
 	};
 	fz_profile_add_sample(r->p, &s, weights);
 }
@@ -564,6 +582,7 @@ static bool read_sample(struct reader *r, struct fz_str message)
 	struct labels labels = { 0 };
 
 	r->id_count = r->value_count = 0;
+	fz_buf_reset(&r->labels);
 	while (fz_wire_next(&w)) {
 		if (w.field == 1)
 			fz_wire_numbers(&w, add_id, r);
@@ -642,6 +661,7 @@ static void release(struct reader *r)
 	free(r->locations);
 	free(r->frames);
 	free(r->ids);
+	fz_buf_release(&r->labels);
 	fz_framepattern_free(r->drop);
 	fz_framepattern_free(r->keep);
 	fz_map_release(&r->function_of);

@@ -17,6 +17,7 @@ static void copy_samples(struct fz_profile *p)
 	COPY_ARRAY(s->time, s->n);
 	COPY_ARRAY(s->status, s->n);
 	COPY_ARRAY(s->count, s->n);
+	s->label = NULL;
 	for (uint32_t i = 0; i < p->metric_count; i++)
 		COPY_ARRAY(p->metrics[i].column, s->n);
 }
@@ -53,6 +54,9 @@ struct fz_profile *fz_profile_copy(const struct fz_profile *p)
 	/* Texts stay in the arena of the original; its size counts towards the limits of both. */
 	copy->arena = (struct fz_arena){ .bytes = bytes };
 	copy->input = NULL;
+	copy->label_sets = NULL;
+	copy->label_set_count = copy->label_set_cap = 0;
+	copy->label_map = (struct fz_map){ 0 };
 	copy_tables(copy);
 	copy_samples(copy);
 	copy->string_map = fz_map_copy(&p->string_map);

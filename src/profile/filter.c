@@ -61,6 +61,8 @@ static void move_row(struct fz_profile *p, size_t to, size_t from)
 		s->run[to] = s->run[from];
 	if (s->count)
 		s->count[to] = s->count[from];
+	if (s->label)
+		s->label[to] = s->label[from];
 	for (uint32_t m = 0; m < p->metric_count; m++)
 		if (p->metrics[m].column)
 			p->metrics[m].column[to] = p->metrics[m].column[from];

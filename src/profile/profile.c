@@ -56,10 +56,10 @@ void fz_profile_free(struct fz_profile *p)
 	if (!p)
 		return;
 	struct fz_samples *s = &p->samples;
-	void *arrays[] = { p->strings, p->functions, p->frames,       p->stacks,
-			   p->threads, p->runs,      p->facts,        p->sources,
-			   s->run,     s->thread,    s->stack,        s->time,
-			   s->status,  s->count,     p->speed.probes, p->wakes.list };
+	void *arrays[] = { p->strings,    p->functions, p->frames,    p->stacks, p->threads,
+			   p->runs,       p->facts,     p->sources,   s->run,    s->thread,
+			   s->stack,      s->time,      s->status,    s->count,  p->speed.probes,
+			   p->wakes.list, s->label,     p->label_sets };
 	for (size_t i = 0; i < FZ_ARRAY_LEN(arrays); i++)
 		free(arrays[i]);
 	for (uint32_t i = 0; i < p->metric_count; i++)
@@ -70,6 +70,7 @@ void fz_profile_free(struct fz_profile *p)
 	fz_map_release(&p->frame_map);
 	fz_map_release(&p->stack_map);
 	fz_map_release(&p->thread_map);
+	fz_map_release(&p->label_map);
 	fz_arena_release(&p->arena);
 	free(p);
 }
@@ -348,6 +349,8 @@ static void grow_samples(struct fz_profile *p)
 		s->run = fz_reallocarray(s->run, s->cap, sizeof(*s->run));
 	if (s->count)
 		s->count = fz_reallocarray(s->count, s->cap, sizeof(*s->count));
+	if (s->label)
+		s->label = fz_reallocarray(s->label, s->cap, sizeof(*s->label));
 	for (uint32_t m = 0; m < p->metric_count; m++)
 		if (p->metrics[m].column)
 			p->metrics[m].column =
@@ -364,6 +367,26 @@ static void add_optional_columns(struct fz_samples *s, const struct fz_sample *s
 		for (size_t i = 0; i < s->n; i++)
 			s->count[i] = 1;
 	}
+	if (sample->labels.n && !s->label) {
+		s->label = fz_reallocarray(NULL, s->cap, sizeof(*s->label));
+		for (size_t i = 0; i < s->n; i++)
+			s->label[i] = FZ_NONE;
+	}
+}
+
+static uint32_t label_set(struct fz_profile *p, struct fz_str s)
+{
+	uint32_t *slot =
+		FIND_SLOT(&p->label_map, fz_map_hash(s.p, s.n), i, fz_str_eq(p->label_sets[i], s));
+
+	if (*slot != FZ_NONE || is_full(p, p->label_set_count, p->limits->strings, slot))
+		return *slot;
+	fz_profile_takes(p, s.n + sizeof(s) + SLOT_BYTES);
+	*slot = p->label_set_count;
+	fz_grow(p->label_sets, p->label_set_count, p->label_set_cap);
+	p->label_sets[p->label_set_count] =
+		(struct fz_str){ fz_arena_strndup(&p->arena, s.p, s.n), s.n };
+	return p->label_set_count++;
 }
 
 /* Ensures that no sum over samples overflows int64_t, whatever a file contains, so that code that
@@ -405,6 +428,8 @@ void fz_profile_add_sample(struct fz_profile *p, const struct fz_sample *sample,
 		s->run[row] = sample->run;
 	if (s->count)
 		s->count[row] = count;
+	if (s->label)
+		s->label[row] = sample->labels.n ? label_set(p, sample->labels) : FZ_NONE;
 	for (uint32_t m = 0, w = 0; m < p->metric_count; m++)
 		if (p->metrics[m].column)
 			p->metrics[m].column[row] = weights[w++];

@@ -142,6 +142,7 @@ struct fz_samples {
 	int64_t *time;   /* ns since the run began */
 	uint8_t *status;
 	uint32_t *count; /* number of equal samples in a row; NULL: 1 each */
+	uint32_t *label; /* in label_sets of the profile, FZ_NONE: none; NULL: none at all */
 };
 
 enum fz_mode {
@@ -312,6 +313,8 @@ struct fz_profile {
 			       its values */
 	bool metric_line;   /* folded text starts with its name and unit, unless it is samples */
 	struct fz_samples samples;
+	struct fz_str *label_sets; /* of samples, distinct */
+	uint32_t label_set_count, label_set_cap;
 	struct fz_recording recording;
 	struct fz_quality quality;
 	struct fz_stored stored;
@@ -337,7 +340,7 @@ struct fz_profile {
 	bool per_round; /* wall times of benchmarks are per round */
 
 	/* interning; private to profile.c */
-	struct fz_map string_map, function_map, frame_map, stack_map, thread_map;
+	struct fz_map string_map, function_map, frame_map, stack_map, thread_map, label_map;
 	uint64_t magnitude[FZ_METRICS_MAX]; /* sums of absolute weights, to keep every sum in range
 					     */
 	bool over_limit;
@@ -417,6 +420,9 @@ struct fz_sample {
 	int64_t time;
 	uint8_t status;
 	uint32_t count; /* 0 or 1: one */
+	/* "key=value\0..." as in the file, whatever it contains; kept only until the profile is
+	 * copied. */
+	struct fz_str labels;
 };
 /* weights: one for each metric with a column, in order of the metrics; NULL if there are none. */
 void fz_profile_add_sample(struct fz_profile *p, const struct fz_sample *s, const int64_t *weights);

@@ -33,12 +33,15 @@ void fz_inputs_answer(struct fz_http_answer *a, const char *status,
 void fz_inputs_report(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
 		      const bool *kept)
 {
-	const struct fz_inputs_member members[] = { { "minutes", pushed->minutes },
-						    { "samples", pushed->samples },
-						    { "kept", kept && *kept, .is_bool = true } };
+	struct fz_inputs_member members[4] = { { "minutes", pushed->minutes },
+					       { "samples", pushed->samples } };
+	size_t n = 2;
 
-	fz_inputs_answer(a, pushed->put == FZ_FLEET_STORED ? "stored" : "known", members,
-			 FZ_ARRAY_LEN(members) - !kept);
+	if (kept)
+		members[n++] = (struct fz_inputs_member){ "kept", *kept, .is_bool = true };
+	if (pushed->unlabelled)
+		members[n++] = (struct fz_inputs_member){ "unlabelled", pushed->unlabelled };
+	fz_inputs_answer(a, pushed->put == FZ_FLEET_STORED ? "stored" : "known", members, n);
 }
 
 const char *fz_inputs_text(const struct fz_http_request *q, const char *name)

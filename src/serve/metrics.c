@@ -74,6 +74,9 @@ static void add_pushes(struct fz_server *s, struct fz_buf *out)
 			      atomic_load(results[i].n));
 	add_metric(out, "fizeau_pushed_bytes_total", "counter", "Bytes of stored pushes as sent.",
 		   (double)atomic_load(&s->figures.bytes));
+	add_metric(out, "fizeau_pushed_samples_unlabelled_total", "counter",
+		   "Samples of stored pushes whose labels are not kept.",
+		   (double)atomic_load(&s->figures.unlabelled));
 	add_metric(out, "fizeau_pushes_memory_bytes", "gauge",
 		   "Memory of pushed profiles that are being read or stored.",
 		   (double)atomic_load(&s->memory.taken));

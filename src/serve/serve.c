@@ -19,6 +19,7 @@
 #include "fleet/batch.h"
 #include "fleet/sqlite_calls.h"
 #include "format/format.h"
+#include "serve/sample_labels.h"
 #include "serve/server.h"
 #include "serve/tls.h"
 
@@ -140,53 +141,87 @@ static int check_age(const struct fz_server *s, const struct fz_fleet_batch *b, 
 	return 0;
 }
 
-static int make_batch(const struct fz_server *s, struct fz_server_push *push, struct fz_profile **p,
-		      struct fz_fleet_batch *b, struct fz_error *err)
-{
-	int64_t now = fz_clock_unix();
-	int r = read_profile(push, p, err);
-
-	if (r)
-		return r;
-	/* Without a time or id, identical pushes are different ones: the time of arrival becomes
-	 * part of the id. */
-	if (!*push->to.id && !push->start_unix_ns && !has_start(*p))
-		push->start_unix_ns = now;
-	complete(*p, push, now);
-	r = fz_fleet_batch_of(*p, now, now, b, err);
-	if (!r && !b->value_n && !push->may_be_idle)
-		r = fz_fail(err, FZ_EINPUT, "it has no samples with a stack");
-	return r ? r : check_age(s, b, now, err);
-}
-
-static void describe(const struct fz_fleet_batch *b, struct fz_server_pushed *ret)
-{
-	ret->minutes = b->cell_n / FZ_MAX(b->kind_n, 1);
-	ret->samples = 0;
-	ret->start_unix_ns = b->cell_n ? b->cells[0].minute * FZ_MINUTE : 0;
-	for (uint32_t i = 0; i < b->cell_n; i++) {
-		if (b->kinds[b->cells[i].kind].main)
-			ret->samples += b->cells[i].exposure.samples;
-		ret->start_unix_ns = FZ_MIN(ret->start_unix_ns, b->cells[i].minute * FZ_MINUTE);
-	}
-}
-
-/* A push on its way to the disk. */
+/* A push on its way to the disk, in parts by the labels of its samples. */
 struct ready {
 	struct fz_profile *profile;
-	struct fz_fleet_batch batch;
-	struct fz_fleet_item item;
-	char *id;
+	struct fz_sample_labels labels;
+	struct part {
+		struct fz_fleet_push to;
+		struct fz_fleet_batch batch;
+		struct fz_fleet_item item;
+		char *id;
+	} * parts;
+	uint64_t lost; /* samples whose labels are not kept */
 	struct fz_budget_part *memory;
 	uint64_t taken; /* of it */
 };
 
 static void release_ready(struct ready *w)
 {
-	fz_fleet_batch_release(&w->batch);
+	for (uint32_t i = 0; w->parts && i < w->labels.part_n; i++) {
+		fz_fleet_batch_release(&w->parts[i].batch);
+		free(w->parts[i].id);
+	}
+	free(w->parts);
+	fz_sample_labels_release(&w->labels);
 	fz_profile_free(w->profile);
-	free(w->id);
 	fz_budget_give(w->memory, w->taken);
+}
+
+static int make_batches(const struct fz_server *s, struct fz_server_push *push, struct ready *w,
+			struct fz_error *err)
+{
+	int64_t now = fz_clock_unix();
+	bool has_values = push->may_be_idle;
+	int r = read_profile(push, &w->profile, err);
+
+	if (r)
+		return r;
+	/* Without a time or id, identical pushes are different ones: the time of arrival becomes
+	 * part of the id. */
+	if (!*push->to.id && !push->start_unix_ns && !has_start(w->profile))
+		push->start_unix_ns = now;
+	complete(w->profile, push, now);
+	fz_sample_labels_of(w->profile, push->to.labels, &w->labels);
+	w->lost = w->labels.lost;
+	w->parts = fz_calloc(w->labels.part_n, sizeof(*w->parts));
+	for (uint32_t i = 0; !r && i < w->labels.part_n; i++) {
+		const struct fz_fleet_part part = { w->labels.part_of, i };
+		struct fz_fleet_batch *b = &w->parts[i].batch;
+
+		r = fz_fleet_batch_of(w->profile, &part, now, now, b, err);
+		if (!r)
+			r = check_age(s, b, now, err);
+		has_values |= b->value_n > 0;
+	}
+	if (!r && !has_values)
+		r = fz_fail(err, FZ_EINPUT, "it has no samples with a stack");
+	return r;
+}
+
+/* An id of a part, derived from that of the push. */
+static char *part_id(const char *id, const char *labels)
+{
+	return fz_asprintf("%016llx.%016llx", (unsigned long long)fz_hash_bytes(id, strlen(id)),
+			   (unsigned long long)fz_hash_bytes(labels, strlen(labels)));
+}
+
+static void name_parts(struct fz_server_push *push, struct ready *w)
+{
+	if (!*push->to.id)
+		push->to.id = w->parts[0].id =
+			fz_fleet_id(&push->to, push->body, push->start_unix_ns);
+	for (uint32_t i = 0; i < w->labels.part_n; i++) {
+		struct part *part = &w->parts[i];
+
+		part->to = push->to;
+		if (i) {
+			part->to.labels = w->labels.labels[i].p;
+			part->to.id = part->id = part_id(push->to.id, part->to.labels);
+			part->to.of_samples = true;
+		}
+		part->item = (struct fz_fleet_item){ .push = &part->to, .batch = &part->batch };
+	}
 }
 
 static int make_ready(struct fz_server *s, struct fz_server_push *push, struct ready *ret,
@@ -195,32 +230,77 @@ static int make_ready(struct fz_server *s, struct fz_server_push *push, struct r
 	uint64_t before = push->memory->taken;
 
 	fz_server_begin_work(s);
-	int r = make_batch(s, push, &ret->profile, &ret->batch, err);
+	int r = make_batches(s, push, ret, err);
 	fz_server_end_work(s);
 	ret->memory = push->memory;
 	ret->taken = push->memory->taken - before;
-	if (r)
-		return r;
-	if (!*push->to.id)
-		push->to.id = ret->id = fz_fleet_id(&push->to, push->body, push->start_unix_ns);
-	ret->item = (struct fz_fleet_item){ .push = &push->to, .batch = &ret->batch };
-	return 0;
+	if (!r)
+		name_parts(push, ret);
+	return r;
+}
+
+/* Parts for whose labels the store has no room are stored without them. */
+static void drop_labels(struct ready *w, struct fz_fleet_item **put, size_t *put_n)
+{
+	for (uint32_t i = 1; i < w->labels.part_n; i++) {
+		struct part *part = &w->parts[i];
+
+		if (part->item.result != FZ_ELIMIT)
+			continue;
+		w->lost += w->labels.samples[i];
+		char *id = part_id(part->to.id, "");
+		free(part->id);
+		part->to.id = part->id = id;
+		part->to.labels = w->parts[0].to.labels;
+		part->to.of_samples = false;
+		part->item = (struct fz_fleet_item){ .push = &part->to, .batch = &part->batch };
+		put[(*put_n)++] = &part->item;
+	}
+}
+
+static void describe(const struct ready *w, struct fz_server_pushed *ret)
+{
+	const struct fz_fleet_batch *whole = &w->parts[0].batch;
+
+	*ret = (struct fz_server_pushed){
+		.put = FZ_FLEET_KNOWN,
+		.minutes = whole->cell_n / FZ_MAX(whole->kind_n, 1),
+		.unlabelled = w->lost,
+		.start_unix_ns = whole->cell_n ? whole->cells[0].minute * FZ_MINUTE : 0,
+	};
+	for (uint32_t part = 0; part < w->labels.part_n; part++) {
+		const struct fz_fleet_batch *b = &w->parts[part].batch;
+
+		for (uint32_t i = 0; i < b->cell_n; i++) {
+			if (b->kinds[b->cells[i].kind].main)
+				ret->samples += b->cells[i].exposure.samples;
+			ret->start_unix_ns =
+				FZ_MIN(ret->start_unix_ns, b->cells[i].minute * FZ_MINUTE);
+		}
+		if (w->parts[part].item.put == FZ_FLEET_STORED)
+			ret->put = FZ_FLEET_STORED;
+	}
 }
 
 static int take_result(struct fz_server *s, const struct ready *w, struct fz_server_pushed *ret,
 		       struct fz_error *err)
 {
-	int r = w->item.result;
+	int r = 0;
 
-	if (r)
-		*err = w->item.err;
-	else
-		describe(&w->batch, ret);
-	if (!r && s->watcher && w->item.put == FZ_FLEET_STORED)
-		fz_watcher_note(s->watcher, w->item.push, &w->batch);
+	for (uint32_t i = 0; i < w->labels.part_n; i++) {
+		const struct fz_fleet_item *item = &w->parts[i].item;
+
+		if (!r && item->result) {
+			r = item->result;
+			*err = item->err;
+		}
+		if (!item->result && s->watcher && item->put == FZ_FLEET_STORED)
+			fz_watcher_note(s->watcher, item->push, &w->parts[i].batch);
+	}
+	if (!r)
+		describe(w, ret);
 	if (r == FZ_ESYSTEM)
 		s->say(err->message);
-	ret->put = w->item.put;
 	return r;
 }
 
@@ -238,22 +318,54 @@ static void count(struct fz_server *s, const struct fz_server_item *item)
 		return;
 	atomic_fetch_add(&s->figures.bytes, item->push.body.n);
 	atomic_fetch_add(&s->figures.samples, (unsigned long long)item->pushed.samples);
+	atomic_fetch_add(&s->figures.unlabelled, item->pushed.unlabelled);
+}
+
+static void put_together(struct fz_server *s, struct fz_fleet_item **put, size_t n)
+{
+	if (n)
+		fz_commits_put(&s->commits, s->writer, &s->writing, put, n);
+}
+
+/* Put all parts of the pushes that could be read, parts with labels of their own only when the
+ * first is stored: a push whose id is refused stores nothing, and one that is interrupted is
+ * complete when it is repeated. */
+static void put_parts(struct fz_server *s, struct fz_server_item *items, struct ready *ready,
+		      size_t n)
+{
+	fz_auto(fz_free_ptr) struct fz_fleet_item **put =
+		fz_calloc(FZ_MAX(n, 1) * FZ_SAMPLE_SETS, sizeof(*put));
+	size_t put_n = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!items[i].result)
+			put[put_n++] = &ready[i].parts[0].item;
+	put_together(s, put, put_n);
+	put_n = 0;
+	for (size_t i = 0; i < n; i++) {
+		bool first = !items[i].result && !ready[i].parts[0].item.result;
+
+		for (uint32_t part = 1; first && part < ready[i].labels.part_n; part++)
+			put[put_n++] = &ready[i].parts[part].item;
+	}
+	put_together(s, put, put_n);
+	put_n = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!items[i].result)
+			drop_labels(&ready[i], put, &put_n);
+	put_together(s, put, put_n);
 }
 
 void fz_server_store_all(struct fz_server *s, struct fz_server_item *items, size_t n)
 {
 	fz_auto(fz_free_ptr) struct ready *ready = fz_calloc(FZ_MAX(n, 1), sizeof(*ready));
-	fz_auto(fz_free_ptr) struct fz_fleet_item **put = fz_calloc(FZ_MAX(n, 1), sizeof(*put));
-	size_t put_n = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		items[i].result = make_ready(s, &items[i].push, &ready[i], &items[i].err);
 		if (items[i].result)
 			release_ready(&ready[i]);
-		else
-			put[put_n++] = &ready[i].item;
 	}
-	fz_commits_put(&s->commits, s->writer, &s->writing, put, put_n);
+	put_parts(s, items, ready, n);
 	for (size_t i = 0; i < n; i++) {
 		struct fz_server_item *item = &items[i];
 		bool was_put = !item->result;

@@ -37,7 +37,7 @@ struct fz_server {
 	int64_t started;            /* ns since 1970 */
 	struct {
 		atomic_ullong stored, known, refused, failed; /* pushes */
-		atomic_ullong bytes, samples;                 /* of stored pushes */
+		atomic_ullong bytes, samples, unlabelled;     /* of stored pushes */
 		atomic_ullong cached, computed;               /* answers */
 	} figures;
 	void (*say)(const char *text);
@@ -62,6 +62,7 @@ struct fz_server_pushed {
 	enum fz_fleet_put put;
 	uint32_t minutes;
 	int64_t samples;
+	uint64_t unlabelled;   /* samples whose labels are not kept */
 	int64_t start_unix_ns; /* of its first minute */
 };
 

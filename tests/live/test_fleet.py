@@ -666,6 +666,27 @@ def push_v1(labels, *profiles):
     return message(1, pairs + b"".join(message(2, message(1, body) + message(2, name)) for name, body in profiles))
 
 
+@suite.test("a Go program's labels (pprof.Do) select samples, and those that cannot be kept are counted")
+def sample_labels():
+    # Written by Go 1.26: /cart for 0.6 s, /search for 0.6 s, both of tenant a, and 0.4 s without labels.
+    recorded_by_go = pathlib.Path(__file__).resolve().parents[1] / "data" / "pprof" / "go-labels.pb.gz"
+    with scratch() as folder, Server(folder) as server:
+        assert server.push(recorded_by_go.read_bytes(), service="go")[0] == 200
+
+        def samples(*labels):
+            done = fizeau(folder, "diff", "go@1", "go@1", "--server", server.url, "--format", "json",
+                          *(word for label in labels for word in ("--label", label)))
+            return json.loads(done.stdout)["base"]["samples"]
+        assert [samples(), samples("endpoint=/cart"), samples("endpoint=/search"), samples("tenant=a")] == [34, 13, 12, 25]
+        assert samples("tenant=a", "endpoint=/cart") == 13
+        fizeau(folder, "push", recorded_by_go, "--server", server.url, "--service", "go", "--version", "2",
+               "--label", "tenant=a")
+        done = fizeau(folder, "push", recorded_by_go, "--server", server.url, "--service", "go", "--version", "3",
+                      "--label", "tenant=b")
+        assert "the labels of 25 samples are not kept" in done.stdout, done.stdout
+        assert b"fizeau_pushed_samples_unlabelled_total 25\n" in server.ask("GET", "/metrics")[1]
+
+
 @suite.test("Pyroscope's newer agents: protocol buffers, packed or not, and what is sent again counts once")
 def pyroscope_push():
     with scratch() as folder, Server(folder) as server:

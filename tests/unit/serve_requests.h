@@ -55,8 +55,8 @@ static int close_server(void **state)
 /* As in struct fz_http_route. */
 typedef void server_route(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret);
 
-/* "name=value name=value", and a body of some type. Returns the status; the body of the answer is in
- * *text. */
+/* "name=value name=value", and a body of some type. Returns the status; the body of the answer is
+ * in *text. */
 static unsigned request_typed(server_route *route, const char *project, const char *parameters,
 			      const char *type, struct fz_str body, char **text)
 {

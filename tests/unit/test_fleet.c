@@ -87,7 +87,7 @@ static int put_as(struct fz_fleet *f, const struct fz_profile *p, const struct f
 		  enum fz_fleet_put *ret, struct fz_error *err)
 {
 	fz_auto(fz_fleet_batch_release) struct fz_fleet_batch b = { 0 };
-	int r = fz_fleet_batch_of(p, NOW, NOW, &b, err);
+	int r = fz_fleet_batch_of(p, NULL, NOW, NOW, &b, err);
 
 	return r ? r : fz_fleet_put(f, push, &b, ret, err);
 }
@@ -143,7 +143,7 @@ static void test_minutes(void **state)
 
 	(void)state;
 	/* From half past a minute: 30 s, 50 s. */
-	assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &b, &err), 0);
+	assert_int_equal(fz_fleet_batch_of(p, NULL, NOW, NOW, &b, &err), 0);
 	assert_int_equal(b.cell_n, 2);
 	assert_int_equal(b.cells[0].minute, START / MINUTE);
 	assert_int_equal(b.cells[0].exposure.wall_ns, 30 * SECOND);
@@ -162,17 +162,17 @@ static void test_what_is_refused(void **state)
 	struct fz_error err;
 
 	(void)state;
-	assert_int_equal(fz_fleet_batch_of(p, NOW, START - 61 * MINUTE, &b, &err), FZ_EINPUT);
+	assert_int_equal(fz_fleet_batch_of(p, NULL, NOW, START - 61 * MINUTE, &b, &err), FZ_EINPUT);
 	p->samples.time[3] = INT64_MIN;
-	assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &b, &err), FZ_EINPUT);
+	assert_int_equal(fz_fleet_batch_of(p, NULL, NOW, NOW, &b, &err), FZ_EINPUT);
 	p->samples.time[3] = INT64_MAX;
-	assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &b, &err), FZ_EINPUT);
+	assert_int_equal(fz_fleet_batch_of(p, NULL, NOW, NOW, &b, &err), FZ_EINPUT);
 	p->samples.time[3] = 0;
 	p->runs[0].duration_ns = INT64_MAX;
-	assert_int_not_equal(fz_fleet_batch_of(p, NOW, INT64_MAX, &b, &err), 0);
+	assert_int_not_equal(fz_fleet_batch_of(p, NULL, NOW, INT64_MAX, &b, &err), 0);
 	p->runs[0].duration_ns = 0;
 	p->metrics[0].column[3] = -1;
-	assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &b, &err), FZ_EINPUT);
+	assert_int_equal(fz_fleet_batch_of(p, NULL, NOW, NOW, &b, &err), FZ_EINPUT);
 	assert_non_null(strstr(err.message, "difference"));
 }
 
@@ -214,8 +214,8 @@ static void test_together(void **state)
 	struct fz_error err;
 
 	(void)state;
-	assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &good, &err), 0);
-	assert_int_equal(fz_fleet_batch_of(large, NOW, NOW, &bad, &err), 0);
+	assert_int_equal(fz_fleet_batch_of(p, NULL, NOW, NOW, &good, &err), 0);
+	assert_int_equal(fz_fleet_batch_of(large, NULL, NOW, NOW, &bad, &err), 0);
 	/* Added to what is there of "idle", that is too much. */
 	for (size_t i = 0; i < bad.value_n; i++)
 		bad.values[i].value = INT64_MAX - 5;
@@ -384,7 +384,7 @@ static void test_intervals(void **state)
 		struct fz_error err;
 
 		p->recording.interval_ns = cases[i].interval;
-		assert_int_equal(fz_fleet_batch_of(p, NOW, NOW, &b, &err), 0);
+		assert_int_equal(fz_fleet_batch_of(p, NULL, NOW, NOW, &b, &err), 0);
 		assert_int_equal(b.kinds[0].interval_ns, cases[i].kept);
 	}
 }

@@ -133,8 +133,8 @@ static const struct {
 	{ "push.v1, a profile", fz_answer_push_v1, "", "application/proto", push_v1_inner },
 	{ "OTLP", fz_answer_otlp, "", "application/x-protobuf", otlp },
 	{ "OTLP, JSON", fz_answer_otlp, "", "application/json", otlp_json },
-	{ "a report", fz_answer_run, "repository=r id=i head=0123456789abcdef0123456789abcdef01234567",
-	  "", otlp_json },
+	{ "a report", fz_answer_run,
+	  "repository=r id=i head=0123456789abcdef0123456789abcdef01234567", "", otlp_json },
 };
 
 static void test_bombs(void **state)
