@@ -113,8 +113,7 @@ function bodyEnd(rows, from) {
 	return end;
 }
 
-// The rows near lines with a cost or a change, and all above them, which decide how syntax
-// colouring starts.
+// The rows near lines with a cost or a change.
 function nearCosts(data, f, all) {
 	const { line, ran } = data.functions;
 	const isFirst = ({ a, b }) => (ran[HEAD][f] ? b : a)?.number === line[f];
@@ -125,10 +124,10 @@ function nearCosts(data, f, all) {
 		isChanged(row, i);
 	const first = Math.max(0, all.findIndex(isNear) - AROUND);
 	const end = all.findLastIndex(isNear) + 1;
-	return { above: all.slice(0, first), rows: end ? all.slice(first, end + AROUND) : [] };
+	return { rows: end ? all.slice(first, end + AROUND) : [] };
 }
 
-// The aligned lines of both versions of a function: {above, rows}. Rows of one side only if the
+// The aligned lines of both versions of a function: {rows}. Rows of one side only if the
 // other did not run it; null if it did, but its source was not recorded.
 export function alignedLines(data, f) {
 	const { source, ran } = data.functions;

@@ -107,6 +107,10 @@ export class CodePainter {
 		this.language = languageOf(file);
 		this.open = "";
 	}
+	// A line that is not shown.
+	skip(text) {
+		this.open = words(text, this.open, this.language).open;
+	}
 	line(text, spots = [], describe = () => "") {
 		const { ranges, open } = words(text, this.open, this.language);
 		this.open = open;

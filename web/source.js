@@ -35,11 +35,13 @@ class SidePainter {
 		this.file = file;
 		this.last = -1;
 	}
+	painterAt(number) {
+		if (number !== this.last + 1) this.painter = new CodePainter(this.file);
+		this.last = number;
+		return this.painter;
+	}
 	paint(line) {
-		if (!line) return [];
-		if (line.number !== this.last + 1) this.painter = new CodePainter(this.file);
-		this.last = line.number;
-		return this.painter.line(line.text);
+		return line ? this.painterAt(line.number).line(line.text) : [];
 	}
 }
 
@@ -188,18 +190,20 @@ export class SourceView {
 		};
 	}
 
-	painters(f, above) {
-		const { functions } = this.model.data;
-		const file = functions.files[functions.file[f]];
-		const painters = [new SidePainter(file), new SidePainter(file)];
-		for (const { a, b } of above) {
-			painters[BASE].paint(a);
-			painters[HEAD].paint(b);
-		}
-		return painters;
+	// What colours the words of each version, in the state that the stored lines above leave.
+	painters(f, rows) {
+		const { functions, chunks } = this.model.data;
+		return ["a", "b"].map((version, side) => {
+			const painter = new SidePainter(functions.files[functions.file[f]]);
+			const first = rows.find((row) => row[version])?.[version].number ?? 0;
+			for (const { start, lines } of chunks[functions.source[side][f] - 1] ?? [])
+				for (let k = 0; k < lines.length && start + k < first; k++)
+					painter.painterAt(start + k).skip(lines[k]);
+			return painter;
+		});
 	}
 
-	diffRows(f, { above, rows }, isWide) {
+	diffRows(f, { rows }, isWide) {
 		const { data, costs } = this.model;
 		const { factor, unit, header } = data;
 		const family = changedFamily(data, f) || "total", isSure = changedFamily(data, f) !== "";
@@ -208,7 +212,7 @@ export class SourceView {
 		const marked = isSure && changedRow(rows, family, delta);
 		const parts = {
 			f, unit, family, isSure, most, marked, ops: this.opcodes(f), scale: new Scale(data),
-			painters: this.painters(f, above), isScaled: factor !== 1,
+			painters: this.painters(f, rows), isScaled: factor !== 1,
 		};
 		const change = header.scale.mode === "share" ? "Change by share" : "Change";
 		const list = (isWide ? pairReplaced(rows) :
@@ -275,10 +279,10 @@ export class SourceView {
 		const sides = [what.side, HEAD, BASE];
 		const side = sides.find((s) => data.functions.source[s][f]);
 		if (side === undefined) return [];
-		const { above, rows } = linesOfSide(data, f, side);
+		const { rows } = linesOfSide(data, f, side);
 		if (!rows.length) return [];
 		const all = wholeTotal(data, f, side) || 1, few = isFew(data, side, all);
-		const painter = this.painters(f, above)[side], ops = this.opcodes(f);
+		const painter = this.painters(f, rows)[side], ops = this.opcodes(f);
 		const marked = hottestRow(rows, side, "total"), name = noun(header);
 		const lineOf = (row) => (side === BASE ? row.a : row.b);
 		const most = marked ? lineOf(marked).total : 0;

@@ -32,6 +32,16 @@ test("words of the source are coloured, those of a hot line stay readable", asyn
 	});
 });
 
+test("a docstring far above a function does not turn its colours round", async () => {
+	const lines = ['"""A module', ...Array.from({ length: 8 }, () => "of words"), '"""', ...Array.from({ length: 34 }, (_, i) => `call_${i}()`), "def work(n):", '    """a text"""', "    return n"];
+	const above = (line) => ({ tid: 1, count: 1, stack: [{ name: "<module>", file: "/srv/app/code.py", line }] });
+	await withPage(profilePage([work(47, 30), ...[2, 12, 22, 32, 42].map(above)], [`source=/srv/app/code.py=${writeText(lines.join("\n"))}`]), {}, async (page) => {
+		await show(page, "work");
+		assert.deepEqual(await page.$$eval(".lines tr:not(.hot) td.code span", (list) => list.map((s) => [s.className, s.textContent])),
+			[["w-key", "def"], ["w-name", "work"], ["w-str", '"""a text"""']]);
+	});
+});
+
 test("lines of both versions are aligned, with the change of each", async () => {
 	await withPage(diff(), { width: 1000 }, async (page) => {
 		await show(page, "work");
