@@ -177,30 +177,37 @@ void fz_report_processes_text(const struct fz_profile *p, const struct fz_style 
 	print_owners(&ps, "control group", cgroup_of, style, out);
 }
 
+static void write_process(const struct fz_profile_process *process, struct fz_str command,
+			  struct fz_json *j)
+{
+	fz_json_open(j, '{');
+	fz_json_kint(j, "pid", (int64_t)process->pid);
+	if (process->parent)
+		fz_json_kint(j, "parent", (int64_t)process->parent);
+	fz_json_kstr(j, "name", fz_process_name(command));
+	fz_json_kstr(j, "command", command);
+	if (process->user.n)
+		fz_json_kstr(j, "user", process->user);
+	if (process->cgroup.n)
+		fz_json_kstr(j, "cgroup", process->cgroup);
+	fz_json_kint(j, "threads", process->threads);
+	fz_json_kint(j, "samples", (int64_t)process->samples);
+	fz_json_close(j, '}');
+}
+
+/* A program's only process has no command of its own recorded: it is the recording's. Other
+ * profilers' files may have no process ids. */
 void fz_report_processes_json(const struct fz_profile *p, struct fz_json *j)
 {
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
 
-	if (!is_worth_a_table(&ps))
-		return;
 	fz_json_key(j, "processes");
 	fz_json_open(j, '[');
 	for (uint32_t i = 0; i < ps.n; i++) {
-		if (!ps.list[i].samples)
-			continue;
-		fz_json_open(j, '{');
-		fz_json_kint(j, "pid", (int64_t)ps.list[i].pid);
-		if (ps.list[i].parent)
-			fz_json_kint(j, "parent", (int64_t)ps.list[i].parent);
-		fz_json_kstr(j, "name", ps.list[i].name);
-		fz_json_kstr(j, "command", ps.list[i].command);
-		if (ps.list[i].user.n)
-			fz_json_kstr(j, "user", ps.list[i].user);
-		if (ps.list[i].cgroup.n)
-			fz_json_kstr(j, "cgroup", ps.list[i].cgroup);
-		fz_json_kint(j, "threads", ps.list[i].threads);
-		fz_json_kint(j, "samples", (int64_t)ps.list[i].samples);
-		fz_json_close(j, '}');
+		const struct fz_profile_process *process = &ps.list[i];
+		struct fz_str own = process->command;
+		if (process->samples && process->pid)
+			write_process(process, own.n ? own : fz_profile_fact(p, "command"), j);
 	}
 	fz_json_close(j, ']');
 }

@@ -36,6 +36,15 @@ fizeau: warning: large.txt: reading the numbers as counts of an unknown unit, be
 1,234,567,890  100.0 %  1,234,567,890  100.0 %  b
             5    0.0 %  1,234,567,895  100.0 %  a
 
+# JSON always lists the processes; some files have none.
+$ printf 'python 7/8 [000] 1.0: 1000 cycles:\n\tffff main+0x1 (/bin/app)\n\n' > one.perf && fizeau replay --format json one.perf | grep -A 2 '"processes"'; rm one.perf
+  "processes": [
+    {"pid": 7, "name": "", "command": "", "threads": 1, "samples": 1}
+  ],
+
+$ printf 'a;b 5\n' > one.txt && fizeau replay --format json one.txt | grep '"processes"'; rm one.txt
+  "processes": [],
+
 $ fizeau replay --sort cumtime -l 1 $DATA/tachyon-diff/base.bin | sed -n 4p
   1.00 ms    0.2 %     602 ms  100.0 %  _run_code (lib/python3/runpy.py:87)
 
