@@ -193,6 +193,40 @@ def loops(first=3000, second=3000, **then):
     return repository
 
 
+def check_surfaces(r, done, report):
+    """Comment, page, annotations, JUnit, badge and terminal have the verdicts, figures and places of the JSON."""
+    comment, page, junit, badge, notes = (r.out.joinpath(name).read_text() for name in (
+        "comment.md", "report.html", "junit.xml", "badge.svg", "annotations.txt"))
+    header = json.loads(re.search(r'id="fz-header">(.*?)</script>', page, re.S).group(1))
+    gate = {b["name"]: b for b in header["gate"]["benchmarks"]}
+    assert header["gate"]["status"] == report["exit"] and header["gate"]["headline"] == report["headline"], header["gate"]
+    assert report["headline"] in comment and report["headline"] in done.stdout, (comment, done.stdout)
+    assert sorted(gate) == sorted(b["name"] for b in report["benchmarks"]), gate
+    failing = sum(b["fails"] for b in report["benchmarks"])
+    assert f"performance: {failing} slower" in badge if failing else "performance: " in badge, badge
+    for b in report["benchmarks"]:
+        name, verdict, where, shown = b["name"], b["verdict"], b["where"], gate[b["name"]]
+        assert {k: shown[k] for k in ("verdict", "word", "fails", "base", "head", "change", "limit")} == {
+            "word": verdict, **{k: b[k] for k in ("verdict", "fails", "base", "head", "change", "limit")}}, (shown, b)
+        counts = [f"{b[side]:,.0f}" for side in ("base", "head")]
+        assert re.search(rf"^{verdict} +{re.escape(name)} +{counts[0]} +{counts[1]} ", done.stdout, re.M), done.stdout
+        assert f'name="{name}">' in junit and f"<system-out>{verdict}: " in junit, junit
+        code = name.replace("_", "_<wbr>") if len(name) > 8 else name
+        row = re.search(rf"^\| .*<code>{re.sub('_<wbr>', '_(?:<wbr>)?', code)}</code>.*$", comment, re.M)
+        assert row and f"{verdict} | <sub>{counts[0]} → {counts[1]}<br>" in row[0], (name, row, comment)
+        place = f"{where['file']}:{where['line']}" if where else None
+        assert (f"{shown['file']}:{shown['line']}" if "file" in shown else None) == place, (shown, where)
+        assert (f"  {place}\n" in done.stdout) == bool(where), (place, done.stdout)
+        if where:
+            assert place in row[0].replace("<wbr>", "").replace("&#58;", ":").replace("&#95;", "_"), (place, row[0])
+        noted = verdict in ("slower", "disagree", "missing")
+        line = re.search(rf"^::(error|warning) (?:file=(.*),line=(\d+),)?title={verdict}%3A {re.escape(name)}::", notes, re.M)
+        assert bool(line) == noted, (name, notes)
+        if line:
+            assert line[1] == ("error" if b["fails"] else "warning"), line
+            assert not where or (line[2], int(line[3])) == (where["file"], where["line"]), (line, where)
+
+
 @suite.test("a function that became slower is named, in every report; the checkout stays clean")
 def check_blog():
     r = blog()
@@ -208,6 +242,7 @@ def check_blog():
     changed = (PARSE_PR % REGEX).splitlines().index("    match = FIXES_REGEX.search(body)") + 1
     assert slow["where"]["line"] == changed, slow
     assert benches["test_parse_title"]["verdict"] == "same", benches
+    check_surfaces(r, done, report)
     comment = r.out.joinpath("comment.md").read_text()
     assert re.match(r"<!-- fizeau ci -->\n### Merging this makes <code>test_parse_pr</code> [\d.]+&nbsp;% slower, in "
                     r"<code>parse_issue_fixed</code>\n\nPerformance regression: 1 slower, 1 same\.\n", comment), comment
