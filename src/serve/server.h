@@ -32,9 +32,9 @@ struct fz_server {
 	struct fz_watcher *watcher; /* NULL: not started */
 	struct fz_files *files;     /* NULL: no whole files are kept */
 	struct fz_answer_cache answers;
-	struct fz_budget memory;    /* for profiles that are read */
-	sem_t work;                 /* limits how many read profiles or compare at once */
-	int64_t started;            /* ns since 1970 */
+	struct fz_budget memory; /* for profiles that are read */
+	sem_t work;              /* limits how many read profiles or compare at once */
+	int64_t started;         /* ns since 1970 */
 	struct {
 		atomic_ullong stored, known, refused, failed; /* pushes */
 		atomic_ullong bytes, samples, unlabelled;     /* of stored pushes */
