@@ -124,6 +124,8 @@ static int check_count(const struct fz_cli_record *o, struct fz_error *err)
 		return fz_fail(err, FZ_EUSAGE, "--cache requires --count");
 	if (o->how.memory && !o->how.count)
 		return fz_fail(err, FZ_EUSAGE, "--memory requires --count");
+	if (o->how.interpreter_frames && !o->how.count)
+		return fz_fail(err, FZ_EUSAGE, "--interpreter-frames requires --count");
 	for (size_t i = 0; o->how.count && i < FZ_ARRAY_LEN(options); i++)
 		if (options[i].given)
 			return fz_fail(err, FZ_EUSAGE,

@@ -124,6 +124,9 @@ int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_erro
 	{ .kind = FZ_OPT_FLAG, .long_name = "memory", .value = &(o).how.memory,                    \
 	  .help = "with --count: also track heap memory: peak bytes, and bytes live at the "       \
 		  "end" },                                                                         \
+	{ .kind = FZ_OPT_FLAG, .long_name = "interpreter-frames",                                  \
+	  .value = &(o).how.interpreter_frames,                                                    \
+	  .help = "with --count: include the native frames of the Python and Node interpreters" }, \
 	FZ_RECORD_CALLGRIND_ENTRY(o, "with --count: use")
 #define FZ_RECORD_CALLGRIND_ENTRY(o, by)                                                           \
 	{ .kind = FZ_OPT_SET, .long_name = "callgrind", .value = &(o).how.engine,                  \

@@ -35,6 +35,7 @@ struct fz_record_options {
 	bool paused;         /* until the command "enable" */
 	bool watched;        /* a full-screen view has the terminal: print nothing meanwhile */
 	bool count, cache, memory; /* under Valgrind, instead of sampling */
+	bool interpreter_frames;   /* with count: also native frames of Python and Node */
 	bool coarse;               /* with machine: native code by function only, without lines */
 	bool apart;                /* struct fz_bench_options */
 	int engine;                /* enum fz_counter_engine: what counts there */

@@ -16,7 +16,10 @@ void fz_series_begin(struct fz_series *s, const char *command,
 {
 	sigset_t mask = fz_trial_ending();
 
-	*s = (struct fz_series){ .command = command, .options = options, .notify = notify };
+	*s = (struct fz_series){ .command = command,
+				 .options = options,
+				 .notify = notify,
+				 .counts.outline = !options->interpreter_frames };
 	sigprocmask(SIG_BLOCK, &mask, &s->old_mask);
 }
 

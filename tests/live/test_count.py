@@ -379,6 +379,28 @@ for name in EXPECTED:
         suite.add(f"{name}: Python functions, with their calls", check_python, name)
 
 
+@suite.test("Python: without frames of the interpreter, unless asked for; the instructions are the same")
+def check_interpreter_frames():
+    need_tool()
+    python = find_interpreter("debian-3.11").command
+    with tempfile.TemporaryDirectory() as folder:
+        script, shown = os.path.join(folder, "program.py"), {}
+        with open(script, "w") as file:
+            file.write(PROGRAM_PY)
+        for options in (), ("--interpreter-frames",):
+            out = os.path.join(folder, "counted.fz")
+            run("run", "--count", *options, "-o", out, "--", *python, "-I", "-S", script)
+            stacks = [line.rsplit(" ", 1) for line in
+                      run("replay", "--format", "folded", "-o", "-", out).stdout.splitlines()]
+            shown[options] = ({frame for stack, _ in stacks for frame in stack.split(";")},
+                              sum(int(n) for _, n in stacks))
+    (plain, instructions), (all_frames, same) = shown.values()
+    assert instructions == same, shown
+    assert any("_Py" in frame or "PyEval" in frame for frame in all_frames), all_frames
+    assert not [frame for frame in plain if "_Py" in frame or "PyEval" in frame or "libc" in frame], plain
+    assert {"fib", "main"} <= {frame.split(":")[0].split(" ")[0] for frame in plain}, plain
+
+
 DEEP_C = """\
 #include <stdlib.h>
 #include <unistd.h>

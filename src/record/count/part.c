@@ -96,8 +96,25 @@ static void find_interpreters(struct mover *m)
 
 /* ---- moving ---- */
 
+/* The frames of an interpreter before its first function become one, named after the program. */
+static uint32_t start_of(const struct mover *m)
+{
+	return fz_profile_stack(
+		m->p, FZ_NONE,
+		fz_profile_frame_named(m->p, m->part->program, FZ_STR(""), 0, FZ_KIND_NATIVE));
+}
+
+static bool is_start(const struct mover *m, uint32_t stack, uint32_t caller, uint32_t start)
+{
+	bool interpreter;
+
+	return start != FZ_NONE && (caller == FZ_NONE || caller == start) &&
+	       is_common(m, stack, &interpreter);
+}
+
 static uint32_t move(struct mover *m, uint32_t stack)
 {
+	uint32_t start = m->python && m->root == FZ_NONE ? start_of(m) : FZ_NONE;
 	uint32_t parent = m->root, at = stack;
 	size_t n = 0;
 
@@ -112,7 +129,9 @@ static uint32_t move(struct mover *m, uint32_t stack)
 	}
 	while (n > 0) {
 		at = m->path[--n];
-		if (!is_inside(m, at, parent))
+		if (is_start(m, at, parent, start))
+			parent = start;
+		else if (!is_inside(m, at, parent))
 			parent = fz_profile_stack(m->p, parent, m->p->stacks[at].frame);
 		fz_map_put(&m->moved, at, parent);
 	}

@@ -15,6 +15,10 @@
  *   parse - PyObject_Vectorcall - python3.11+0x5fa160        in a Python program, interpreter code
  *        '- PyObject_Vectorcall - parse_body                 counts as its Python function:
  *   parse - parse_body
+ *
+ *   _start - main - Py_RunMain - <module> - parse            all that a Python program did begins
+ *                             '- Py_Finalize               with one frame of the interpreter:
+ *   python3.11 - <module> - parse
  */
 #pragma once
 
