@@ -89,9 +89,13 @@ static int read_message(struct fz_server *s, struct fz_str body, bool is_json, s
 			struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
-	int code = body.n ? fz_server_open_body(body, &r->memory, &in, err) : 0;
 
-	if (code || !body.n)
+	/* As a protocol buffer, nothing is a message without fields. */
+	if (!body.n)
+		return is_json ? fz_fail(err, FZ_EINPUT, "the body is not valid JSON: it is empty")
+			       : 0;
+	int code = fz_server_open_body(body, &r->memory, &in, err);
+	if (code)
 		return code;
 	fz_server_begin_work(s);
 	code = is_json ? fz_otlp_from_json(in, &r->message, err)

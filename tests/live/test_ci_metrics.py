@@ -129,7 +129,7 @@ def check_memory():
     assert "### Merging this makes <code>hold</code> larger (x 2.00)" in comment, comment
     assert ("<code>hold</code> | **x 2.00** larger | <sub>4.88&nbsp;KiB → 9.77&nbsp;KiB<br>peak</sub> |"
             in comment), comment
-    assert re.search(r"<code>hold</code> \| \S+ same \| .*<sub>instructions</sub>", comment), comment
+    assert re.search(r"<code>hold</code> \| \S+ same \| .*<br>instructions</sub>", comment), comment
     assert 'name="hold (peak)">\n    <failure' in text["junit.xml"] and 'failures="1"' in text["junit.xml"], text
     assert "title=larger%3A hold::x 2.00 peak" in text["annotations.txt"], text
     for page in ("report.html", "report-peak.html"):

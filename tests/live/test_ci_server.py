@@ -420,7 +420,7 @@ def refused():
                 (400, "head_time: invalid value '-1' (expected time", "POST", address(head_time="-1"), body),
                 (422, "the body is empty", "POST", address(), b""),
                 (422, "not a report of fizeau ci", "POST", address(), b"{}"),
-                (422, "the report", "POST", address(), b"[1, 2"),
+                (422, "the body: is not valid JSON", "POST", address(), b"[1, 2"),
                 (422, "occurs twice", "POST", address(), report([("a", 1, 1), ("a", 1, 1)])),
                 (413, "has more than 20000 benchmarks", "POST", address(), report([(str(i), 1, 1) for i in range(20001)])),
                 (413, "the limit is 1 to 1024", "POST", address(), report([("n" * 1025, 1, 1)])),

@@ -327,7 +327,7 @@ static void test_bounded_answers(void **state)
 	}
 	assert_int_equal(c.n, FZ_ANSWERS);
 	for (int i = 0; i < 6; i++) {
-		char key[16];
+		char key[32];
 
 		snprintf(key, sizeof(key), "large%d", i);
 		fz_answer_cache_put(&c, fz_str_of(key), &large);

@@ -330,7 +330,7 @@ test("a diff aligns both versions and says what each line costs more or less", a
 });
 
 test("an edit that opens a string colours only the version that has it", async () => {
-	const [before, after] = ['    """return n * 2', '    """return n * 2"""'].map((line) => text.with(3, line));
+	const [before, after] = ['    """return n * 2', '    """return n * 2"""'].map((line) => text.map((t, i) => (i === 3 ? line : t)));
 	const options = ["heatmap", "exact", "time", `base-source=${file}=${writeText(before.join("\n"))}`, `source=${file}=${writeText(after.join("\n"))}`];
 	await withPage(diffPage(samples, samples, options), {}, async (page) => {
 		await openFile(page, file);
