@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts, no memory: takers allocate themselves, after they took. */
+/* Only counts bytes; see budget.h. The owner of a part allocates after it has taken. */
 #include "budget.h"
 
 bool fz_budget_take(struct fz_budget_part *part, uint64_t bytes)
@@ -41,8 +41,8 @@ int fz_budget_check(const struct fz_budget_part *part, const char *name, struct 
 			       name, (unsigned long long)(part->limit >> 20));
 	if (part->state == FZ_BUDGET_OVER_ALL)
 		return fz_fail(err, FZ_EAGAIN,
-			       "%s: others are being read, and all take more than %llu MiB of "
-			       "memory; try again in a few seconds",
+			       "%s: other profiles are being read, and all of them would take more "
+			       "than %llu MiB of memory; try again in a few seconds",
 			       name, (unsigned long long)(part->budget->limit >> 20));
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables for a terminal, whose columns are as wide as their content, and text that is cut or
- *wrapped to the terminal's width.
+ * wrapped to the terminal's width.
  *
  *   static const struct fz_column columns[] = {
  *	{ "bytes", FZ_RIGHT, .min = 11 },

@@ -39,9 +39,9 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 void fz_walk_release(struct fz_walk *w);
 
 /* Finds the part of one side's start that the other side did not record: a recorder that got no CPU
- * time starts late, and functions that only ran before are not gone. Fizeau records how late; of
- * other recordings the first sample must tell. Costs are in ns. Does nothing without times of
- * samples. */
+ * time starts late, and functions that only ran before are not gone. Fizeau records how late; for
+ * other recordings it is the difference between the times of the first samples. Costs are in ns.
+ * Does nothing without times of samples. */
 void fz_walks_align(struct fz_walk walks[FZ_SIDES]);
 
 /* Whether threads were also sampled while not on a CPU; not so with --mode cpu. */
