@@ -216,9 +216,12 @@ static uint32_t runs_needed(const struct fz_diff *d, const struct fz_judgement *
 {
 	uint32_t have = FZ_MIN(d->profile[FZ_BASE]->run_count, d->profile[FZ_HEAD]->run_count);
 
-	/* Also true for NaN: unknown. */
-	if (j->run.word != FZ_RUN_UNKNOWN || !(j->run.more_runs > 0))
-		return FZ_MAX(have, (uint32_t)RUNS_DEFAULT);
+	/* Also true for NaN: unknown. As many alternating runs as before would show the same. */
+	if (j->run.word != FZ_RUN_UNKNOWN || !(j->run.more_runs > 0)) {
+		bool again = j->method == FZ_JUDGE_RUNS && is_in_turn(d);
+		return FZ_MAX(again ? FZ_MIN(2 * have, (uint32_t)RUNS_MAX) : have,
+			      (uint32_t)RUNS_DEFAULT);
+	}
 	if (j->run.more_runs > RUNS_MAX)
 		return 0;
 	return FZ_MAX(have + (uint32_t)ceil(j->run.more_runs), (uint32_t)RUNS_DEFAULT);

@@ -217,6 +217,10 @@ static void test_busy(void **state)
 	s.j->run.word = FZ_RUN_UNKNOWN;
 	again(&s);
 	assert_string_equal(s.b.command, "fizeau compare -n 7 --base-command a --head-command b");
+	/* As many as before would show the same. */
+	s.j->run.more_runs = 0;
+	again(&s);
+	assert_string_equal(s.b.command, "fizeau compare -n 6 --base-command a --head-command b");
 	forget(&s);
 }
 
