@@ -49,7 +49,7 @@ struct fz_baseline_server {
 		    struct fz_error *err);
 	int (*save)(void *arg, const char *commit, const char *key, struct fz_str bytes,
 		    struct fz_error *err);
-	/* The error after which it is no longer contacted; code 0: none. */
+	/* Set when the server fails; then it is not contacted again. code 0: no failure. */
 	struct fz_error trouble;
 	bool told; /* the user was warned */
 };

@@ -6,8 +6,7 @@
 #include "base/str.h"
 
 /* mode: "count" or "wall"; log, filter: NULL for none. times: the file for Google Benchmark's times
- * (bench_times.h), beside which criterion's folder is (bench_times.h); NULL: they do not
- * measure time. */
+ * (bench_times.h), in the same folder as criterion's; NULL: they do not measure time. */
 void fz_bench_env_set(struct fz_environ *e, const char *mode, const char *log, const char *filter,
 		      const char *times);
 /* After fz_bench_env_set: let harnesses run only the named benchmarks, once or for a short time. */

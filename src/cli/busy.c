@@ -60,7 +60,7 @@ static bool start(void)
 	pthread_cond_init(&busy.changed, &by_clock);
 	pthread_condattr_destroy(&by_clock);
 	busy.ended = busy.shown = false;
-	/* Without the thread there is no line, which is no reason to fail. */
+	/* If no thread can be started, no line is printed; that is not an error. */
 	return pthread_create(&busy.thread, NULL, show, NULL) == 0;
 }
 

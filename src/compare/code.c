@@ -179,12 +179,7 @@ static bool is_module(const struct fz_code *c, enum fz_side side, struct fz_str 
  * pkg/__init__.py. */
 static struct fz_str module_name(struct fz_str key)
 {
-	key.n -= fz_str_ends(key, ".py") ? strlen(".py") : 0;
-	key.n -= fz_str_ends(key, "/__init__") ? strlen("/__init__") : 0;
-	const char *slash = key.n ? memrchr(key.p, '/', key.n) : NULL;
-	size_t folder = slash ? (size_t)(slash + 1 - key.p) : 0;
-
-	return (struct fz_str){ key.p + folder, key.n - folder };
+	return fz_path_base(fz_imports_module(key));
 }
 
 /* Collects the names of modules that only this side has under their path. */

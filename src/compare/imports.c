@@ -158,13 +158,18 @@ void fz_imports_release(struct fz_imports *s)
 	fz_map_release(&s->paths);
 }
 
-uint32_t fz_imports_find(const struct fz_imports *s, struct fz_str file)
+struct fz_str fz_imports_module(struct fz_str file)
 {
-	file = without_library(file);
 	if (fz_str_ends(file, ".py"))
 		file.n -= strlen(".py");
 	if (fz_str_ends(file, "/__init__"))
 		file.n -= strlen("/__init__");
+	return file;
+}
+
+uint32_t fz_imports_find(const struct fz_imports *s, struct fz_str file)
+{
+	file = fz_imports_module(without_library(file));
 	uint32_t bits = fz_map_get(&s->paths, fz_hash_bytes(file.p, file.n));
 	const char *slash = memchr(file.p, '/', file.n);
 	if (bits == FZ_NONE && slash) { /* below a folder that imports omit */

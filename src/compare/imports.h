@@ -19,5 +19,7 @@ struct fz_imports {
 /* Adds the imports of a source named `file`. */
 void fz_imports_add(struct fz_imports *s, struct fz_str file, struct fz_str text, uint32_t bits);
 void fz_imports_release(struct fz_imports *s);
+/* The module of a file, as a path: "pkg/core" for pkg/core.py, "pkg" for pkg/__init__.py. */
+struct fz_str fz_imports_module(struct fz_str file);
 /* Returns the bits with which a file's module was added; 0: not imported. */
 uint32_t fz_imports_find(const struct fz_imports *s, struct fz_str file);

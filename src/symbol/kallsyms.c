@@ -132,7 +132,7 @@ bool fz_kallsyms_find(const struct fz_kallsyms *k, uint64_t address, struct fz_s
 {
 	size_t lo = 0, hi = k->n;
 
-	fz_assert(k->n > 0); /* else there is no table */
+	fz_assert(k->n > 0); /* fz_kallsyms_open returns no empty table */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		if (k->list[mid].start <= address)
