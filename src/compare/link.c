@@ -325,7 +325,7 @@ static bool has_orphans(const struct fz_linker *l)
 	bool on_side[FZ_SIDES] = { false };
 
 	for (uint32_t f = 0; f < l->n; f++)
-		if (fz_link_allowed(l, f))
+		if (fz_link_is_free(l, f))
 			on_side[fz_link_side(l, f)] = true;
 	return on_side[FZ_BASE] && on_side[FZ_HEAD];
 }

@@ -19,7 +19,8 @@ enum { COMMON_MAX = 32, CANDIDATES_MAX = 24, RUNS_MIN = 10, TINY = 6 };
 
 static const double least_unnamed = 0.60; /* similarity if the names have nothing in common */
 static const double lead = 0.08;
-static const double bonus_name = 0.20; /* for equal last names, half of it for similar ones */
+static const double lead_namesake = 0.30; /* ahead of other code under the same name */
+static const double bonus_name = 0.20;    /* for equal last names, half of it for similar ones */
 static const double bonus_scope = 0.05;
 
 /* ---- the pool ---- */
@@ -71,24 +72,43 @@ static void index_functions(struct fz_bodies *b, enum fz_side side, uint32_t *ot
 	}
 }
 
+/* How similar the other side's definition of the same name is: -1 if there is none, 1 if it is
+ * certainly the same function. */
+static double namesake_similarity(struct fz_bodies *b, const struct fz_body_entry *e)
+{
+	struct fz_code *code = b->l->code;
+
+	if (e->other == FZ_NONE)
+		return -1;
+	struct fz_code_place there = { e->other,
+				       fz_outline_find(fz_code_outline(code, !e->side, e->other),
+						       fz_body_definition(b, e)->name) };
+	if (there.definition == FZ_NONE)
+		return -1;
+	/* Only a function with samples needs another partner. */
+	if (e->function == FZ_NONE || !fz_link_is_free(b->l, e->function) || !e->at.definition)
+		return 1;
+	return fz_body_similarity(fz_code_body(code, e->side, e->at),
+				  fz_code_body(code, !e->side, there));
+}
+
 static void add_entries(struct fz_bodies *b, enum fz_side side, uint32_t source, uint32_t other)
 {
 	const struct fz_outline *o = fz_code_outline(b->l->code, side, source);
-	const struct fz_outline *there =
-		other == FZ_NONE ? NULL : fz_code_outline(b->l->code, !side, other);
 
 	for (uint32_t i = 0; i < o->n; i++) {
-		struct fz_code_place at = { source, i };
-		uint32_t f = fz_map_get(&b->functions[side], key_of(at));
-		if (there && fz_outline_find(there, o->definitions[i].name) != FZ_NONE)
-			continue;
-		if (f != FZ_NONE && !fz_link_allowed(b->l, f))
-			continue;
-		fz_map_put(&b->entry_of[side], key_of(at), b->n);
-		fz_grow(b->entries, b->n, b->cap);
-		b->entries[b->n++] = (struct fz_body_entry){
-			.at = at, .other = other, .function = f, .partner = FZ_NONE, .side = side
+		struct fz_body_entry e = {
+			.at = { source, i }, .other = other, .partner = FZ_NONE, .side = side
 		};
+		e.function = fz_map_get(&b->functions[side], key_of(e.at));
+		e.namesake = namesake_similarity(b, &e);
+		if (e.namesake > 1 - lead_namesake)
+			continue;
+		if (e.function != FZ_NONE && e.namesake < 0 && !fz_link_allowed(b->l, e.function))
+			continue;
+		fz_map_put(&b->entry_of[side], key_of(e.at), b->n);
+		fz_grow(b->entries, b->n, b->cap);
+		b->entries[b->n++] = e;
 	}
 }
 
@@ -238,9 +258,13 @@ static bool is_enough(struct fz_bodies *b, const struct pair *p)
 	struct fz_str a = base->tail, t = head->tail;
 	const struct fz_body *x = body_of(b, p->base), *y = body_of(b, p->head);
 	bool named = !fz_link_is_generic(a) && !fz_link_is_generic(t);
+	double namesake = FZ_MAX(b->entries[p->base].namesake, b->entries[p->head].namesake);
 
 	if (b->no_rename && !fz_str_eq(base->name, head->name))
 		return false;
+	if (namesake >= 0)
+		return p->similarity >= FZ_MAX(least_unnamed, namesake + lead_namesake) &&
+		       fz_body_common(x, y) >= RUNS_MIN;
 	if (FZ_MIN(x->n, y->n) < TINY)
 		return named && fz_str_eq(a, t) && p->similarity == 1;
 	if (named && fz_str_eq(a, t))

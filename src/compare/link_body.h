@@ -10,7 +10,9 @@ struct fz_body_entry {
 	uint32_t function; /* its orphan; FZ_NONE if without samples */
 	uint32_t partner;  /* entry; FZ_NONE */
 	enum fz_side side;
-	double score; /* of the pair */
+	double namesake; /* similarity of the other side's definition of its name, or -1
+			  */
+	double score;    /* of the pair */
 };
 
 struct fz_bodies {

@@ -45,10 +45,15 @@ static inline bool fz_link_is_orphan(const struct fz_linker *l, uint32_t f)
 	return l->partner[f] == FZ_NONE;
 }
 
+/* Whether a function has no partner and may have one, unless the other side has it as well. */
+static inline bool fz_link_is_free(const struct fz_linker *l, uint32_t f)
+{
+	return fz_link_is_orphan(l, f) && !l->fixed[f] && fz_link_kind(l, f) != FZ_KIND_MARKER;
+}
+
 static inline bool fz_link_allowed(const struct fz_linker *l, uint32_t f)
 {
-	return fz_link_is_orphan(l, f) && !l->fixed[f] && !l->elsewhere[f] &&
-	       fz_link_kind(l, f) != FZ_KIND_MARKER;
+	return fz_link_is_free(l, f) && !l->elsewhere[f];
 }
 
 /* The head's function of a matched neighbour, or the root; else FZ_NONE. */

@@ -159,6 +159,44 @@ static void a_function_that_moved_is_not_new(void **state)
 }
 
 /* What the base ran under that name, in other code than Python's, was there. */
+/* `load` became `load_rows` and the name went to other code, which did not run: git calls it a
+ * complete rewrite (diff -B). If the code under the name is still similar, it keeps its function.
+ */
+static void a_name_that_went_to_other_code_is_no_partner(void **state)
+{
+	(void)state;
+#define MAIN "def main():\n    load(1)\n    load_rows(1)\n"
+#define ROWS                                                                                    \
+	"def load_rows(path):\n    with open(path) as f:\n        rows = f.read().split(';')\n" \
+	"    return [row.strip() for row in rows if row]\n"
+#define OTHER \
+	"def load(x):\n    y = {}\n    for key in sorted(x):\n        y[key] = 1\n    return y\n"
+#define EDITED                                                                             \
+	"def load(path):\n    with open(path) as f:\n        rows = f.read().split(',')\n" \
+	"    return [row.strip() for row in rows if row]\n"
+	static const char *const old[] = { "m.py", LOAD MAIN, NULL };
+	static const char *const given[] = { "m.py", OTHER ROWS MAIN, NULL };
+	static const char *const kept[] = { "m.py", EDITED ROWS MAIN, NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources("m.py:main:5;m.py:load:1;~:read 20\n", old);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources("m.py:main:10;m.py:load_rows:6;~:read 20\n", given);
+	fz_auto(fz_profile_freep) struct fz_profile *c =
+		with_sources("m.py:main:9;m.py:load_rows:5;~:read 20\n", kept);
+
+	for (int back = 0; back < 2; back++) {
+		struct fz_diff_options o = { 0 };
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		fz_auto(fz_diff_freep) struct fz_diff *e = compare(back ? c : a, back ? a : c, o);
+		const char *now = back ? "load" : "load_rows";
+		assert_int_equal(function_named(d, now)->state, FZ_COMMON);
+		assert_int_equal(function_named(d, now)->link.how, FZ_LINK_BODY);
+		assert_int_equal(d->link_count, 1);
+		assert_int_equal(e->link_count, 0);
+		expect_word(e, "load", back ? "newly called" : "no longer called");
+	}
+}
+
 static void a_function_that_was_compiled_is_not_new(void **state)
 {
 	(void)state;
@@ -278,6 +316,7 @@ int main(void)
 		cmocka_unit_test(a_module_in_another_folder_is_found),
 		cmocka_unit_test(a_package_has_the_names_of_its_module),
 		cmocka_unit_test(a_function_that_moved_is_not_new),
+		cmocka_unit_test(a_name_that_went_to_other_code_is_no_partner),
 		cmocka_unit_test(a_function_that_was_compiled_is_not_new),
 		cmocka_unit_test(trees_say_what_is_new),
 		cmocka_unit_test(what_both_sides_have_is_no_wrapper),
