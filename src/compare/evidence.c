@@ -198,12 +198,11 @@ static int64_t beginning(const struct fz_walk *w, uint32_t run)
 	return w->profile->samples.time[w->rows[first_row(w, run)]];
 }
 
-/* When the run's first thread had used `left` ns since its first sample, if it had the CPU all the
- * time. INT64_MIN: nothing is left. */
-static int64_t time_after(const struct fz_walk *w, uint32_t run, int64_t left)
+/* When the first thread of a run, whose first row is i, had used `left` ns since then, if it had
+ * the CPU all the time. INT64_MIN: nothing is left. */
+static int64_t time_after(const struct fz_walk *w, uint32_t run, size_t i, int64_t left)
 {
 	const struct fz_samples *s = &w->profile->samples;
-	size_t i = first_row(w, run);
 	uint32_t thread = s->thread[w->rows[i]];
 
 	if (left <= 0)
@@ -237,13 +236,14 @@ static void align(struct fz_walk *w, const struct fz_walk *other)
 	w->unseen_until = fz_calloc((size_t)w->run_count * n, sizeof(*w->unseen_until));
 	w->unseen_runs = n;
 	for (uint32_t run = 0; run < w->run_count; run++) {
-		int64_t begin = beginning(w, run);
+		int64_t begin = beginning(w, run), *until = w->unseen_until + (size_t)run * n;
+		size_t first = first_row(w, run);
 
 		for (uint32_t k = 0; k < n; k++)
-			w->unseen_until[(size_t)run * n + k] =
-				begin == INT64_MAX
-					? INT64_MIN
-					: time_after(w, run, missed(unseen[k], begin, begins[k]));
+			until[k] = begin == INT64_MAX
+					   ? INT64_MIN
+					   : time_after(w, run, first,
+							missed(unseen[k], begin, begins[k]));
 	}
 }
 

@@ -495,9 +495,20 @@ struct fz_ratio_stalls fz_ratio_find_stalls(const struct fz_ratio_setup *s,
 	return found;
 }
 
-static bool in_every_run(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs)
+/* Runs [first, end) of one side, or of both. */
+struct range {
+	size_t first, end;
+};
+
+static struct range runs_of_side(const struct fz_ratio_setup *s, int side)
 {
-	for (size_t r = 0; r < run_count(s); r++)
+	return side == HEAD ? (struct range){ s->base_runs, run_count(s) }
+			    : (struct range){ 0, s->base_runs };
+}
+
+static bool in_every_run(const struct fz_ratio_run *runs, struct range range)
+{
+	for (size_t r = range.first; r < range.end; r++)
 		if (runs[r].samples < FEW_SAMPLES)
 			return false;
 	return true;
@@ -508,7 +519,7 @@ bool fz_ratio_scatter(const struct fz_ratio_setup *s, const struct fz_ratio_run 
 {
 	struct fz_ratio_setup each = *s;
 
-	if (!in_every_run(s, runs))
+	if (!in_every_run(runs, (struct range){ 0, run_count(s) }))
 		return false;
 	each.noise.clumping = 1;
 	*ret = scatter_between_runs(&each, runs);
@@ -518,12 +529,11 @@ bool fz_ratio_scatter(const struct fz_ratio_setup *s, const struct fz_ratio_run 
 /* Distance of a function's log cost in run r from the mean of its side. */
 static double distance_in(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
 {
-	size_t first = side_of(s, r) ? s->base_runs : 0;
-	size_t n = side_of(s, r) ? s->head_runs : s->base_runs;
+	struct range own = runs_of_side(s, side_of(s, r));
 	double mean = 0;
 
-	for (size_t i = first; i < first + n; i++)
-		mean += log_of_run(s, &runs[i], i) / (double)n;
+	for (size_t i = own.first; i < own.end; i++)
+		mean += log_of_run(s, &runs[i], i) / (double)(own.end - own.first);
 	return log_of_run(s, &runs[r], r) - mean;
 }
 
@@ -535,16 +545,13 @@ static double distance(const struct fz_ratio_setup *s, const struct fz_ratio_run
 	return side_of(s, r) ? distance_in(s, runs, r) - distance_in(s, runs, r - s->base_runs) : 0;
 }
 
-/* Whether a function has enough samples in each run that the distance in run r is computed from. */
-static bool has_distance(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
+/* The runs that the distance in run r is computed from. */
+static struct range runs_of_distance(const struct fz_ratio_setup *s, size_t r)
 {
-	for (size_t i = 0; i < run_count(s); i++)
-		if ((s->paired || side_of(s, i) == side_of(s, r)) && runs[i].samples < FEW_SAMPLES)
-			return false;
-	return true;
+	return s->paired ? (struct range){ 0, run_count(s) } : runs_of_side(s, side_of(s, r));
 }
 
-/* Cost of a function in the runs that the distance in run r is computed from. */
+/* Cost of a function in those runs. */
 static double weight_of(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs, size_t r)
 {
 	struct sums k = sum_up(s, runs);
@@ -569,19 +576,20 @@ void fz_ratio_common(const struct fz_ratio_setup *s, const struct fz_ratio_run *
 	fz_auto(fz_free_ptr) struct fz_ratio_run *rest = fz_calloc(run_count(s), sizeof(*rest));
 
 	for (size_t r = 0; r < run_count(s); r++) {
+		struct range range = runs_of_distance(s, r);
 		size_t used = 0;
 
 		memset(rest, 0, run_count(s) * sizeof(*rest));
 		for (size_t i = 0; i < n; i++) {
 			const struct fz_ratio_run *own = runs + i * run_count(s);
 
-			if (has_distance(s, own, r))
+			if (in_every_run(own, range))
 				items[used++] = (struct fz_weighted){ distance(s, own, r),
 								      weight_of(s, own, r) };
 			else
 				add_runs(s, own, rest);
 		}
-		if (has_distance(s, rest, r))
+		if (in_every_run(rest, range))
 			items[used++] =
 				(struct fz_weighted){ distance(s, rest, r), weight_of(s, rest, r) };
 		ret_common[r] = used ? fz_weighted_median(items, used) : 0;
