@@ -273,7 +273,8 @@ static void warn_about_agreement(struct fz_diff *d, double usual)
 {
 	if (d->basis == FZ_BASIS_SCATTERED)
 		fz_diff_warn(d, "no scale fits most functions, so changes of single functions "
-				"cannot be detected");
+				"cannot be detected; if both sides are whole runs sampled at one "
+				"rate, use --scale time");
 	else if (d->basis == FZ_BASIS_TOTALS && d->factor != usual)
 		fz_diff_warn(d, "no function has 20 samples, so none can serve as reference; the "
 				"totals are made equal instead");

@@ -600,7 +600,7 @@ $ fizeau diff o.folded p.folded --all-frames -o p.svg 2> /dev/null && grep -o '<
 # Shares in which nothing agrees tell nothing.
 $ printf 'm;parse 1000\nm;load 1000\n' > i.folded && printf 'm;parse 500\nm;load 1500\n' > j.folded && fizeau diff i.folded j.folded --verbose | sed -n '/^Warning/,/^Self/p'
 Warning: no scale fits most functions, so changes of single functions cannot be
-  detected.
+  detected; if both sides are whole runs sampled at one rate, use --scale time.
 
 Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 2 unsure (?).
 
