@@ -56,6 +56,7 @@ extern const struct fz_format fz_format_massif;
 extern const struct fz_format fz_format_perfetto;
 extern const struct fz_format fz_format_dhat;
 extern const struct fz_format fz_format_flamebearer;
+extern const struct fz_format fz_format_flamegraph;
 extern const struct fz_format fz_format_pyroscope;
 
 /* NULL-terminated, in order of names. */

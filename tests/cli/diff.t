@@ -346,6 +346,8 @@ detected by content, also when compressed by gzip or zstd.
                                lifetimes, maxima of single stacks and accesses by offset are dropped
   flamebearer  yes   -         flame graph of Pyroscope (.json)
                                one graph; comparisons are refused, and series over time dropped
+  flamegraph   yes   -         flame graph image of flamegraph.pl, inferno or py-spy (.svg)
+                               frames too narrow to be drawn count for their callers; a difference is dropped
   folded       -     yes       folded stacks, function names only (.folded)
   fz           yes   profiles  Fizeau recording (.fz)
   gecko        yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
