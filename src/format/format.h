@@ -46,6 +46,7 @@ extern const struct fz_format fz_format_pyinstrument;
 extern const struct fz_format fz_format_stackprof;
 extern const struct fz_format fz_format_mojo;
 extern const struct fz_format fz_format_otlp;
+extern const struct fz_format fz_format_tachyon_page;
 extern const struct fz_format fz_format_trace;
 extern const struct fz_format fz_format_gecko;
 extern const struct fz_format fz_format_instruments;

@@ -20,9 +20,9 @@ void fz_jsonread_release(json_t **v)
 
 /* Parses a value; again with numbers as doubles if an integer exceeds int64_t, since jansson then
  * makes all numbers doubles. */
-static json_t *parse(const char *p, size_t n, json_error_t *why)
+static json_t *parse(const char *p, size_t n, size_t more_flags, json_error_t *why)
 {
-	size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY;
+	size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY | more_flags;
 	json_t *v = json_loadb(p, n, flags, why);
 
 	if (!v && json_error_code(why) == json_error_numeric_overflow)
@@ -36,7 +36,19 @@ static int fail_json(const char *name, const json_error_t *why, struct fz_error 
 		       why->line);
 }
 
-int fz_jsonread_load(struct fz_input *in, json_t **ret, struct fz_error *err)
+/* Skips the text up to and including the mark, if it is there. */
+static void skip_to(struct fz_str *s, const char *mark)
+{
+	const char *at = s->n ? memmem(s->p, s->n, mark, strlen(mark)) : NULL;
+
+	if (!at)
+		return;
+	at += strlen(mark);
+	s->n -= (size_t)(at - s->p);
+	s->p = at;
+}
+
+static int load(struct fz_input *in, const char *mark, json_t **ret, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 	json_error_t why;
@@ -50,17 +62,30 @@ int fz_jsonread_load(struct fz_input *in, json_t **ret, struct fz_error *err)
 	if (r)
 		return r;
 	struct fz_str s = fz_buf_view(&text);
+	if (mark)
+		skip_to(&s, mark);
 	if (!fz_input_charge(in, s.n * PARSED_RATIO))
 		return fz_input_check(in, err);
 	if (fz_str_starts(s, "\xef\xbb\xbf")) {
 		s.p += 3;
 		s.n -= 3;
 	}
-	json_t *v = parse(s.p, s.n, &why);
+	json_t *v = parse(s.p, s.n, mark ? JSON_DISABLE_EOF_CHECK : 0, &why);
 	if (!v)
 		return fail_json(fz_input_name(in), &why, err);
 	*ret = v;
 	return 0;
+}
+
+int fz_jsonread_load(struct fz_input *in, json_t **ret, struct fz_error *err)
+{
+	return load(in, NULL, ret, err);
+}
+
+int fz_jsonread_load_after(struct fz_input *in, const char *mark, json_t **ret,
+			   struct fz_error *err)
+{
+	return load(in, mark, ret, err);
 }
 
 struct fz_str fz_jsonread_str(const json_t *v)
@@ -242,7 +267,7 @@ json_t *fz_jsonread_value(struct fz_jsonread_stream *s)
 	size_t n = find_end(s, false);
 	if (!n)
 		return NULL;
-	json_t *v = parse(s->buf.p + s->at, n, &why);
+	json_t *v = parse(s->buf.p + s->at, n, 0, &why);
 	s->at += n;
 	if (!v)
 		s->code = fz_fail(s->err, FZ_EINPUT, "%s: is not valid JSON: %s",

@@ -16,6 +16,9 @@
 
 /* The whole input as one value. The caller releases (fz_auto(fz_jsonread_release)). */
 int fz_jsonread_load(struct fz_input *in, json_t **ret, struct fz_error *err);
+/* The same for the value after a mark, such as an assignment in a page; what follows is ignored. */
+int fz_jsonread_load_after(struct fz_input *in, const char *mark, json_t **ret,
+			   struct fz_error *err);
 void fz_jsonread_release(json_t **v);
 
 struct fz_str fz_jsonread_str(const json_t *v); /* "" if not a string */

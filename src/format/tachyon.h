@@ -60,6 +60,9 @@ enum {
  * by no frame; CPython's reader ignores it. */
 #define TACHYON_MADE "fizeau: these samples were made of times"
 
+/* Name of the metric of a mode: "wall", "cpu", "gil", "exception". */
+struct fz_str tachyon_metric(enum fz_mode mode);
+
 int fz_tachyon_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 /* Writes a .bin without compression. */
 int fz_tachyon_write_plain(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);

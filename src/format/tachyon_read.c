@@ -512,10 +512,16 @@ static int read_tables(struct reader *r, struct fz_error *err)
 
 /* ---- the whole ---- */
 
-static const char *const metric_names[] = {
-	[FZ_MODE_UNKNOWN] = "wall", [FZ_MODE_WALL] = "wall", [FZ_MODE_CPU] = "cpu",
-	[FZ_MODE_GIL] = "gil",      [FZ_MODE_ALL] = "wall",  [FZ_MODE_EXCEPTION] = "exception",
-};
+struct fz_str tachyon_metric(enum fz_mode mode)
+{
+	static const char *const names[] = {
+		[FZ_MODE_UNKNOWN] = "wall", [FZ_MODE_WALL] = "wall",
+		[FZ_MODE_CPU] = "cpu",      [FZ_MODE_GIL] = "gil",
+		[FZ_MODE_ALL] = "wall",     [FZ_MODE_EXCEPTION] = "exception",
+	};
+
+	return fz_str_of(names[mode]);
+}
 
 static void describe(struct reader *r)
 {
@@ -529,8 +535,8 @@ static void describe(struct reader *r)
 	to->interval_ns = (int64_t)h->interval_us * 1000;
 	memcpy(to->python, h->python, sizeof(to->python));
 	if (to->interval_ns)
-		fz_profile_add_metric(r->p, fz_str_of(metric_names[to->mode]), FZ_STR("ns"),
-				      to->interval_ns, false);
+		fz_profile_add_metric(r->p, tachyon_metric(to->mode), FZ_STR("ns"), to->interval_ns,
+				      false);
 	else
 		fz_profile_add_metric(r->p, FZ_STR("samples"), FZ_STR("count"), 1, false);
 }

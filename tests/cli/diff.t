@@ -385,6 +385,8 @@ detected by content, also when compressed by gzip or zstd.
   stackprof    yes   -         stackprof JSON (Ruby) (.json)
                                recorded with raw: true; threads are not recorded
   binary       yes   profiles  Tachyon binary (CPython's profiling.sampling) (.bin)
+  tachyon-page yes   -         flame graph page of CPython's sampling profiler (.html)
+                               functions with less than 0.1 % are not in it; the order of samples, opcodes and the baseline are dropped
   trace-event  yes   -         trace events (Chrome, Perfetto, viztracer and others) (.trace .json)
                                samples if there are any, else calls; asynchronous events are dropped
   text         -     yes       summary and tables (.txt)
