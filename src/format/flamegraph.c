@@ -8,14 +8,12 @@
  * "all", which is at the bottom, or at the top of an inverted graph. inferno adds positions in
  * samples (fg:x, fg:w); flamegraph.pl has only pixels, rounded to tenths. Frames narrower than a
  * tenth of a pixel are not in an image, so their cost is their caller's.
- *
- * The frames become folded lines again, which the reader of folded text interprets.
  */
-#include "collapsed.h"
+#include "flame_frames.h"
 #include "format.h"
 #include "import.h"
 
-#include <inttypes.h>
+#include "base/arena.h"
 
 #define EXACT_MAX 1e15
 
@@ -24,29 +22,27 @@ static const double rounding = 0.06; /* of pixels in tenths */
 struct bar {
 	struct fz_str name; /* still with entities */
 	double x, width, y;
-	uint64_t total, self;
-	uint32_t row, parent; /* parent: FZ_NONE for the root */
+	uint64_t total;
+	uint32_t row;
 };
 
 struct reader {
 	struct fz_profile *p;
 	const char *name; /* of the file */
-	struct fz_buf text, line, plain;
-	struct fz_str unit;
-	double widest, factor; /* of the root; titles are fg:w times factor (inferno --factor) */
-	struct bar *bars;      /* in order of rows from the root, then of x */
+	struct fz_buf text;
+	struct bar *bars; /* in order of rows from the root, then of x */
 	uint32_t n, cap;
-	uint32_t next;  /* bar that is folded next */
-	uint32_t *path; /* to it, as long as there are rows */
+	double widest;                 /* root, in samples */
+	struct fz_flame_frames frames; /* of the bars */
+	struct fz_arena names;
 };
 
 static void release(struct reader *r)
 {
 	fz_buf_release(&r->text);
-	fz_buf_release(&r->line);
-	fz_buf_release(&r->plain);
 	free(r->bars);
-	free(r->path);
+	free(r->frames.list);
+	fz_arena_release(&r->names);
 }
 
 /* ---- elements ---- */
@@ -121,7 +117,8 @@ static bool read_exact(struct reader *r, struct fz_str rect, struct bar *bar, bo
 		return false;
 	if (titled && is_root(bar) && bar->width > r->widest) {
 		r->widest = bar->width;
-		r->factor = (double)bar->total / bar->width;
+		/* inferno --factor */
+		r->frames.factor = (double)bar->total / bar->width;
 	}
 	bar->total = (uint64_t)bar->width;
 	return true;
@@ -129,7 +126,7 @@ static bool read_exact(struct reader *r, struct fz_str rect, struct bar *bar, bo
 
 static bool read_bar(struct reader *r, struct fz_str title, struct fz_str rect, struct bar *bar)
 {
-	bool titled = read_title(title, bar, &r->unit);
+	bool titled = read_title(title, bar, &r->frames.unit);
 
 	if (!titled)
 		bar->name = title; /* inferno can replace titles (--nameattr) */
@@ -145,7 +142,7 @@ static void read_bars(struct reader *r)
 
 	until(&rest, "<title>");
 	while (rest.n) {
-		struct bar bar = { .parent = FZ_NONE };
+		struct bar bar = { 0 };
 		struct fz_str title = until(&rest, "</title>"), frame = until(&rest, "<title>");
 
 		until(&frame, "<rect");
@@ -183,39 +180,6 @@ static bool order_bars(struct reader *r)
 	return is_root(&r->bars[0]) && (r->n == 1 || r->bars[1].row == 1);
 }
 
-/* Finds callers: both rows are in order of x. A bar is below the last caller that starts before its
- * middle; of two that meet there, the one that has room for its total. */
-static int find_parents(struct reader *r, struct fz_error *err)
-{
-	uint32_t above = 0; /* candidate, in the row before */
-
-	for (uint32_t i = 0; i < r->n; i++)
-		r->bars[i].self = r->bars[i].total;
-	for (uint32_t i = 1; i < r->n; i++) {
-		struct bar *bar = &r->bars[i];
-		double middle = bar->x + bar->width / 2;
-
-		while (r->bars[above].row + 1 < bar->row)
-			above++;
-		while (r->bars[above + 1].row + 1 == bar->row &&
-		       (r->bars[above + 1].x <= middle ||
-			(r->bars[above].self < bar->total &&
-			 r->bars[above + 1].x <= middle + rounding)))
-			above++;
-		struct bar *caller = &r->bars[above];
-		if (caller->row + 1 != bar->row || middle < caller->x - rounding ||
-		    middle > caller->x + caller->width + rounding)
-			return fz_fail(err, FZ_EINPUT, "%s: damaged: a frame has no caller",
-				       r->name);
-		bar->parent = above;
-		/* With a factor, totals are rounded. */
-		caller->self -= FZ_MIN(caller->self, bar->total);
-	}
-	return 0;
-}
-
-/* ---- folded lines ---- */
-
 static const struct entity {
 	const char *text;
 	char c;
@@ -224,67 +188,75 @@ static const struct entity {
 	{ "&quot;", '"' }, { "&apos;", '\'' }, { "&#39;", '\'' },
 };
 
-static void add_name(struct reader *r, struct fz_str name)
+static struct fz_str decode(struct reader *r, struct fz_str text)
 {
-	fz_buf_reset(&r->plain);
-	for (size_t i = 0; i < name.n; i++) {
-		char c = name.p[i];
-		for (size_t e = 0; c == '&' && e < FZ_ARRAY_LEN(entities); e++)
-			if (fz_str_starts((struct fz_str){ name.p + i, name.n - i },
+	char *name = fz_arena_alloc(&r->names, text.n + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		name[n] = text.p[i];
+		for (size_t e = 0; text.p[i] == '&' && e < FZ_ARRAY_LEN(entities); e++)
+			if (fz_str_starts((struct fz_str){ text.p + i, text.n - i },
 					  entities[e].text)) {
-				c = entities[e].c;
+				name[n] = entities[e].c;
 				i += strlen(entities[e].text) - 1;
 				break;
 			}
-		fz_buf_char(&r->plain, c);
+		n++;
 	}
-	fz_collapsed_add_name(&r->line, fz_buf_view(&r->plain), FZ_KIND_UNKNOWN);
+	return (struct fz_str){ name, n };
 }
 
-static int next_line(void *arg, struct fz_str *ret, struct fz_error *err)
+/* Whether a bar is below the one after `above` in its row, and not below `above`: it is below the
+ * last one that starts before its middle; of two that meet there, the one with room for it. */
+static bool is_further(const struct reader *r, uint32_t above, uint32_t i)
 {
-	struct reader *r = arg;
-	uint32_t depth = 0;
+	const struct bar *next = &r->bars[above + 1], *bar = &r->bars[i];
+	double middle = bar->x + bar->width / 2;
+	bool full = r->frames.list[above].self < bar->total;
 
-	(void)err;
-	while (r->next < r->n && !r->bars[r->next].self)
-		r->next++;
-	if (r->next == r->n)
-		return 0;
-	fz_buf_reset(&r->line);
-	for (uint32_t i = r->next; i != 0; i = r->bars[i].parent)
-		r->path[depth++] = i;
-	/* The root has the cost of its callees that are too narrow. */
-	if (!depth)
-		fz_buf_str(&r->line, "[not drawn]");
-	while (depth-- > 0) {
-		add_name(r, r->bars[r->path[depth]].name);
-		fz_buf_str(&r->line, depth ? ";" : "");
-	}
-	uint64_t self = r->bars[r->next++].self;
-	if (r->factor == 1)
-		fz_buf_printf(&r->line, " %" PRIu64, self);
-	else
-		fz_buf_printf(&r->line, " %.6f", (double)self * r->factor);
-	*ret = fz_buf_view(&r->line);
-	return 1;
+	return next->row + 1 == bar->row &&
+	       (next->x <= middle || (full && next->x <= middle + rounding));
 }
 
-/* Sets the unit of the numbers unless they are samples, which flamegraph.pl calls them all by
- * default. */
-static void set_unit(struct reader *r)
+static bool is_below(const struct bar *bar, const struct bar *caller)
 {
-	for (uint8_t i = 1; fz_number_unit_names[i]; i++)
-		if (fz_str_eq(r->unit, fz_str_of(fz_number_unit_names[i])) &&
-		    !fz_str_eq(r->unit, FZ_STR("samples")))
-			r->p->numbers.unit = i;
+	double middle = bar->x + bar->width / 2;
+
+	return caller->row + 1 == bar->row && middle >= caller->x - rounding &&
+	       middle <= caller->x + caller->width + rounding;
+}
+
+/* Finds callers: each row and the one before are in order of x. */
+static int find_parents(struct reader *r, struct fz_error *err)
+{
+	struct fz_flame_frame *frames = fz_calloc(r->n, sizeof(*frames));
+	uint32_t above = 0; /* candidate, in the row before */
+
+	r->frames.list = frames;
+	r->frames.n = r->n;
+	for (uint32_t i = 0; i < r->n; i++)
+		frames[i] = (struct fz_flame_frame){ .name = decode(r, r->bars[i].name),
+						     .self = r->bars[i].total };
+	for (uint32_t i = 1; i < r->n; i++) {
+		while (r->bars[above].row + 1 < r->bars[i].row)
+			above++;
+		while (is_further(r, above, i))
+			above++;
+		if (!is_below(&r->bars[i], &r->bars[above]))
+			return fz_fail(err, FZ_EINPUT, "%s: damaged: a frame has no caller",
+				       r->name);
+		frames[i].parent = above;
+		frames[above].self -= FZ_MIN(frames[above].self, r->bars[i].total);
+	}
+	return 0;
 }
 
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
-	fz_auto(release) struct reader r = { .p = p, .name = fz_input_name(in), .factor = 1 };
-	const struct fz_collapsed_lines lines = { next_line, &r, r.name };
-	bool given = p->numbers.unit;
+	fz_auto(release) struct reader r = { .p = p,
+					     .name = fz_input_name(in),
+					     .frames = { .factor = 1 } };
 	int code = fz_input_read_all(in, &r.text, FZ_IMPORT_FILE_MAX, err);
 
 	if (code)
@@ -296,16 +268,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 		return fz_fail(err, FZ_EINPUT, "%s: the image has no frame 'all' at its root",
 			       r.name);
 	code = find_parents(&r, err);
-	if (code)
-		return code;
-	r.path = fz_calloc(r.bars[r.n - 1].row + 1ul, sizeof(*r.path));
-	if (!given)
-		set_unit(&r);
-	bool stated = !given && p->numbers.unit;
-	code = fz_collapsed_read_lines(&lines, p, err);
-	if (stated)
-		p->numbers.bare = false;
-	return code;
+	return code ? code : fz_flame_frames_read(&r.frames, in, p, err);
 }
 
 /* Both tools write the same comment. */

@@ -32,6 +32,7 @@ extern const struct fz_format fz_format_tachyon; /* CPython 3.15 .bin */
 extern const struct fz_format
 	fz_format_collapsed;                    /* Tachyon's collapsed text; reads every dialect */
 extern const struct fz_format fz_format_folded; /* plain folded: names only */
+extern const struct fz_format fz_format_asprof_page;
 extern const struct fz_format fz_format_bcc;
 extern const struct fz_format fz_format_bpftrace;
 extern const struct fz_format fz_format_pprof;

@@ -334,6 +334,8 @@ Choose an output format by --format NAME or by the suffix of -o FILE. Input form
 detected by content, also when compressed by gzip or zstd.
 
   name         read  written   description
+  asprof-page  yes   -         flame graph page of async-profiler (.html)
+                               of 3.0 or later; frames below its minwidth count for their callers
   bcc          yes   -         stacks that bcc's profile and offcputime print (.txt)
   bpftrace     yes   -         maps of stacks that bpftrace prints (.txt)
                                only the first map is read
