@@ -61,6 +61,7 @@ const struct fz_fleet_engine fz_fleet_clickhouse = {
 	.list = fz_clickhouse_list,
 	.names = fz_clickhouse_names,
 	.series = fz_clickhouse_series,
+	.state = fz_clickhouse_state,
 	.cells = fz_clickhouse_cells,
 	.sums = fz_clickhouse_sums,
 	.each = fz_clickhouse_each,

@@ -25,6 +25,38 @@ void fz_clickhouse_read_free(struct fz_clickhouse_read *r)
 	free(r);
 }
 
+/* ---- state ---- */
+
+/* The numbers of pushes are random, so their sum by bits identifies them. Retention drops the cells
+ * of a day later than its pushes. */
+int fz_clickhouse_state(struct fz_fleet *f, const char *project, const char *service,
+			const char *version, struct fz_buf *ret, struct fz_error *err)
+{
+	struct fz_clickhouse *c = fz_clickhouse(f);
+	struct fz_buf answers[FZ_CLICKHOUSE_SHARDS];
+	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
+
+	fz_buf_str(&sql, "SELECT toUInt64(count()), groupBitXor(put), ifNull((SELECT"
+			 " toUInt64(min(toUInt32(partition))) FROM system.parts WHERE active AND"
+			 " database = currentDatabase() AND table = 'fizeau_cell'), 0)"
+			 " FROM fizeau_push WHERE ");
+	fz_sql_add_scope(&sql, project, service, version);
+	fz_buf_str(&sql, "1 FORMAT RowBinary");
+	int r = fz_clickhouse_query(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
+	if (r)
+		return r;
+	for (uint32_t i = 0; !r && i < c->n; i++) {
+		struct fz_cursor row = fz_rows_of(&answers[i]);
+
+		for (int column = 0; fz_row_next(&row) && column < 3; column++)
+			fz_buf_printf(ret, "%llx:", (unsigned long long)fz_cursor_u64(&row));
+		fz_buf_char(ret, ' ');
+		r = fz_clickhouse_check(c, i, &row, err);
+	}
+	fz_clickhouse_release_answers(answers);
+	return r;
+}
+
 /* ---- series ---- */
 
 struct series {

@@ -45,6 +45,9 @@ int fz_clickhouse_names(struct fz_fleet *f, const char *project, const char *ser
 
 /* ---- series and cells: clickhouse_read.c ---- */
 
+int fz_clickhouse_state(struct fz_fleet *f, const char *project, const char *service,
+			const char *version, struct fz_buf *ret, struct fz_error *err);
+
 int fz_clickhouse_series(struct fz_fleet *f, const struct fz_fleet_query *q,
 			 void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
 			 struct fz_error *err);

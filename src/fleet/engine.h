@@ -86,7 +86,6 @@ struct fz_fleet_engine {
 	int (*series)(struct fz_fleet *f, const struct fz_fleet_query *q,
 		      void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
 		      struct fz_error *err);
-	/* NULL: unknown */
 	int (*state)(struct fz_fleet *f, const char *project, const char *service,
 		     const char *version, struct fz_buf *ret, struct fz_error *err);
 	/* Cells of these series in a query's time, one for each series, host and minute (or hour,

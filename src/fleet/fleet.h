@@ -243,8 +243,8 @@ int fz_fleet_node(struct fz_fleet *f, int64_t node, struct fz_profile *p, int64_
 		  uint32_t *ret_function, struct fz_error *err);
 
 /* Append what identifies the data of a service and version (NULL: all versions): something else
- * after every change that may change the result of a query. Returns 1, or 0 if the engine does not
- * know it. From here on the handle does not see changes by others. */
+ * after every change that may change the result of a query. Returns 1, or 0 if a part of it is
+ * missing. From here on a handle of SQLite does not see changes by others. */
 int fz_fleet_state(struct fz_fleet *f, const char *project, const char *service,
 		   const char *version, struct fz_buf *ret, struct fz_error *err);
 

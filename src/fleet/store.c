@@ -141,9 +141,9 @@ bool fz_fleet_ages(const struct fz_fleet *f)
 int fz_fleet_state(struct fz_fleet *f, const char *project, const char *service,
 		   const char *version, struct fz_buf *ret, struct fz_error *err)
 {
-	int r = f->engine->state ? f->engine->state(f, project, service, version, ret, err) : 0;
+	int r = f->engine->state(f, project, service, version, ret, err);
 
-	return r ? r : f->engine->state != NULL;
+	return r ? r : !fz_fleet_missing(f);
 }
 
 /* ---- nodes ---- */

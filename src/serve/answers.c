@@ -265,7 +265,7 @@ static int answer(struct fz_server *s, const struct fz_http_request *q,
 	}
 	atomic_fetch_add(&s->figures.computed, 1);
 	r = of->write(&k, q, ret, err);
-	if (!r && k.cacheable)
+	if (!r && k.cacheable && !fz_fleet_missing(k.f))
 		fz_answer_cache_put(&s->answers, key, ret);
 	return r;
 }

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import time
 import unittest.mock
@@ -244,6 +245,39 @@ def hangs():
         held = [host for host, (_, seconds) in hosts.items() if seconds > 25]
         assert len(held) == 1 and hosts[held[0]][0] == 503, hosts
         two.process.send_signal(signal.SIGCONT)
+
+
+def computed(server):
+    found = re.search(r'fizeau_answers_total\{result="computed"\} (\d+)', server.ask("GET", "/metrics")[1].decode())
+    return int(found[1])
+
+
+@suite.test("an answer is computed once until its data change, and not kept while a shard is missing")
+def known_answers():
+    with two_shards() as (_folder, _one, two, server):
+        push_all(server, pushes())
+        paths = ["/api/diff?base=shop@1&head=shop@2", "/api/timeline?service=shop"]
+
+        def ask():
+            before, said = computed(server), [server.ask("GET", path)[:2] for path in paths]
+            assert {status for status, _ in said} == {200}, said
+            return said, computed(server) - before
+        first, n = ask()
+        assert n == 2 and ask() == (first, 0)
+        assert server.push(b"main;x;f1 1\n", service="other", host="h1", start=START)[0] == 200
+        assert ask() == (first, 0)
+        two.kill()
+        part, n = ask()
+        assert n == 2 and part != first and ask() == (part, 2)
+        two.start()
+        assert ask() == (first, 0)
+        # Of one side, of either shard.
+        for host in range(8):
+            wait_until(lambda: server.push(b"main;x;f1 1\n", service="shop", version="2", host=f"h{host}",
+                                           start=START)[0] == 200, "a shard that is back")
+            latest, n = ask()
+            assert n == 2 and latest != first and ask() == (latest, 0)
+            first = latest
 
 
 @suite.test("all shards are away: a line and 503; our server does not start without any, and does with one")
