@@ -43,6 +43,17 @@ struct fz_opt {
 	bool optional;        /* the value may be omitted, and is given as "--name=value" only */
 };
 
+/* An entry of a table and its further members: FZ_OPT(INT, "limit", "N", &limit, "at most N
+ * rows", .short_name = 'l', .max = 100). A flag has no argument (NULL). */
+#define FZ_OPT(kind_, name_, argument_, value_, help_, ...)                        \
+	{                                                                          \
+		.kind = FZ_OPT_##kind_, .long_name = name_, .argument = argument_, \
+		.value = value_, .help = help_, __VA_ARGS__                        \
+	}
+#define FZ_OPT_HEADING(text)                       \
+	{                                          \
+		.kind = FZ_OPT_GROUP, .help = text \
+	}
 /* An entry that accepts a former name of an option; not in --help, not abbreviated. */
 #define FZ_OPT_RENAMED(old, now)                                                        \
 	{                                                                               \

@@ -40,48 +40,44 @@ static int set_symbol(const char *text, const struct fz_opt *opt, struct fz_erro
 	return 0;
 }
 
-/* clang-format off */
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "Measuring" },
-	{ .kind = FZ_OPT_SET, .common = true, .long_name = "count", .value = &options.what, .min = FZ_BENCH_COUNT,
-	  .help = "only count instructions" },
-	{ .kind = FZ_OPT_SET, .common = true, .long_name = "wall", .value = &options.what, .min = FZ_BENCH_WALL,
-	  .help = "only measure wall time" },
-	{ .kind = FZ_OPT_SET, .long_name = "both", .value = &options.what, .min = FZ_BENCH_BOTH,
-	  .help = "count instructions, then measure wall time (default)" },
-	{ .kind = FZ_OPT_STRING, .short_name = 'k', .common = true, .long_name = "filter", .argument = "TEXT",
-	  .value = &options.bench.filter,
-	  .help = "run only benchmarks whose names contain TEXT" },
-	{ .kind = FZ_OPT_CALL, .common = true, .long_name = "bench-main", .argument = "FUNCTION", .optional = true,
-	  .value = &options.bench.symbol, .call = set_symbol,
-	  .help = "measure a program that defines no benchmarks: its main function, or with "
-		  "--count all calls of FUNCTION" },
-	{ .kind = FZ_OPT_CALL, .long_name = "timeout", .argument = "SECONDS",
-	  .value = &options.bench.timeout, .call = fz_cli_parse_duration,
-	  .help = "end the command after SECONDS and use the results so far" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &options.bench.cache,
-	  .help = "also count memory accesses and cache misses" },
-	{ .kind = FZ_OPT_FLAG, .common = true, .long_name = "memory", .value = &options.bench.memory,
-	  .help = "also track heap memory: peak bytes, and bytes live at the end" },
+	FZ_OPT_HEADING("Measuring"),
+	FZ_OPT(SET, "count", NULL, &options.what, "only count instructions", .min = FZ_BENCH_COUNT,
+	       .common = true),
+	FZ_OPT(SET, "wall", NULL, &options.what, "only measure wall time", .min = FZ_BENCH_WALL,
+	       .common = true),
+	FZ_OPT(SET, "both", NULL, &options.what,
+	       "count instructions, then measure wall time (default)", .min = FZ_BENCH_BOTH),
+	FZ_OPT(STRING, "filter", "TEXT", &options.bench.filter,
+	       "run only benchmarks whose names contain TEXT", .short_name = 'k', .common = true),
+	FZ_OPT(CALL, "bench-main", "FUNCTION", &options.bench.symbol,
+	       "measure a program that defines no benchmarks: its main function, or with --count "
+	       "all calls of FUNCTION",
+	       .call = set_symbol, .optional = true, .common = true),
+	FZ_OPT(CALL, "timeout", "SECONDS", &options.bench.timeout,
+	       "end the command after SECONDS and use the results so far",
+	       .call = fz_cli_parse_duration),
+	FZ_OPT(FLAG, "cache", NULL, &options.bench.cache,
+	       "also count memory accesses and cache misses"),
+	FZ_OPT(FLAG, "memory", NULL, &options.bench.memory,
+	       "also track heap memory: peak bytes, and bytes live at the end", .common = true),
 	FZ_RECORD_CALLGRIND_ENTRY(options.record, "count with"),
-	{ .kind = FZ_OPT_FLAG, .long_name = "harness", .value = &options.bench.harness,
-	  .help = "include the benchmark harness's frames in the call trees" },
+	FZ_OPT(FLAG, "harness", NULL, &options.bench.harness,
+	       "include the benchmark harness's frames in the call trees"),
 	FZ_OPT_RENAMED("native", "interpreter-frames"),
-	{ .kind = FZ_OPT_FLAG, .long_name = "interpreter-frames", .value = &options.bench.native,
-	  .help = "include the native frames of the Python and Node interpreters in the call "
-		  "trees" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "show-output", .value = &options.show_output,
-	  .help = "show the command's output, on standard error" },
-	{ .kind = FZ_OPT_CHOICE, .common = true, .long_name = "fail-on", .argument = "WHAT", .value = &options.gate,
-	  .choices = gate_names,
-	  .help = "exit with status 1 if a benchmark's instructions, peak bytes or live bytes "
-		  "exceed those of the last run by more than its limit (WHAT: regression)" },
+	FZ_OPT(FLAG, "interpreter-frames", NULL, &options.bench.native,
+	       "include the native frames of the Python and Node interpreters in the call trees"),
+	FZ_OPT(FLAG, "show-output", NULL, &options.show_output,
+	       "show the command's output, on standard error"),
+	FZ_OPT(CHOICE, "fail-on", "WHAT", &options.gate,
+	       "exit with status 1 if a benchmark's instructions, peak bytes or live bytes exceed "
+	       "those of the last run by more than its limit (WHAT: regression)",
+	       .choices = gate_names, .common = true),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_PAGE_ENTRIES(options.record.output),
 	FZ_CLI_OUTPUT_TEXT_ENTRIES(options.record.output),
 	{ .kind = FZ_OPT_END },
 };
-/* clang-format on */
 
 /* ---- the table ---- */
 

@@ -14,31 +14,27 @@ static struct {
 
 static struct fz_cli_counts counts = { .who = "bisect" };
 
-/* clang-format off */
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "Search" },
-	{ .kind = FZ_OPT_STRING, .short_name = 'k', .long_name = "filter", .argument = "TEXT",
-	  .value = &options.search.filter,
-	  .help = "only benchmarks whose names contain TEXT; of several, the one that changed "
-		  "most" },
-	{ .kind = FZ_OPT_CALL, .long_name = "threshold", .argument = "PART",
-	  .value = &options.search.threshold, .call = fz_cli_parse_threshold,
-	  .help = "a commit is bad if it differs from GOOD by more than PERCENT, such as 5% "
-		  "(default: if it is nearer to BAD than to GOOD)" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "first-parent", .value = &options.search.first_parent,
-	  .help = "follow only the first parent of merge commits" },
-	{ .kind = FZ_OPT_GROUP, .help = "Counting" },
+	FZ_OPT_HEADING("Search"),
+	FZ_OPT(STRING, "filter", "TEXT", &options.search.filter,
+	       "only benchmarks whose names contain TEXT; of several, the one that changed most",
+	       .short_name = 'k'),
+	FZ_OPT(CALL, "threshold", "PART", &options.search.threshold,
+	       "a commit is bad if it differs from GOOD by more than PERCENT, such as 5% (default: "
+	       "if it is nearer to BAD than to GOOD)",
+	       .call = fz_cli_parse_threshold),
+	FZ_OPT(FLAG, "first-parent", NULL, &options.search.first_parent,
+	       "follow only the first parent of merge commits"),
+	FZ_OPT_HEADING("Counting"),
 	FZ_REVISION_OPTION_ENTRIES(options.search.count),
 	FZ_CLI_COUNTS_ENTRIES(counts),
-	{ .kind = FZ_OPT_GROUP, .help = "Output" },
-	{ .kind = FZ_OPT_CHOICE, .long_name = "format", .argument = "NAME",
-	  .value = &options.format, .choices = fz_cli_counts_formats, .help = "output format: text (default) or json" },
-	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
-	  .choices = fz_cli_color_names, .help = "use colours: auto (default), always or "
-						 "never" },
+	FZ_OPT_HEADING("Output"),
+	FZ_OPT(CHOICE, "format", "NAME", &options.format, "output format: text (default) or json",
+	       .choices = fz_cli_counts_formats),
+	FZ_OPT(CHOICE, "color", "WHEN", &options.color,
+	       "use colours: auto (default), always or never", .choices = fz_cli_color_names),
 	{ .kind = FZ_OPT_END },
 };
-/* clang-format on */
 
 static int print(const struct fz_bisect *b, struct fz_error *err)
 {

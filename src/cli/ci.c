@@ -18,65 +18,59 @@ static int set_metrics(const char *text, const struct fz_opt *opt, struct fz_err
 		       fz_ci_metrics_wanted);
 }
 
-/* clang-format off */
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "Comparison" },
-	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "base", .argument = "BASE", .value = &options.run.base,
-	  .help = "compare with the merge base of this branch or commit (default: the pull "
-		  "request's target, else the main branch), or with a recording, such as "
-		  "head.fz of an earlier report" },
-	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "save", .argument = "PLACE", .value = &counts.save,
-	  .help = "store counts, so that each commit is counted once, in: cache (default), "
-		  "notes (git notes, refs/notes/fizeau), branch (fizeau-data), a server "
-		  "(http://HOST:PORT), none, or a file" },
-	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "setup", .argument = "COMMAND",
-	  .value = &options.run.setup,
-	  .help = "shell command to build or install each tree first" },
-	{ .kind = FZ_OPT_STRING, .common = true, .long_name = "config", .argument = "FILE",
-	  .value = &options.run.config,
-	  .help = "read thresholds and other settings from FILE (default: fizeau.ini at the "
-		  "top of the checkout)" },
-	{ .kind = FZ_OPT_GROUP, .help = "Measuring" },
-	{ .kind = FZ_OPT_CALL, .common = true, .long_name = "metric", .argument = "LIST",
-	  .value = &options.run.metrics, .call = set_metrics,
-	  .help = "comma-separated metrics to compare, each with its own verdict: "
-		  "instructions (default), peak, live, bytes, allocations, calls, syscalls, "
-		  "cycles" },
-	{ .kind = FZ_OPT_CALL, .long_name = "timeout", .argument = "SECONDS",
-	  .value = &options.run.timeout, .call = fz_cli_parse_duration,
-	  .help = "time limit of each run (default 600)" },
-	{ .kind = FZ_OPT_INT, .long_name = "others", .argument = "N", .value = &options.run.others,
-	  .min = 0, .max = FZ_CI_OTHERS_MAX,
-	  .help = "extra base runs with a changed environment, to measure how far the counts "
-		  "vary (default 2)" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "no-wall", .value = &options.run.no_wall,
-	  .help = "do not confirm changes by wall time" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &options.run.cache,
-	  .help = "also simulate caches: detects layout changes and estimates cycles" },
+	FZ_OPT_HEADING("Comparison"),
+	FZ_OPT(STRING, "base", "BASE", &options.run.base,
+	       "compare with the merge base of this branch or commit (default: the pull request's "
+	       "target, else the main branch), or with a recording, such as head.fz of an earlier "
+	       "report",
+	       .common = true),
+	FZ_OPT(STRING, "save", "PLACE", &counts.save,
+	       "store counts, so that each commit is counted once, in: cache (default), notes (git "
+	       "notes, refs/notes/fizeau), branch (fizeau-data), a server (http://HOST:PORT), "
+	       "none, or a file",
+	       .common = true),
+	FZ_OPT(STRING, "setup", "COMMAND", &options.run.setup,
+	       "shell command to build or install each tree first", .common = true),
+	FZ_OPT(STRING, "config", "FILE", &options.run.config,
+	       "read thresholds and other settings from FILE (default: fizeau.ini at the top of "
+	       "the checkout)",
+	       .common = true),
+	FZ_OPT_HEADING("Measuring"),
+	FZ_OPT(CALL, "metric", "LIST", &options.run.metrics,
+	       "comma-separated metrics to compare, each with its own verdict: instructions "
+	       "(default), peak, live, bytes, allocations, calls, syscalls, cycles",
+	       .call = set_metrics, .common = true),
+	FZ_OPT(CALL, "timeout", "SECONDS", &options.run.timeout,
+	       "time limit of each run (default 600)", .call = fz_cli_parse_duration),
+	FZ_OPT(INT, "others", "N", &options.run.others,
+	       "extra base runs with a changed environment, to measure how far the counts vary "
+	       "(default 2)",
+	       .min = 0, .max = FZ_CI_OTHERS_MAX),
+	FZ_OPT(FLAG, "no-wall", NULL, &options.run.no_wall, "do not confirm changes by wall time"),
+	FZ_OPT(FLAG, "cache", NULL, &options.run.cache,
+	       "also simulate caches: detects layout changes and estimates cycles"),
 	FZ_OPT_RENAMED("native", "interpreter-frames"),
-	{ .kind = FZ_OPT_FLAG, .long_name = "interpreter-frames", .value = &options.run.native,
-	  .help = "count the native frames of the Python and Node interpreters separately "
-		  "instead of in their callers" },
-	{ .kind = FZ_OPT_INT, .short_name = 'j', .long_name = "jobs", .argument = "N",
-	  .value = &options.run.parallel, .min = 1, .max = PARALLEL_MAX,
-	  .help = "number of parallel counting runs (default: one per processor)" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "show-output", .value = &options.run.show_output,
-	  .help = "show the command's output, on standard error" },
-	{ .kind = FZ_OPT_GROUP, .help = "Output" },
-	{ .kind = FZ_OPT_STRING, .short_name = 'o', .common = true, .long_name = "output", .argument = "FOLDER",
-	  .value = &options.output,
-	  .help = "write comment.md, report.html, report.json, junit.xml, badge.svg, "
-		  "annotations.txt, base.fz and head.fz to FOLDER" },
-	{ .kind = FZ_OPT_STRING, .long_name = "link", .argument = "URL", .value = &options.link,
-	  .help = "link to report.html for the comment" },
-	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
-	  .choices = fz_cli_color_names, .help = "use colours: auto (default), always or "
-						 "never" },
+	FZ_OPT(FLAG, "interpreter-frames", NULL, &options.run.native,
+	       "count the native frames of the Python and Node interpreters separately instead of "
+	       "in their callers"),
+	FZ_OPT(INT, "jobs", "N", &options.run.parallel,
+	       "number of parallel counting runs (default: one per processor)", .short_name = 'j',
+	       .min = 1, .max = PARALLEL_MAX),
+	FZ_OPT(FLAG, "show-output", NULL, &options.run.show_output,
+	       "show the command's output, on standard error"),
+	FZ_OPT_HEADING("Output"),
+	FZ_OPT(STRING, "output", "FOLDER", &options.output,
+	       "write comment.md, report.html, report.json, junit.xml, badge.svg, annotations.txt, "
+	       "base.fz and head.fz to FOLDER",
+	       .short_name = 'o', .common = true),
+	FZ_OPT(STRING, "link", "URL", &options.link, "link to report.html for the comment"),
+	FZ_OPT(CHOICE, "color", "WHEN", &options.color,
+	       "use colours: auto (default), always or never", .choices = fz_cli_color_names),
 	FZ_CLI_CI_SERVER_ENTRIES(options),
 	FZ_CLI_CI_SPOOL_ENTRIES(options),
 	{ .kind = FZ_OPT_END },
 };
-/* clang-format on */
 
 static int ci(struct fz_ci_run *c, struct fz_error *err)
 {

@@ -17,20 +17,13 @@ struct fz_cli_ci_options {
 };
 
 #define FZ_CLI_CI_SERVER_ENTRIES(o)                                                                \
-	{ .kind = FZ_OPT_GROUP, .help = "Results server ('fizeau serve')" },                       \
-		FZ_CLI_FLEET_SERVER_ENTRIES((o).fleet),                                            \
-		{ .kind = FZ_OPT_STRING,                                                           \
-		  .long_name = "repository",                                                       \
-		  .argument = "NAME",                                                              \
-		  .value = &(o).repository,                                                        \
-		  .help = "name of this project on the server (default: host and path of the git " \
-			  "remote)" },                                                             \
-	{                                                                                          \
-		.kind = FZ_OPT_STRING, .long_name = "pull", .argument = "NUMBER",                  \
-		.value = &(o).pull,                                                                \
-		.help = "number of the pull request (default: from the environment of GitHub or "  \
-			"GitLab CI)"                                                               \
-	}
+	FZ_OPT_HEADING("Results server ('fizeau serve')"), FZ_CLI_FLEET_SERVER_ENTRIES((o).fleet), \
+		FZ_OPT(STRING, "repository", "NAME", &(o).repository,                              \
+		       "name of this project on the server (default: host and path of the git "    \
+		       "remote)"),                                                                 \
+		FZ_OPT(STRING, "pull", "NUMBER", &(o).pull,                                        \
+		       "number of the pull request (default: from the environment of GitHub or "   \
+		       "GitLab CI)")
 
 #define FZ_CLI_CI_SPOOL_ENTRIES(o) \
 	FZ_CLI_SPOOL_ENTRIES((o).spool, "fizeau/spool in the cache folder")

@@ -12,21 +12,15 @@ static struct fz_cli_ci_options options;
 static const char *reason, *commit, *metric;
 static bool withdraw;
 
-/* clang-format off */
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_STRING, .long_name = "reason", .argument = "TEXT", .value = &reason,
-	  .help = "why the change is intended" },
-	{ .kind = FZ_OPT_FLAG, .long_name = "withdraw", .value = &withdraw,
-	  .help = "withdraw the acknowledgement" },
-	{ .kind = FZ_OPT_STRING, .long_name = "commit", .argument = "REVISION", .value = &commit,
-	  .help = "branch of the change (default: that of this checkout or of the pull "
-		  "request)" },
-	{ .kind = FZ_OPT_STRING, .long_name = "metric", .argument = "NAME", .value = &metric,
-	  .help = "metric to accept (default: the one that fails)" },
+	FZ_OPT(STRING, "reason", "TEXT", &reason, "why the change is intended"),
+	FZ_OPT(FLAG, "withdraw", NULL, &withdraw, "withdraw the acknowledgement"),
+	FZ_OPT(STRING, "commit", "REVISION", &commit,
+	       "branch of the change (default: that of this checkout or of the pull request)"),
+	FZ_OPT(STRING, "metric", "NAME", &metric, "metric to accept (default: the one that fails)"),
 	FZ_CLI_CI_SERVER_ENTRIES(options),
 	{ .kind = FZ_OPT_END },
 };
-/* clang-format on */
 
 static const struct fz_command command = {
 	.name = "ci accept",

@@ -6,21 +6,16 @@
 
 static struct fz_cli_ci_options options;
 
-/* clang-format off */
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_STRING, .short_name = 'o', .long_name = "output", .argument = "FOLDER",
-	  .value = &options.output, .help = "write the combined reports to FOLDER, as 'fizeau "
-					    "ci -o' does" },
-	{ .kind = FZ_OPT_STRING, .long_name = "link", .argument = "URL", .value = &options.link,
-	  .help = "link to report.html for the comment" },
-	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
-	  .choices = fz_cli_color_names, .help = "use colours: auto (default), always or "
-						 "never" },
+	FZ_OPT(STRING, "output", "FOLDER", &options.output,
+	       "write the combined reports to FOLDER, as 'fizeau ci -o' does", .short_name = 'o'),
+	FZ_OPT(STRING, "link", "URL", &options.link, "link to report.html for the comment"),
+	FZ_OPT(CHOICE, "color", "WHEN", &options.color,
+	       "use colours: auto (default), always or never", .choices = fz_cli_color_names),
 	FZ_CLI_CI_SERVER_ENTRIES(options),
 	FZ_CLI_CI_SPOOL_ENTRIES(options),
 	{ .kind = FZ_OPT_END },
 };
-/* clang-format on */
 
 static const struct fz_command command = {
 	.name = "ci merge",

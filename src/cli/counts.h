@@ -14,20 +14,14 @@ struct fz_cli_counts {
 	struct fz_baseline_server server;
 };
 
-#define FZ_CLI_COUNTS_TOKEN_ENTRY(c)                                                               \
-	{                                                                                          \
-		.kind = FZ_OPT_STRING, .long_name = "token-file", .argument = "FILE",              \
-		.help = "read the token for the --save server from FILE (default: $FIZEAU_TOKEN)", \
-		.value = &(c).fleet.token_file                                                     \
-	}
+#define FZ_CLI_COUNTS_TOKEN_ENTRY(c)                                \
+	FZ_OPT(STRING, "token-file", "FILE", &(c).fleet.token_file, \
+	       "read the token for the --save server from FILE (default: $FIZEAU_TOKEN)")
 /* For commands that store counts only in a place. */
-#define FZ_CLI_COUNTS_ENTRIES(c)                                                             \
-	{ .kind = FZ_OPT_STRING,                                                             \
-	  .long_name = "save",                                                               \
-	  .argument = "PLACE",                                                               \
-	  .value = &(c).save,                                                                \
-	  .help = "store counts in: cache (default), notes (git notes, refs/notes/fizeau), " \
-		  "branch (fizeau-data), or a server (http://HOST:PORT)" },                  \
+#define FZ_CLI_COUNTS_ENTRIES(c)                                                                 \
+	FZ_OPT(STRING, "save", "PLACE", &(c).save,                                               \
+	       "store counts in: cache (default), notes (git notes, refs/notes/fizeau), branch " \
+	       "(fizeau-data), or a server (http://HOST:PORT)"),                                 \
 		FZ_CLI_COUNTS_TOKEN_ENTRY(c)
 
 extern const char *const fz_cli_counts_formats[]; /* for --format: "text", "json" */

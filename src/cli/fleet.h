@@ -19,18 +19,11 @@ struct fz_cli_fleet {
 int fz_cli_fleet_add_label(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_fleet_set_since(const char *text, const struct fz_opt *opt, struct fz_error *err);
 
-#define FZ_CLI_FLEET_SERVER_ENTRIES(f)                                                \
-	{ .kind = FZ_OPT_STRING,                                                      \
-	  .common = true,                                                             \
-	  .long_name = "server",                                                      \
-	  .argument = "URL",                                                          \
-	  .help = "address of a 'fizeau serve' server: http://HOST:PORT",             \
-	  .value = &(f).server },                                                     \
-	{                                                                             \
-		.kind = FZ_OPT_STRING, .long_name = "token-file", .argument = "FILE", \
-		.help = "read the server's token from FILE (default: $FIZEAU_TOKEN)", \
-		.value = &(f).token_file                                              \
-	}
+#define FZ_CLI_FLEET_SERVER_ENTRIES(f)                                                  \
+	FZ_OPT(STRING, "server", "URL", &(f).server,                                    \
+	       "address of a 'fizeau serve' server: http://HOST:PORT", .common = true), \
+		FZ_OPT(STRING, "token-file", "FILE", &(f).token_file,                   \
+		       "read the server's token from FILE (default: $FIZEAU_TOKEN)")
 
 /* Where pushes wait while the server is unreachable. */
 struct fz_cli_spool {
@@ -46,17 +39,12 @@ int fz_cli_spool_folder(const struct fz_cli_spool *s, const char *server, const 
 int fz_cli_spool_set_limit(const char *text, const struct fz_opt *opt, struct fz_error *err);
 
 #define FZ_CLI_SPOOL_ENTRIES(s, usual)                                                          \
-	{ .kind = FZ_OPT_GROUP, .help = "When the server is unreachable" },                     \
-		{ .kind = FZ_OPT_STRING,                                                        \
-		  .long_name = "spool",                                                         \
-		  .argument = "DIR",                                                            \
-		  .value = &(s).folder,                                                         \
-		  .help = "queue pushes in DIR (default " usual ")" },                          \
-	{                                                                                       \
-		.kind = FZ_OPT_CALL, .long_name = "spool-limit", .argument = "BYTES",           \
-		.value = &(s).limit, .call = fz_cli_spool_set_limit,                            \
-		.help = "drop the oldest queued pushes above this size: 64M, 2G (default 256M)" \
-	}
+	FZ_OPT_HEADING("When the server is unreachable"),                                       \
+		FZ_OPT(STRING, "spool", "DIR", &(s).folder,                                     \
+		       "queue pushes in DIR (default " usual ")"),                              \
+		FZ_OPT(CALL, "spool-limit", "BYTES", &(s).limit,                                \
+		       "drop the oldest queued pushes above this size: 64M, 2G (default 256M)", \
+		       .call = fz_cli_spool_set_limit)
 
 /* A call of a struct fz_notify whose arg is the command's name. */
 void fz_cli_fleet_notify(void *command, enum fz_notice kind, const char *text);

@@ -18,33 +18,29 @@ static struct {
 
 static struct fz_cli_counts counts = { .who = "history" };
 
-/* clang-format off */
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "Selection" },
-	{ .kind = FZ_OPT_INT, .short_name = 'n', .long_name = "commits", .argument = "N",
-	  .value = &options.run.commits, .min = 1, .max = COMMITS_MAX,
-	  .help = "limit to the latest N commits (default 30)" },
-	{ .kind = FZ_OPT_STRING, .short_name = 'k', .long_name = "filter", .argument = "TEXT",
-	  .value = &options.run.filter, .help = "run only benchmarks whose names contain TEXT" },
-	{ .kind = FZ_OPT_CALL, .long_name = "threshold", .argument = "PART",
-	  .value = &options.run.threshold, .call = fz_cli_parse_threshold,
-	  .help = "smallest change to report, such as 5% (default: from fizeau.ini, else 2%)" },
-	{ .kind = FZ_OPT_GROUP, .help = "Counting" },
+	FZ_OPT_HEADING("Selection"),
+	FZ_OPT(INT, "commits", "N", &options.run.commits,
+	       "limit to the latest N commits (default 30)", .short_name = 'n', .min = 1,
+	       .max = COMMITS_MAX),
+	FZ_OPT(STRING, "filter", "TEXT", &options.run.filter,
+	       "run only benchmarks whose names contain TEXT", .short_name = 'k'),
+	FZ_OPT(CALL, "threshold", "PART", &options.run.threshold,
+	       "smallest change to report, such as 5% (default: from fizeau.ini, else 2%)",
+	       .call = fz_cli_parse_threshold),
+	FZ_OPT_HEADING("Counting"),
 	FZ_REVISION_OPTION_ENTRIES(options.run.count),
 	FZ_CLI_COUNTS_ENTRIES(counts),
-	{ .kind = FZ_OPT_FLAG, .long_name = "fresh", .value = &options.run.fresh,
-	  .help = "recount commits that already have stored counts" },
-	{ .kind = FZ_OPT_GROUP, .help = "Output" },
-	{ .kind = FZ_OPT_CHOICE, .long_name = "format", .argument = "NAME",
-	  .value = &options.format, .choices = fz_cli_counts_formats, .help = "output format: text (default) or json" },
-	{ .kind = FZ_OPT_STRING, .long_name = "html", .argument = "FILE", .value = &options.html,
-	  .help = "also write an HTML page with charts" },
-	{ .kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN", .value = &options.color,
-	  .choices = fz_cli_color_names, .help = "use colours: auto (default), always or "
-						 "never" },
+	FZ_OPT(FLAG, "fresh", NULL, &options.run.fresh,
+	       "recount commits that already have stored counts"),
+	FZ_OPT_HEADING("Output"),
+	FZ_OPT(CHOICE, "format", "NAME", &options.format, "output format: text (default) or json",
+	       .choices = fz_cli_counts_formats),
+	FZ_OPT(STRING, "html", "FILE", &options.html, "also write an HTML page with charts"),
+	FZ_OPT(CHOICE, "color", "WHEN", &options.color,
+	       "use colours: auto (default), always or never", .choices = fz_cli_color_names),
 	{ .kind = FZ_OPT_END },
 };
-/* clang-format on */
 
 static int write_page(const struct fz_history_run *r, struct fz_error *err)
 {

@@ -25,14 +25,8 @@
 static int limit;
 
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_INT,
-	  .short_name = 'l',
-	  .long_name = "limit",
-	  .argument = "N",
-	  .help = "show only the newest N",
-	  .value = &limit,
-	  .min = 1,
-	  .max = INT32_MAX },
+	FZ_OPT(INT, "limit", "N", &limit, "show only the newest N", .short_name = 'l', .min = 1,
+	       .max = INT32_MAX),
 	{ .kind = FZ_OPT_END },
 };
 

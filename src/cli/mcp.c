@@ -29,29 +29,16 @@ static int allow(const char *text, const struct fz_opt *opt, struct fz_error *er
 }
 
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_STRING,
-	  .long_name = "root",
-	  .argument = "DIR",
-	  .value = &options.root,
-	  .help = "project folder; files outside are never read (default: the current folder)" },
-	{ .kind = FZ_OPT_CALL,
-	  .long_name = "allow",
-	  .argument = "COMMAND",
-	  .call = allow,
-	  .help = "allow clients to run exactly this command; a trailing * allows any further "
-		  "arguments; repeatable (default: none)" },
-	{ .kind = FZ_OPT_STRING,
-	  .long_name = "setup",
-	  .argument = "COMMAND",
-	  .value = &options.setup,
-	  .help = "shell command to build or install each tree first" },
-	{ .kind = FZ_OPT_INT,
-	  .long_name = "timeout",
-	  .argument = "SECONDS",
-	  .value = &options.timeout,
-	  .min = 1,
-	  .max = TIMEOUT_MAX,
-	  .help = "time limit of a call (default 600)" },
+	FZ_OPT(STRING, "root", "DIR", &options.root,
+	       "project folder; files outside are never read (default: the current folder)"),
+	FZ_OPT(CALL, "allow", "COMMAND", NULL,
+	       "allow clients to run exactly this command; a trailing * allows any further "
+	       "arguments; repeatable (default: none)",
+	       .call = allow),
+	FZ_OPT(STRING, "setup", "COMMAND", &options.setup,
+	       "shell command to build or install each tree first"),
+	FZ_OPT(INT, "timeout", "SECONDS", &options.timeout, "time limit of a call (default 600)",
+	       .min = 1, .max = TIMEOUT_MAX),
 	{ .kind = FZ_OPT_END },
 };
 

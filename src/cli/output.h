@@ -104,311 +104,186 @@ extern const char *const fz_cli_compression_names[];
 extern const char *const fz_cli_color_names[];
 
 /* Entries for a command's option table; o is a struct fz_cli_output that outlives it. */
-#define FZ_CLI_OUTPUT_FILE_ENTRIES(o)                                                           \
-	{ .kind = FZ_OPT_GROUP, .help = "Output" },                                             \
-		{ .kind = FZ_OPT_STRING,                                                        \
-		  .short_name = 'o',                                                            \
-		  .common = true,                                                               \
-		  .long_name = "output",                                                        \
-		  .argument = "FILE",                                                           \
-		  .help = "write to FILE; its suffix selects the format; - is standard output", \
-		  .value = &(o).file },                                                         \
-	{                                                                                       \
-		.kind = FZ_OPT_CALL, .common = true, .long_name = "format", .argument = "NAME", \
-		.help = "output format ('fizeau help formats' lists them)", .value = &(o),      \
-		.call = fz_cli_output_set_format, .list_values = fz_cli_output_list_formats     \
-	}
+#define FZ_CLI_OUTPUT_FILE_ENTRIES(o)                                                        \
+	FZ_OPT_HEADING("Output"),                                                            \
+		FZ_OPT(STRING, "output", "FILE", &(o).file,                                  \
+		       "write to FILE; its suffix selects the format; - is standard output", \
+		       .short_name = 'o', .common = true),                                   \
+		FZ_OPT(CALL, "format", "NAME", &(o),                                         \
+		       "output format ('fizeau help formats' lists them)",                   \
+		       .call = fz_cli_output_set_format,                                     \
+		       .list_values = fz_cli_output_list_formats, .common = true)
 
 /* For commands that read profiles: which part to show, and from which end. */
-#define FZ_CLI_OUTPUT_PART_ENTRIES(o)                                                            \
-	FZ_CLI_RANGE_ENTRIES((o).range),                                                         \
-		{ .kind = FZ_OPT_CALL,                                                           \
-		  .common = true,                                                                \
-		  .long_name = "thread",                                                         \
-		  .argument = "NAME",                                                            \
-		  .help = "only samples of threads with this name or id; repeatable",            \
-		  .value = &(o),                                                                 \
-		  .call = fz_cli_output_add_thread },                                            \
-		{ .kind = FZ_OPT_STRING,                                                         \
-		  .common = true,                                                                \
-		  .long_name = "filter",                                                         \
-		  .argument = "REGEX",                                                           \
-		  .help = "only samples with a function whose name or file matches",             \
-		  .value = &(o).filter },                                                        \
-		{ .kind = FZ_OPT_STRING,                                                         \
-		  .long_name = "root",                                                           \
-		  .argument = "REGEX",                                                           \
-		  .help = "start stacks at the first function whose name or file matches; drop " \
-			  "samples without one",                                                 \
-		  .value = &(o).root },                                                          \
-		{ .kind = FZ_OPT_FLAG,                                                           \
-		  .common = true,                                                                \
-		  .long_name = "no-idle",                                                        \
-		  .help = "drop samples of waiting threads (on I/O, a lock or a timer)",         \
-		  .value = &(o).no_idle },                                                       \
-	{                                                                                        \
-		.kind = FZ_OPT_FLAG, .common = true, .long_name = "invert",                      \
-		.help = "invert stacks: from the running function to its callers",               \
-		.value = &(o).invert                                                             \
-	}
+#define FZ_CLI_OUTPUT_PART_ENTRIES(o)                                                              \
+	FZ_CLI_RANGE_ENTRIES((o).range),                                                           \
+		FZ_OPT(CALL, "thread", "NAME", &(o),                                               \
+		       "only samples of threads with this name or id; repeatable",                 \
+		       .call = fz_cli_output_add_thread, .common = true),                          \
+		FZ_OPT(STRING, "filter", "REGEX", &(o).filter,                                     \
+		       "only samples with a function whose name or file matches", .common = true), \
+		FZ_OPT(STRING, "root", "REGEX", &(o).root,                                         \
+		       "start stacks at the first function whose name or file matches; drop "      \
+		       "samples without one"),                                                     \
+		FZ_OPT(FLAG, "no-idle", NULL, &(o).no_idle,                                        \
+		       "drop samples of waiting threads (on I/O, a lock or a timer)",              \
+		       .common = true),                                                            \
+		FZ_OPT(FLAG, "invert", NULL, &(o).invert,                                          \
+		       "invert stacks: from the running function to its callers", .common = true)
 
-#define FZ_CLI_OUTPUT_HEATMAP_ENTRY(o)                                                         \
-	{                                                                                      \
-		.kind = FZ_OPT_CALL, .long_name = "heatmap",                                   \
-		.help = "write the cost of each source line, as a folder of pages or with -o " \
-			"FILE.html as one page (--format heatmap)",                            \
-		.value = &(o), .call = fz_cli_output_set_switch                                \
-	}
+#define FZ_CLI_OUTPUT_HEATMAP_ENTRY(o)                                                             \
+	FZ_OPT(CALL, "heatmap", NULL, &(o),                                                        \
+	       "write the cost of each source line, as a folder of pages or with -o FILE.html as " \
+	       "one page (--format heatmap)",                                                      \
+	       .call = fz_cli_output_set_switch)
 
-#define FZ_CLI_OUTPUT_TREE_ENTRIES(o)                                                           \
-	{ .kind = FZ_OPT_CALL,                                                                  \
-	  .common = true,                                                                       \
-	  .long_name = "tree",                                                                  \
-	  .help = "print the call tree of application code; other frames are folded (--format " \
-		  "tree)",                                                                      \
-	  .value = &(o),                                                                        \
-	  .call = fz_cli_output_set_switch },                                                   \
-		{ .kind = FZ_OPT_FLAG,                                                          \
-		  .long_name = "all-frames",                                                    \
-		  .help = "with --tree or svg: do not fold frames; in a diff, show every path", \
-		  .value = &(o).all_frames },                                                   \
-	{                                                                                       \
-		.kind = FZ_OPT_CALL, .long_name = "min-share", .argument = "PERCENT",           \
-		.help = "with --tree: hide rows below PERCENT of the total (default 1%)",       \
-		.value = &(o), .call = fz_cli_output_set_min_share                              \
-	}
+#define FZ_CLI_OUTPUT_TREE_ENTRIES(o)                                                              \
+	FZ_OPT(CALL, "tree", NULL, &(o),                                                           \
+	       "print the call tree of application code; other frames are folded (--format tree)", \
+	       .call = fz_cli_output_set_switch, .common = true),                                  \
+		FZ_OPT(FLAG, "all-frames", NULL, &(o).all_frames,                                  \
+		       "with --tree or svg: do not fold frames; in a diff, show every path"),      \
+		FZ_OPT(CALL, "min-share", "PERCENT", &(o),                                         \
+		       "with --tree: hide rows below PERCENT of the total (default 1%)",           \
+		       .call = fz_cli_output_set_min_share)
 
 /* Tachyon's switches. */
-#define FZ_CLI_OUTPUT_SWITCH_ENTRIES(o)                                                         \
-	{ .kind = FZ_OPT_CALL,                                                                  \
-	  .common = true,                                                                       \
-	  .long_name = "flamegraph",                                                            \
-	  .help = "write a flame graph page (--format html)",                                   \
-	  .value = &(o),                                                                        \
-	  .call = fz_cli_output_set_switch },                                                   \
-		{ .kind = FZ_OPT_CALL,                                                          \
-		  .long_name = "diff-flamegraph",                                               \
-		  .argument = "BASELINE",                                                       \
-		  .help = "write a page with the difference to another recording",              \
-		  .value = &(o),                                                                \
-		  .call = fz_cli_output_set_baseline },                                         \
-		FZ_CLI_OUTPUT_HEATMAP_ENTRY(o),                                                 \
-		{ .kind = FZ_OPT_CALL,                                                          \
-		  .long_name = "pstats",                                                        \
-		  .help = "print the function table of CPython's profiler, or with -o write a " \
-			  "file for Python's pstats module (--format pstats)",                  \
-		  .value = &(o),                                                                \
-		  .call = fz_cli_output_set_switch },                                           \
-		{ .kind = FZ_OPT_CALL,                                                          \
-		  .long_name = "gecko",                                                         \
-		  .help = "write a profile for profiler.firefox.com (--format gecko)",          \
-		  .value = &(o),                                                                \
-		  .call = fz_cli_output_set_switch },                                           \
-		{ .kind = FZ_OPT_CALL,                                                          \
-		  .long_name = "jsonl",                                                         \
-		  .help = "write the cost of each code position, one JSON record per line "     \
-			  "(--format jsonl)",                                                   \
-		  .value = &(o),                                                                \
-		  .call = fz_cli_output_set_switch },                                           \
-		{ .kind = FZ_OPT_CALL,                                                          \
-		  .long_name = "collapsed",                                                     \
-		  .help = "write folded stacks, one per line (--format collapsed)",             \
-		  .value = &(o),                                                                \
-		  .call = fz_cli_output_set_switch },                                           \
-	{                                                                                       \
-		.kind = FZ_OPT_CALL, .long_name = "binary",                                     \
-		.help = "write CPython's binary recording format (--format binary)",            \
-		.value = &(o), .call = fz_cli_output_set_switch                                 \
-	}
+#define FZ_CLI_OUTPUT_SWITCH_ENTRIES(o)                                                            \
+	FZ_OPT(CALL, "flamegraph", NULL, &(o), "write a flame graph page (--format html)",         \
+	       .call = fz_cli_output_set_switch, .common = true),                                  \
+		FZ_OPT(CALL, "diff-flamegraph", "BASELINE", &(o),                                  \
+		       "write a page with the difference to another recording",                    \
+		       .call = fz_cli_output_set_baseline),                                        \
+		FZ_CLI_OUTPUT_HEATMAP_ENTRY(o),                                                    \
+		FZ_OPT(CALL, "pstats", NULL, &(o),                                                 \
+		       "print the function table of CPython's profiler, or with -o write a file "  \
+		       "for Python's pstats module (--format pstats)",                             \
+		       .call = fz_cli_output_set_switch),                                          \
+		FZ_OPT(CALL, "gecko", NULL, &(o),                                                  \
+		       "write a profile for profiler.firefox.com (--format gecko)",                \
+		       .call = fz_cli_output_set_switch),                                          \
+		FZ_OPT(CALL, "jsonl", NULL, &(o),                                                  \
+		       "write the cost of each code position, one JSON record per line (--format " \
+		       "jsonl)",                                                                   \
+		       .call = fz_cli_output_set_switch),                                          \
+		FZ_OPT(CALL, "collapsed", NULL, &(o),                                              \
+		       "write folded stacks, one per line (--format collapsed)",                   \
+		       .call = fz_cli_output_set_switch),                                          \
+		FZ_OPT(CALL, "binary", NULL, &(o),                                                 \
+		       "write CPython's binary recording format (--format binary)",                \
+		       .call = fz_cli_output_set_switch)
 
-#define FZ_CLI_OUTPUT_PAGE_ENTRIES(o)                                                            \
-	{ .kind = FZ_OPT_FLAG,                                                                   \
-	  .long_name = "browser",                                                                \
-	  .help = "open the written page in a browser",                                          \
-	  .value = &(o).browser },                                                               \
-		{ .kind = FZ_OPT_STRING,                                                         \
-		  .long_name = "own",                                                            \
-		  .argument = "REGEX",                                                           \
-		  .help = "treat files and modules that match as application code (default: by " \
-			  "folder)",                                                             \
-		  .value = &(o).own },                                                           \
-	{                                                                                        \
-		.kind = FZ_OPT_CHOICE, .long_name = "palette", .argument = "NAME",               \
-		.help = "colours of pages: fizeau (default) or tachyon", .value = &(o).palette,  \
-		.choices = fz_palette_names                                                      \
-	}
+#define FZ_CLI_OUTPUT_PAGE_ENTRIES(o)                                                         \
+	FZ_OPT(FLAG, "browser", NULL, &(o).browser, "open the written page in a browser"),    \
+		FZ_OPT(STRING, "own", "REGEX", &(o).own,                                      \
+		       "treat files and modules that match as application code (default: by " \
+		       "folder)"),                                                            \
+		FZ_OPT(CHOICE, "palette", "NAME", &(o).palette,                               \
+		       "colours of pages: fizeau (default) or tachyon",                       \
+		       .choices = fz_palette_names)
 /* For commands that read recordings whose source may be elsewhere. */
-#define FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY(o)                                                      \
-	{                                                                                       \
-		.kind = FZ_OPT_CALL, .long_name = "source-root", .argument = "OLD=NEW",         \
-		.help = "for pages: read source files recorded below OLD from NEW; repeatable", \
-		.value = &(o), .call = fz_cli_output_add_source_root                            \
-	}
+#define FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY(o)                                             \
+	FZ_OPT(CALL, "source-root", "OLD=NEW", &(o),                                   \
+	       "for pages: read source files recorded below OLD from NEW; repeatable", \
+	       .call = fz_cli_output_add_source_root)
 /* For commands that do not record; record.h has the option for the others. */
-#define FZ_CLI_OUTPUT_SOURCE_ENTRY(o)                                                  \
-	{                                                                              \
-		.kind = FZ_OPT_FLAG, .long_name = "no-source",                         \
-		.help = "do not include source code in pages", .value = &(o).no_source \
-	}
+#define FZ_CLI_OUTPUT_SOURCE_ENTRY(o) \
+	FZ_OPT(FLAG, "no-source", NULL, &(o).no_source, "do not include source code in pages")
 
-#define FZ_CLI_OUTPUT_TEXT_ENTRIES(o)                                                  \
-	{ .kind = FZ_OPT_INT,                                                          \
-	  .short_name = 'l',                                                           \
-	  .common = true,                                                              \
-	  .long_name = "limit",                                                        \
-	  .argument = "N",                                                             \
-	  .help = "maximum rows of a table (default 15) or a tree (default 100)",      \
-	  .value = &(o).limit,                                                         \
-	  .min = 0,                                                                    \
-	  .max = 1000000 },                                                            \
-	{                                                                              \
-		.kind = FZ_OPT_CHOICE, .long_name = "color", .argument = "WHEN",       \
-		.help = "use colours: auto (default: on a terminal), always or never", \
-		.value = &(o).color, .choices = fz_cli_color_names                     \
-	}
+#define FZ_CLI_OUTPUT_TEXT_ENTRIES(o)                                                             \
+	FZ_OPT(INT, "limit", "N", &(o).limit,                                                     \
+	       "maximum rows of a table (default 15) or a tree (default 100)", .short_name = 'l', \
+	       .min = 0, .max = 1000000, .common = true),                                         \
+		FZ_OPT(CHOICE, "color", "WHEN", &(o).color,                                       \
+		       "use colours: auto (default: on a terminal), always or never",             \
+		       .choices = fz_cli_color_names)
 
 /* For commands that read recordings. */
-#define FZ_CLI_OUTPUT_PROCESS_ENTRY(o)                                                             \
-	{                                                                                          \
-		.kind = FZ_OPT_STRING, .long_name = "process", .argument = "PROCESS",              \
-		.help = "only the process with this id, or processes whose command contains this " \
-			"text",                                                                    \
-		.value = &(o).process                                                              \
-	}
+#define FZ_CLI_OUTPUT_PROCESS_ENTRY(o)                     \
+	FZ_OPT(STRING, "process", "PROCESS", &(o).process, \
+	       "only the process with this id, or processes whose command contains this text")
 
 /* For commands that read profiles, which can have several metrics. */
-#define FZ_CLI_OUTPUT_METRIC_ENTRY(o)                                                             \
-	{                                                                                         \
-		.kind = FZ_OPT_STRING, .common = true, .long_name = "metric", .argument = "NAME", \
-		.help = "metric to report, if the profile has several: cpu, wall, samples, "      \
-			"bytes, instructions, ...",                                               \
-		.value = &(o).metric                                                              \
-	}
+#define FZ_CLI_OUTPUT_METRIC_ENTRY(o)                                                      \
+	FZ_OPT(STRING, "metric", "NAME", &(o).metric,                                      \
+	       "metric to report, if the profile has several: cpu, wall, samples, bytes, " \
+	       "instructions, ...",                                                        \
+	       .common = true)
 
 /* For the table of one profile. */
 #define FZ_CLI_OUTPUT_SORT_ENTRY(o)                                                               \
-	{                                                                                         \
-		.kind = FZ_OPT_CALL, .long_name = "sort", .argument = "KEY",                      \
-		.help = "sort tables by self (default), total or name, or by a key of CPython's " \
-			"profiler (tottime, cumtime, ...)",                                       \
-		.value = &(o), .call = fz_cli_output_set_sort,                                    \
-		.list_values = fz_cli_output_list_sorts                                           \
-	}
+	FZ_OPT(CALL, "sort", "KEY", &(o),                                                         \
+	       "sort tables by self (default), total or name, or by a key of CPython's profiler " \
+	       "(tottime, cumtime, ...)",                                                         \
+	       .call = fz_cli_output_set_sort, .list_values = fz_cli_output_list_sorts)
 
-#define FZ_CLI_OUTPUT_PSTATS_ENTRIES(o)                                                         \
-	{ .kind = FZ_OPT_FLAG,                                                                  \
-	  .long_name = "per-line",                                                              \
-	  .help = "with --pstats: one entry per line instead of per function, as CPython does", \
-	  .value = &(o).per_line },                                                             \
-	{                                                                                       \
-		.kind = FZ_OPT_FLAG, .long_name = "no-summary",                                 \
-		.help = "omit the summary below tables", .value = &(o).no_summary               \
-	}
+#define FZ_CLI_OUTPUT_PSTATS_ENTRIES(o)                                                       \
+	FZ_OPT(FLAG, "per-line", NULL, &(o).per_line,                                         \
+	       "with --pstats: one entry per line instead of per function, as CPython does"), \
+		FZ_OPT(FLAG, "no-summary", NULL, &(o).no_summary, "omit the summary below tables")
 
 /* For commands that read files of other tools. */
-#define FZ_CLI_OUTPUT_UNIT_ENTRY(o)                                                                \
-	FZ_OPT_RENAMED("unit", "input-unit"),                                                      \
-	{                                                                                          \
-		.kind = FZ_OPT_CHOICE, .long_name = "input-unit", .argument = "UNIT",              \
-		.help = "unit of the numbers in folded-stack input; auto (default): detect, else " \
-			"samples",                                                                 \
-		.value = &(o).number_unit, .choices = fz_number_unit_names                         \
-	}
+#define FZ_CLI_OUTPUT_UNIT_ENTRY(o)                                                               \
+	FZ_OPT_RENAMED("unit", "input-unit"),                                                     \
+		FZ_OPT(CHOICE, "input-unit", "UNIT", &(o).number_unit,                            \
+		       "unit of the numbers in folded-stack input; auto (default): detect, else " \
+		       "samples",                                                                 \
+		       .choices = fz_number_unit_names)
 
-#define FZ_CLI_OUTPUT_COMPARE_ENTRIES(o)                                                          \
-	{ .kind = FZ_OPT_GROUP, .help = "Comparison" },                                           \
-		{ .kind = FZ_OPT_FLAG,                                                            \
-		  .long_name = "table",                                                           \
-		  .help = "print tables of all functions (default: only what changed)",           \
-		  .value = &(o).table },                                                          \
-		{ .kind = FZ_OPT_FLAG,                                                            \
-		  .long_name = "verbose",                                                         \
-		  .help = "print everything: tables, inferred matches, warnings, how it was "     \
-			  "measured",                                                             \
-		  .value = &(o).verbose },                                                        \
-		{ .kind = FZ_OPT_CHOICE,                                                          \
-		  .long_name = "match",                                                           \
-		  .argument = "RULE",                                                             \
-		  .help = "how to match functions: full (default): by canonical name, then "      \
-			  "detect moved and renamed functions and wrappers; names: by canonical " \
-			  "name only; exact: by recorded file and function, as CPython does",     \
-		  .value = &(o).match,                                                            \
-		  .choices = fz_match_names },                                                    \
-		{ .kind = FZ_OPT_FLAG,                                                            \
-		  .long_name = "no-rename-detection",                                             \
-		  .help = "do not detect renamed functions",                                      \
-		  .value = &(o).no_rename },                                                      \
-		FZ_OPT_RENAMED("no-rename", "no-rename-detection"),                               \
-		{ .kind = FZ_OPT_CALL,                                                            \
-		  .long_name = "map",                                                             \
-		  .argument = "OLD=NEW",                                                          \
-		  .help = "match function OLD of the base (FUNCTION or FILE:FUNCTION) with NEW "  \
-			  "of the head; OLD= marks it as removed",                                \
-		  .value = &(o),                                                                  \
-		  .call = fz_cli_output_add_map },                                                \
-		{ .kind = FZ_OPT_CALL,                                                            \
-		  .long_name = "rename",                                                          \
-		  .argument = "REGEX=TEXT",                                                       \
-		  .help = "replace matches in function and file names of both sides before "      \
-			  "comparing",                                                            \
-		  .value = &(o),                                                                  \
-		  .call = fz_cli_output_add_rename },                                             \
-		{ .kind = FZ_OPT_FLAG,                                                            \
-		  .long_name = "fold-recursion",                                                  \
-		  .help = "merge recursive calls into the first call of the function",            \
-		  .value = &(o).fold_recursion },                                                 \
-		{ .kind = FZ_OPT_CALL,                                                            \
-		  .long_name = "scale",                                                           \
-		  .argument = "MODE",                                                             \
-		  .help = "how to scale costs: auto (default): by metric; time: total time; "     \
-			  "window: per second recorded; amount: raw memory or event counts; "     \
-			  "share: equal totals; reference: relative to what most functions did; " \
-			  "work: per item of --work",                                             \
-		  .value = &(o),                                                                  \
-		  .call = fz_cli_output_set_scale,                                                \
-		  .list_values = fz_cli_output_list_scales },                                     \
-		{ .kind = FZ_OPT_FLAG,                                                            \
-		  .long_name = "as-measured",                                                     \
-		  .help = "compare raw times (default: normalised to the base run's machine "     \
-			  "speed)",                                                               \
-		  .value = &(o).as_measured },                                                    \
-		{ .kind = FZ_OPT_CALL,                                                            \
-		  .long_name = "work",                                                            \
-		  .argument = "BASE:HEAD",                                                        \
-		  .help = "amount of work done by each side (requests, iterations), for --scale " \
-			  "work",                                                                 \
-		  .value = &(o),                                                                  \
-		  .call = fz_cli_output_set_work },                                               \
-		FZ_OPT_RENAMED("units", "work"),                                                  \
-	{                                                                                         \
-		.kind = FZ_OPT_FLAG, .long_name = "force",                                        \
-		.help = "compare recordings even if they were made with different settings",      \
-		.value = &(o).force                                                               \
-	}
+#define FZ_CLI_OUTPUT_COMPARE_ENTRIES(o)                                                           \
+	FZ_OPT_HEADING("Comparison"),                                                              \
+		FZ_OPT(FLAG, "table", NULL, &(o).table,                                            \
+		       "print tables of all functions (default: only what changed)"),              \
+		FZ_OPT(FLAG, "verbose", NULL, &(o).verbose,                                        \
+		       "print everything: tables, inferred matches, warnings, how it was "         \
+		       "measured"),                                                                \
+		FZ_OPT(CHOICE, "match", "RULE", &(o).match,                                        \
+		       "how to match functions: full (default): by canonical name, then detect "   \
+		       "moved and renamed functions and wrappers; names: by canonical name only; " \
+		       "exact: by recorded file and function, as CPython does",                    \
+		       .choices = fz_match_names),                                                 \
+		FZ_OPT(FLAG, "no-rename-detection", NULL, &(o).no_rename,                          \
+		       "do not detect renamed functions"),                                         \
+		FZ_OPT_RENAMED("no-rename", "no-rename-detection"),                                \
+		FZ_OPT(CALL, "map", "OLD=NEW", &(o),                                               \
+		       "match function OLD of the base (FUNCTION or FILE:FUNCTION) with NEW of "   \
+		       "the head; OLD= marks it as removed",                                       \
+		       .call = fz_cli_output_add_map),                                             \
+		FZ_OPT(CALL, "rename", "REGEX=TEXT", &(o),                                         \
+		       "replace matches in function and file names of both sides before "          \
+		       "comparing",                                                                \
+		       .call = fz_cli_output_add_rename),                                          \
+		FZ_OPT(FLAG, "fold-recursion", NULL, &(o).fold_recursion,                          \
+		       "merge recursive calls into the first call of the function"),               \
+		FZ_OPT(CALL, "scale", "MODE", &(o),                                                \
+		       "how to scale costs: auto (default): by metric; time: total time; window: " \
+		       "per second recorded; amount: raw memory or event counts; share: equal "    \
+		       "totals; reference: relative to what most functions did; work: per item "   \
+		       "of --work",                                                                \
+		       .call = fz_cli_output_set_scale, .list_values = fz_cli_output_list_scales), \
+		FZ_OPT(FLAG, "as-measured", NULL, &(o).as_measured,                                \
+		       "compare raw times (default: normalised to the base run's machine speed)"), \
+		FZ_OPT(CALL, "work", "BASE:HEAD", &(o),                                            \
+		       "amount of work done by each side (requests, iterations), for --scale "     \
+		       "work",                                                                     \
+		       .call = fz_cli_output_set_work),                                            \
+		FZ_OPT_RENAMED("units", "work"),                                                   \
+		FZ_OPT(FLAG, "force", NULL, &(o).force,                                            \
+		       "compare recordings even if they were made with different settings")
 
 /* For commands whose whole purpose is to compare; FZ_EXIT_REGRESSION when o.closed. */
-#define FZ_CLI_OUTPUT_GATE_ENTRIES(o)                                                              \
-	{ .kind = FZ_OPT_CHOICE,                                                                   \
-	  .common = true,                                                                          \
-	  .long_name = "fail-on",                                                                  \
-	  .argument = "WHAT",                                                                      \
-	  .help = "exit with status 1 if the run is significantly slower (regression), slower or " \
-		  "faster (change), or if any function is slower (function-regression)",           \
-	  .value = &(o).gate,                                                                      \
-	  .choices = fz_gate_names },                                                              \
-		{ .kind = FZ_OPT_CALL,                                                             \
-		  .common = true,                                                                  \
-		  .long_name = "threshold",                                                        \
-		  .argument = "PERCENT",                                                           \
-		  .help = "with --fail-on: ignore changes below PERCENT (default 5%)",             \
-		  .value = &(o),                                                                   \
-		  .call = fz_cli_output_set_threshold },                                           \
-	{                                                                                          \
-		.kind = FZ_OPT_CALL, .long_name = "same-within", .argument = "PERCENT",            \
-		.help = "call a function the same if it changed by at most PERCENT of the run "    \
-			"(default 0.2%)",                                                          \
-		.value = &(o), .call = fz_cli_output_set_delta                                     \
-	}
+#define FZ_CLI_OUTPUT_GATE_ENTRIES(o)                                                           \
+	FZ_OPT(CHOICE, "fail-on", "WHAT", &(o).gate,                                            \
+	       "exit with status 1 if the run is significantly slower (regression), slower or " \
+	       "faster (change), or if any function is slower (function-regression)",           \
+	       .choices = fz_gate_names, .common = true),                                       \
+		FZ_OPT(CALL, "threshold", "PERCENT", &(o),                                      \
+		       "with --fail-on: ignore changes below PERCENT (default 5%)",             \
+		       .call = fz_cli_output_set_threshold, .common = true),                    \
+		FZ_OPT(CALL, "same-within", "PERCENT", &(o),                                    \
+		       "call a function the same if it changed by at most PERCENT of the run "  \
+		       "(default 0.2%)",                                                        \
+		       .call = fz_cli_output_set_delta)
 
 /* Check the output. diff: the command always writes a diff. planned: the settings of the new
  * recording, to compare with the baseline's; NULL: unknown. */

@@ -10,11 +10,9 @@
 #include "record/python/python.h"
 
 /* py-spy's spelling of the argument PID; its text goes to `word`. */
-#define FZ_CLI_PID_ENTRY(word)                                                                   \
-	{                                                                                        \
-		.kind = FZ_OPT_STRING, .short_name = 'p', .long_name = "pid", .argument = "PID", \
-		.help = "process id (py-spy's spelling)", .value = &(word), .hidden = true       \
-	}
+#define FZ_CLI_PID_ENTRY(word)                                                                     \
+	FZ_OPT(STRING, "pid", "PID", &(word), "process id (py-spy's spelling)", .short_name = 'p', \
+	       .hidden = true)
 
 /* Parse a pid. ret_fd: gets a pidfd of the process; NULL: not needed. */
 int fz_cli_pid(const char *text, pid_t *ret_pid, int *ret_fd, struct fz_error *err);

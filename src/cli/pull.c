@@ -28,25 +28,14 @@ static bool list_only;
 
 static const struct fz_opt option_table[] = {
 	FZ_CLI_FLEET_SERVER_ENTRIES(fleet),
-	{ .kind = FZ_OPT_FLAG,
-	  .long_name = "list",
-	  .value = &list_only,
-	  .help = "list matching recordings without fetching them" },
-	{ .kind = FZ_OPT_INT,
-	  .short_name = 'n',
-	  .long_name = "number",
-	  .argument = "N",
-	  .value = &number,
-	  .min = 1,
-	  .max = NUMBER_MAX,
-	  .help = "fetch the latest N of each (default 1; with --list 30)" },
-	{ .kind = FZ_OPT_STRING,
-	  .short_name = 'o',
-	  .long_name = "output",
-	  .argument = "PATH",
-	  .value = &output,
-	  .help = "write to a file, to a folder if there are several, or to - (default: the "
-		  "current folder, named by service, version and time)" },
+	FZ_OPT(FLAG, "list", NULL, &list_only, "list matching recordings without fetching them"),
+	FZ_OPT(INT, "number", "N", &number,
+	       "fetch the latest N of each (default 1; with --list 30)", .short_name = 'n',
+	       .min = 1, .max = NUMBER_MAX),
+	FZ_OPT(STRING, "output", "PATH", &output,
+	       "write to a file, to a folder if there are several, or to - (default: the current "
+	       "folder, named by service, version and time)",
+	       .short_name = 'o'),
 	{ .kind = FZ_OPT_END },
 };
 

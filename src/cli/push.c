@@ -23,28 +23,14 @@ static const char *service, *version, *host;
 
 static const struct fz_opt option_table[] = {
 	FZ_CLI_FLEET_SERVER_ENTRIES(fleet),
-	{ .kind = FZ_OPT_STRING,
-	  .long_name = "service",
-	  .argument = "NAME",
-	  .value = &service,
-	  .help = "service name of the program" },
-	{ .kind = FZ_OPT_STRING,
-	  .long_name = "version",
-	  .argument = "NAME",
-	  .value = &version,
-	  .help = "release of the program (default: the recorded commit, else the commit of the "
-		  "current folder)" },
-	{ .kind = FZ_OPT_CALL,
-	  .long_name = "label",
-	  .argument = "KEY=VALUE",
-	  .value = &fleet,
-	  .call = fz_cli_fleet_add_label,
-	  .help = "attach a label, such as region=eu; repeatable" },
-	{ .kind = FZ_OPT_STRING,
-	  .long_name = "host",
-	  .argument = "NAME",
-	  .value = &host,
-	  .help = "host name to report (default: the recorded host, else this one)" },
+	FZ_OPT(STRING, "service", "NAME", &service, "service name of the program"),
+	FZ_OPT(STRING, "version", "NAME", &version,
+	       "release of the program (default: the recorded commit, else the commit of the "
+	       "current folder)"),
+	FZ_OPT(CALL, "label", "KEY=VALUE", &fleet, "attach a label, such as region=eu; repeatable",
+	       .call = fz_cli_fleet_add_label),
+	FZ_OPT(STRING, "host", "NAME", &host,
+	       "host name to report (default: the recorded host, else this one)"),
 	{ .kind = FZ_OPT_END },
 };
 

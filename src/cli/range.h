@@ -43,25 +43,13 @@ int fz_cli_range_keep(const struct fz_cli_range *r, const char *name, struct fz_
 		      struct fz_error *err);
 
 /* For commands that read recordings; r is a struct fz_cli_range. */
-#define FZ_CLI_RANGE_ENTRIES(r)                                                                   \
-	{ .kind = FZ_OPT_CALL,                                                                    \
-	  .common = true,                                                                         \
-	  .long_name = "from",                                                                    \
-	  .argument = "TIME",                                                                     \
-	  .help = "only samples from this time on: 10s, 500ms, 25%, or a marker: @deploy",        \
-	  .value = &(r).from,                                                                     \
-	  .call = fz_cli_range_set_instant },                                                     \
-		{ .kind = FZ_OPT_CALL,                                                            \
-		  .common = true,                                                                 \
-		  .long_name = "to",                                                              \
-		  .argument = "TIME",                                                             \
-		  .help = "only samples before this time",                                        \
-		  .value = &(r).to,                                                               \
-		  .call = fz_cli_range_set_instant },                                             \
-		FZ_OPT_RENAMED("marks", "markers"),                                               \
-	{                                                                                         \
-		.kind = FZ_OPT_STRING, .long_name = "markers", .argument = "FILE",                \
-		.help = "add markers from the lines of FILE that begin with a time, such as log " \
-			"lines",                                                                  \
-		.value = &(r).marks                                                               \
-	}
+#define FZ_CLI_RANGE_ENTRIES(r)                                                                  \
+	FZ_OPT(CALL, "from", "TIME", &(r).from,                                                  \
+	       "only samples from this time on: 10s, 500ms, 25%, or a marker: @deploy",          \
+	       .call = fz_cli_range_set_instant, .common = true),                                \
+		FZ_OPT(CALL, "to", "TIME", &(r).to, "only samples before this time",             \
+		       .call = fz_cli_range_set_instant, .common = true),                        \
+		FZ_OPT_RENAMED("marks", "markers"),                                              \
+		FZ_OPT(STRING, "markers", "FILE", &(r).marks,                                    \
+		       "add markers from the lines of FILE that begin with a time, such as log " \
+		       "lines")

@@ -36,104 +36,98 @@ int fz_cli_parse_duration(const char *text, const struct fz_opt *opt, struct fz_
 int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_error *err);
 
 /* Entries for a command's option table; o is a struct fz_cli_record that outlives it. */
-/* clang-format off */
 #define FZ_RECORD_SAMPLING_ENTRIES(o)                                                              \
-	{ .kind = FZ_OPT_GROUP, .help = "Sampling" },                                              \
-	{ .kind = FZ_OPT_CALL, .short_name = 'r', .common = true, .long_name = "sampling-rate",    \
-	  .argument = "RATE", .value = &(o).how.rate, .call = fz_cli_parse_rate,                   \
-	  .help = "samples per second: 1000, 2.5khz, 10k or max (default 1khz)" },                 \
-	{ .kind = FZ_OPT_CALL, .short_name = 'd', .common = true, .long_name = "duration",         \
-	  .argument = "SECONDS", .value = &(o).how.duration, .call = fz_cli_parse_time,            \
-	  .help = "stop after SECONDS (default: when the program ends)" },                         \
-	{ .kind = FZ_OPT_FLAG, .short_name = 'a', .common = true, .long_name = "all-threads",      \
-	  .value = &(o).how.all_threads,                                                           \
-	  .help = "sample every thread, not only the main thread" },                               \
-	{ .kind = FZ_OPT_FLAG, .common = true, .long_name = "subprocesses",                        \
-	  .value = &(o).how.subprocesses,                                                          \
-	  .help = "also sample child processes, recursively" },                                    \
-	{ .kind = FZ_OPT_CHOICE, .common = true, .long_name = "mode", .argument = "MODE",          \
-	  .value = &(o).mode, .choices = fz_cli_mode_names,                                        \
-	  .help = "which samples to record: wall (default): all; cpu: CPU time (same as "          \
-		  "--clock cpu); gil: threads that hold the GIL; exception: threads that "         \
-		  "raise or handle an exception" },                                                \
-	{ .kind = FZ_OPT_CHOICE, .long_name = "clock", .argument = "CLOCK",                        \
-	  .value = &(o).clock, .choices = fz_clock_names,                                          \
-	  .help = "sampling clock: wall: a sample per interval of wall time; cpu: a sample "       \
-		  "per interval of CPU time used by the thread (default: cpu with --mode cpu, "    \
-		  "else wall)" },                                                                  \
-	{ .kind = FZ_OPT_CHOICE, .long_name = "engine", .argument = "ENGINE",                      \
-	  .value = &(o).how.sampled_by, .choices = fz_engine_choices,                              \
-	  .help = "stack reader: read (default without --wait): from outside; bpf: in the "        \
-		  "kernel, for --mode cpu and --wait, needs root; auto: bpf if it supports "       \
-		  "the given options, else read" },                                                \
-	{ .kind = FZ_OPT_CHOICE, .common = true, .long_name = "native", .argument = "KIND", .optional = true, \
-	  .min = FZ_NATIVE_MARKERS, .value = &(o).how.native, .choices = fz_native_names,          \
-	  .help = "record C code between Python frames: markers (default KIND): show it as "       \
-		  "<native>; stacks: record native frames, which stops the program during "        \
-		  "each sample" },                                                                 \
-	{ .kind = FZ_OPT_FLAG, .long_name = "no-gc", .value = &(o).how.no_gc,                      \
-	  .help = "do not show <GC> during garbage collection" },                                  \
-	{ .kind = FZ_OPT_FLAG, .long_name = "opcodes", .value = &(o).how.opcodes,                  \
-	  .help = "record the current bytecode instruction of each frame" },                       \
-	FZ_CLI_TASKS_ENTRIES((o).async, "running"),                                                \
-	{ .kind = FZ_OPT_FLAG, .long_name = "task-names", .value = &(o).async.names,               \
-	  .help = "with --async-aware: keep tasks apart by name (Task-7) instead of merging "      \
-		  "tasks of one coroutine and names that differ only in a number" },               \
-	{ .kind = FZ_OPT_FLAG, .long_name = "blocking", .value = &(o).how.blocking,                \
-	  .help = "stop the program during each sample: exact, but slower" },                      \
-	{ .kind = FZ_OPT_FLAG, .long_name = "realtime-stats", .value = &(o).realtime_stats,        \
-	  .help = "print sampling statistics to standard error every second" },                    \
-	{ .kind = FZ_OPT_FLAG, .long_name = "no-source", .value = &(o).how.no_source,              \
-	  .help = "do not store source code in the recording" }
+	FZ_OPT_HEADING("Sampling"),                                                                \
+		FZ_OPT(CALL, "sampling-rate", "RATE", &(o).how.rate,                               \
+		       "samples per second: 1000, 2.5khz, 10k or max (default 1khz)",              \
+		       .short_name = 'r', .call = fz_cli_parse_rate, .common = true),              \
+		FZ_OPT(CALL, "duration", "SECONDS", &(o).how.duration,                             \
+		       "stop after SECONDS (default: when the program ends)", .short_name = 'd',   \
+		       .call = fz_cli_parse_time, .common = true),                                 \
+		FZ_OPT(FLAG, "all-threads", NULL, &(o).how.all_threads,                            \
+		       "sample every thread, not only the main thread", .short_name = 'a',         \
+		       .common = true),                                                            \
+		FZ_OPT(FLAG, "subprocesses", NULL, &(o).how.subprocesses,                          \
+		       "also sample child processes, recursively", .common = true),                \
+		FZ_OPT(CHOICE, "mode", "MODE", &(o).mode,                                          \
+		       "which samples to record: wall (default): all; cpu: CPU time (same as "     \
+		       "--clock cpu); gil: threads that hold the GIL; exception: threads that "    \
+		       "raise or handle an exception",                                             \
+		       .choices = fz_cli_mode_names, .common = true),                              \
+		FZ_OPT(CHOICE, "clock", "CLOCK", &(o).clock,                                       \
+		       "sampling clock: wall: a sample per interval of wall time; cpu: a sample "  \
+		       "per interval of CPU time used by the thread (default: cpu with --mode "    \
+		       "cpu, else wall)",                                                          \
+		       .choices = fz_clock_names),                                                 \
+		FZ_OPT(CHOICE, "engine", "ENGINE", &(o).how.sampled_by,                            \
+		       "stack reader: read (default without --wait): from outside; bpf: in the "   \
+		       "kernel, for --mode cpu and --wait, needs root; auto: bpf if it supports "  \
+		       "the given options, else read",                                             \
+		       .choices = fz_engine_choices),                                              \
+		FZ_OPT(CHOICE, "native", "KIND", &(o).how.native,                                  \
+		       "record C code between Python frames: markers (default KIND): show it as "  \
+		       "<native>; stacks: record native frames, which stops the program during "   \
+		       "each sample",                                                              \
+		       .min = FZ_NATIVE_MARKERS, .choices = fz_native_names, .optional = true,     \
+		       .common = true),                                                            \
+		FZ_OPT(FLAG, "no-gc", NULL, &(o).how.no_gc,                                        \
+		       "do not show <GC> during garbage collection"),                              \
+		FZ_OPT(FLAG, "opcodes", NULL, &(o).how.opcodes,                                    \
+		       "record the current bytecode instruction of each frame"),                   \
+		FZ_CLI_TASKS_ENTRIES((o).async, "running"),                                        \
+		FZ_OPT(FLAG, "task-names", NULL, &(o).async.names,                                 \
+		       "with --async-aware: keep tasks apart by name (Task-7) instead of merging " \
+		       "tasks of one coroutine and names that differ only in a number"),           \
+		FZ_OPT(FLAG, "blocking", NULL, &(o).how.blocking,                                  \
+		       "stop the program during each sample: exact, but slower"),                  \
+		FZ_OPT(FLAG, "realtime-stats", NULL, &(o).realtime_stats,                          \
+		       "print sampling statistics to standard error every second"),                \
+		FZ_OPT(FLAG, "no-source", NULL, &(o).how.no_source,                                \
+		       "do not store source code in the recording")
 
-#define FZ_RECORD_OPTION_ENTRIES(o)                                                                \
-	FZ_RECORD_SAMPLING_ENTRIES(o),                                                             \
-	{ .kind = FZ_OPT_FLAG, .common = true, .long_name = "wait", .value = &(o).how.waits,       \
-	  .help = "also record every wait: duration, reason, who ended it (needs root); "          \
-		  "without root or with --engine read, sample the reasons" },                      \
-	{ .kind = FZ_OPT_FLAG, .long_name = "pagefaults", .value = &(o).how.growth,                \
-	  .help = "profile resident-memory growth instead of time (needs root)" },                 \
-	{ .kind = FZ_OPT_STRING, .long_name = "control", .argument = "URI",                        \
-	  .value = &(o).how.control,                                                               \
-	  .help = "accept enable, disable, status and quit on this socket (unix:PATH)" },          \
-	{ .kind = FZ_OPT_FLAG, .long_name = "paused", .value = &(o).how.paused,                    \
-	  .help = "start without sampling; wait for enable on the --control socket" },             \
-	FZ_CLI_OUTPUT_FILE_ENTRIES((o).output),                                                    \
-	FZ_CLI_OUTPUT_TREE_ENTRIES((o).output),                                                    \
-	FZ_CLI_OUTPUT_SWITCH_ENTRIES((o).output),                                                  \
-	FZ_CLI_OUTPUT_PAGE_ENTRIES((o).output),                                                    \
-	FZ_CLI_OUTPUT_TEXT_ENTRIES((o).output),                                                    \
-	FZ_CLI_OUTPUT_SORT_ENTRY((o).output),                                                      \
-	{ .kind = FZ_OPT_CHOICE, .long_name = "compression", .argument = "HOW",                    \
-	  .value = &(o).output.compression, .choices = fz_cli_compression_names,                   \
-	  .help = "compression of --binary: auto (default), zstd or none" },                       \
-	FZ_CLI_OUTPUT_PSTATS_ENTRIES((o).output),                                                  \
-	FZ_CLI_OUTPUT_COMPARE_ENTRIES((o).output),                                                 \
-	FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY((o).output)
-/* clang-format on */
+#define FZ_RECORD_OPTION_ENTRIES(o)                                                               \
+	FZ_RECORD_SAMPLING_ENTRIES(o),                                                            \
+		FZ_OPT(FLAG, "wait", NULL, &(o).how.waits,                                        \
+		       "also record every wait: duration, reason, who ended it (needs root); "    \
+		       "without root or with --engine read, sample the reasons",                  \
+		       .common = true),                                                           \
+		FZ_OPT(FLAG, "pagefaults", NULL, &(o).how.growth,                                 \
+		       "profile resident-memory growth instead of time (needs root)"),            \
+		FZ_OPT(STRING, "control", "URI", &(o).how.control,                                \
+		       "accept enable, disable, status and quit on this socket (unix:PATH)"),     \
+		FZ_OPT(FLAG, "paused", NULL, &(o).how.paused,                                     \
+		       "start without sampling; wait for enable on the --control socket"),        \
+		FZ_CLI_OUTPUT_FILE_ENTRIES((o).output), FZ_CLI_OUTPUT_TREE_ENTRIES((o).output),   \
+		FZ_CLI_OUTPUT_SWITCH_ENTRIES((o).output), FZ_CLI_OUTPUT_PAGE_ENTRIES((o).output), \
+		FZ_CLI_OUTPUT_TEXT_ENTRIES((o).output), FZ_CLI_OUTPUT_SORT_ENTRY((o).output),     \
+		FZ_OPT(CHOICE, "compression", "HOW", &(o).output.compression,                     \
+		       "compression of --binary: auto (default), zstd or none",                   \
+		       .choices = fz_cli_compression_names),                                      \
+		FZ_CLI_OUTPUT_PSTATS_ENTRIES((o).output),                                         \
+		FZ_CLI_OUTPUT_COMPARE_ENTRIES((o).output),                                        \
+		FZ_CLI_OUTPUT_SOURCE_ROOT_ENTRY((o).output)
 
 /* For commands that start the program. */
-/* clang-format off */
-#define FZ_COUNT_OPTION_ENTRIES(o)                                                                 \
-	{ .kind = FZ_OPT_GROUP, .help = "Counting" },                                              \
-	{ .kind = FZ_OPT_FLAG, .common = true, .long_name = "count", .value = &(o).how.count,      \
-	  .help = "count instructions under Valgrind instead of sampling: slow but "               \
-		  "reproducible" },                                                                \
-	{ .kind = FZ_OPT_FLAG, .long_name = "cache", .value = &(o).how.cache,                      \
-	  .help = "with --count: also count memory accesses and cache misses" },                   \
-	{ .kind = FZ_OPT_FLAG, .long_name = "memory", .value = &(o).how.memory,                    \
-	  .help = "with --count: also track heap memory: peak bytes, and bytes live at the "       \
-		  "end" },                                                                         \
-	{ .kind = FZ_OPT_FLAG, .long_name = "interpreter-frames",                                  \
-	  .value = &(o).how.interpreter_frames,                                                    \
-	  .help = "with --count: include the native frames of the Python and Node interpreters" }, \
-	FZ_RECORD_CALLGRIND_ENTRY(o, "with --count: use")
-#define FZ_RECORD_CALLGRIND_ENTRY(o, by)                                                           \
-	{ .kind = FZ_OPT_SET, .long_name = "callgrind", .value = &(o).how.engine,                  \
-	  .min = FZ_COUNTER_CALLGRIND,                                                             \
-	  .help = by " Valgrind's callgrind, the fallback if Fizeau's own tool is not built "      \
-		     "(slower, call contexts not exact)" }
-/* clang-format on */
+#define FZ_COUNT_OPTION_ENTRIES(o)                                                                \
+	FZ_OPT_HEADING("Counting"),                                                               \
+		FZ_OPT(FLAG, "count", NULL, &(o).how.count,                                       \
+		       "count instructions under Valgrind instead of sampling: slow but "         \
+		       "reproducible",                                                            \
+		       .common = true),                                                           \
+		FZ_OPT(FLAG, "cache", NULL, &(o).how.cache,                                       \
+		       "with --count: also count memory accesses and cache misses"),              \
+		FZ_OPT(FLAG, "memory", NULL, &(o).how.memory,                                     \
+		       "with --count: also track heap memory: peak bytes, and bytes live at the " \
+		       "end"),                                                                    \
+		FZ_OPT(FLAG, "interpreter-frames", NULL, &(o).how.interpreter_frames,             \
+		       "with --count: include the native frames of the Python and Node "          \
+		       "interpreters"),                                                           \
+		FZ_RECORD_CALLGRIND_ENTRY(o, "with --count: use")
+#define FZ_RECORD_CALLGRIND_ENTRY(o, by)                                                   \
+	FZ_OPT(SET, "callgrind", NULL, &(o).how.engine,                                    \
+	       by " Valgrind's callgrind, the fallback if Fizeau's own tool is not built " \
+		  "(slower, call contexts not exact)",                                     \
+	       .min = FZ_COUNTER_CALLGRIND)
 
 /* Check that the options fit together and the output can be written. diff: it will be a diff. */
 int fz_cli_record_check(struct fz_cli_record *o, bool diff, struct fz_error *err);

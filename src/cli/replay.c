@@ -10,23 +10,17 @@ static bool list_formats;
 static int mode = FZ_CLI_MODE_NONE;
 
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "Samples" },
-	{ .kind = FZ_OPT_CHOICE,
-	  .common = true,
-	  .long_name = "mode",
-	  .argument = "MODE",
-	  .help = "only samples of threads that were on a CPU (cpu), held the GIL (gil), or raised "
-		  "or handled an exception (exception)",
-	  .value = &mode,
-	  .choices = fz_cli_mode_names },
+	FZ_OPT_HEADING("Samples"),
+	FZ_OPT(CHOICE, "mode", "MODE", &mode,
+	       "only samples of threads that were on a CPU (cpu), held the GIL (gil), or raised or "
+	       "handled an exception (exception)",
+	       .choices = fz_cli_mode_names, .common = true),
 	FZ_CLI_OUTPUT_PART_ENTRIES(output),
 	FZ_CLI_OUTPUT_PROCESS_ENTRY(output),
 	FZ_CLI_OUTPUT_METRIC_ENTRY(output),
-	{ .kind = FZ_OPT_FLAG,
-	  .long_name = "metric-line",
-	  .value = &output.metric_line,
-	  .help = "begin folded text with a comment that names the metric and its unit, which "
-		  "fizeau reads again but other tools may not" },
+	FZ_OPT(FLAG, "metric-line", NULL, &output.metric_line,
+	       "begin folded text with a comment that names the metric and its unit, which fizeau "
+	       "reads again but other tools may not"),
 	FZ_CLI_OUTPUT_UNIT_ENTRY(output),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(output),
 	FZ_CLI_OUTPUT_TREE_ENTRIES(output),
@@ -38,12 +32,9 @@ static const struct fz_opt option_table[] = {
 	FZ_CLI_OUTPUT_SORT_ENTRY(output),
 	FZ_CLI_OUTPUT_PSTATS_ENTRIES(output),
 	FZ_CLI_OUTPUT_COMPARE_ENTRIES(output),
-	{ .kind = FZ_OPT_GROUP, .help = "Help" },
-	{ .kind = FZ_OPT_FLAG,
-	  .common = true,
-	  .long_name = "list-formats",
-	  .help = "list the supported file formats and exit",
-	  .value = &list_formats },
+	FZ_OPT_HEADING("Help"),
+	FZ_OPT(FLAG, "list-formats", NULL, &list_formats,
+	       "list the supported file formats and exit", .common = true),
 	{ .kind = FZ_OPT_END },
 };
 

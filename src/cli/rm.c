@@ -10,10 +10,7 @@
 static bool all;
 
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_FLAG,
-	  .long_name = "all",
-	  .help = "remove all stored recordings",
-	  .value = &all },
+	FZ_OPT(FLAG, "all", NULL, &all, "remove all stored recordings"),
 	{ .kind = FZ_OPT_END },
 };
 

@@ -17,7 +17,7 @@
 static struct fz_cli_range range;
 
 static const struct fz_opt option_table[] = {
-	{ .kind = FZ_OPT_GROUP, .help = "Samples" },
+	FZ_OPT_HEADING("Samples"),
 	FZ_CLI_RANGE_ENTRIES(range),
 	{ .kind = FZ_OPT_END },
 };

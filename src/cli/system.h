@@ -4,12 +4,11 @@
 
 #include "cli/record.h"
 
-/* clang-format off */
-#define FZ_CLI_SYSTEM_ENTRY(o)                                                                     \
-	{ .kind = FZ_OPT_FLAG, .common = true, .long_name = "system", .value = &(o).how.machine,                   \
-	  .help = "sample the CPU time of all processes on this machine, with Python, native " \
-		  "and kernel frames (default rate: 99 per second on each CPU; needs root)" }
-/* clang-format on */
+#define FZ_CLI_SYSTEM_ENTRY(o)                                                                  \
+	FZ_OPT(FLAG, "system", NULL, &(o).how.machine,                                          \
+	       "sample the CPU time of all processes on this machine, with Python, native and " \
+	       "kernel frames (default rate: 99 per second on each CPU; needs root)",           \
+	       .common = true)
 
 /* Call before and after options are parsed: set the defaults of these options, and fail if others
  * contradict them. */

@@ -13,16 +13,14 @@ struct fz_cli_tasks {
 	int mode; /* index of fz_cli_async_names; FZ_CLI_ASYNC_NOT_GIVEN */
 };
 
-/* clang-format off */
-#define FZ_CLI_TASKS_ENTRIES(o, default_mode)                                                      \
-	{ .kind = FZ_OPT_FLAG, .long_name = "async-aware", .value = &(o).aware,                    \
-	  .help = "record stacks of asyncio tasks, each below the tasks that await it (Python " \
-		  "3.11 and later)" }, \
-	{ .kind = FZ_OPT_CHOICE, .long_name = "async-mode", .argument = "WHICH",                   \
-	  .value = &(o).mode, .choices = fz_cli_async_names,                                       \
-	  .help = "with --async-aware: running: only the running task; all: also waiting " \
-		  "tasks (default " default_mode ")" }
-/* clang-format on */
+#define FZ_CLI_TASKS_ENTRIES(o, default_mode)                                                     \
+	FZ_OPT(FLAG, "async-aware", NULL, &(o).aware,                                             \
+	       "record stacks of asyncio tasks, each below the tasks that await it (Python 3.11 " \
+	       "and later)"),                                                                     \
+		FZ_OPT(CHOICE, "async-mode", "WHICH", &(o).mode,                                  \
+		       "with --async-aware: running: only the running task; all: also waiting "   \
+		       "tasks (default " default_mode ")",                                        \
+		       .choices = fz_cli_async_names)
 
 /* Set *ret from the options. FZ_EUSAGE if they contradict each other. */
 int fz_cli_tasks_check(const struct fz_cli_tasks *o, enum fz_python_tasks usual,

@@ -15,11 +15,9 @@ struct fz_watch {
 	struct fz_live *live; /* NULL: not shown */
 };
 
-#define FZ_WATCH_OPTION_ENTRY(o)                                                           \
-	{                                                                                  \
-		.kind = FZ_OPT_FLAG, .common = true, .long_name = "live",                  \
-		.help = "show what the program is doing while it runs", .value = &(o).live \
-	}
+#define FZ_WATCH_OPTION_ENTRY(o)                                                              \
+	FZ_OPT(FLAG, "live", NULL, &(o).live, "show what the program is doing while it runs", \
+	       .common = true)
 
 /* Fails before anything starts if the view cannot be shown. collect: set w->place for the program.
  */
