@@ -70,9 +70,15 @@ static void add_message(struct reader *r, struct table *t, struct fz_str message
 	t->list[t->n++] = message;
 }
 
+/* A message or string by its index; empty if there is none. */
+static struct fz_str message_at(const struct table *t, uint64_t index)
+{
+	return index < t->n ? t->list[index] : FZ_STR("");
+}
+
 static struct fz_str text(const struct reader *r, uint64_t string)
 {
-	return string < r->strings.n ? r->strings.list[string] : FZ_STR("");
+	return message_at(&r->strings, string);
 }
 
 static int fail_damaged(const struct reader *r, struct fz_error *err)
@@ -164,52 +170,34 @@ static uint32_t push_line(struct reader *r, uint32_t stack, struct fz_str messag
 			  struct fz_str module)
 {
 	struct fz_import_frame f = { 0 };
-	uint64_t function = fz_pprof_line(message, &f);
+	uint64_t name = 0, system_name = 0, file = 0, line = 0;
 
-	if (function < r->functions.n) {
-		struct fz_wire w = fz_wire_of(r->functions.list[function]);
-		while (fz_wire_next(&w)) {
-			if (w.field == 1 || (w.field == 2 && !f.name.n))
-				f.name = text(r, w.value);
-			else if (w.field == 3)
-				f.file = text(r, w.value);
-			else if (w.field == 4)
-				f.first_line = fz_import_line((int64_t)w.value);
-		}
-	}
+	fz_wire_read(message_at(&r->functions, fz_pprof_line(message, &f)),
+		     FZ_WIRE_FIELDS({ 1, &name }, { 2, &system_name }, { 3, &file }, { 4, &line }));
+	f.name = text(r, text(r, name).n ? name : system_name);
+	f.file = text(r, file);
+	f.first_line = fz_import_line((int64_t)line);
 	return fz_profile_stack(r->p, stack, fz_import_frame_in(r->p, &f, module));
 }
 
 static struct fz_str module_of(const struct reader *r, uint64_t mapping)
 {
-	struct fz_str module = FZ_STR("");
+	uint64_t file = FZ_NONE;
 
-	if (!mapping || mapping >= r->mappings.n)
-		return module;
-	struct fz_wire w = fz_wire_of(r->mappings.list[mapping]);
-	while (fz_wire_next(&w))
-		if (w.field == 4)
-			module = text(r, w.value);
-	return module;
+	if (mapping)
+		fz_wire_read(message_at(&r->mappings, mapping), FZ_WIRE_FIELDS({ 4, &file }));
+	return text(r, file);
 }
 
 /* Lines are innermost first, so they are pushed from the last one on. */
 static uint32_t push_location(struct reader *r, uint32_t stack, uint64_t index)
 {
-	if (index >= r->locations.n)
-		return stack;
-	struct fz_wire w = fz_wire_of(r->locations.list[index]);
+	struct fz_str message = message_at(&r->locations, index);
 	struct table lines = { 0 };
 	uint64_t mapping = 0, address = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			mapping = w.value;
-		else if (w.field == 2)
-			address = w.value;
-		else if (w.field == 3 && w.type == FZ_WIRE_BYTES)
-			add_message(r, &lines, w.bytes);
-	}
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 1, &mapping }, { 2, &address }));
+	collect(r, message, 3, &lines);
 	struct fz_str module = module_of(r, mapping);
 	if (!lines.n && (address || module.n))
 		stack = fz_profile_stack(r->p, stack, fz_import_address(r->p, module, address));
@@ -255,27 +243,16 @@ static void add_value(void *arg, uint64_t value)
 static void read_attribute(void *arg, uint64_t index)
 {
 	struct reader *r = arg;
-	struct fz_str key = FZ_STR(""), value = FZ_STR("");
-	uint64_t number = 0;
+	struct fz_str any = FZ_STR(""), value = FZ_STR("");
+	uint64_t key_string = FZ_NONE, value_string = FZ_NONE, number = 0;
 
-	if (index >= r->attributes.n)
-		return;
-	struct fz_wire w = fz_wire_of(r->attributes.list[index]);
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			key = text(r, w.value);
-		if (w.field != 2 || w.type != FZ_WIRE_BYTES)
-			continue;
-		struct fz_wire inner = fz_wire_of(w.bytes);
-		while (fz_wire_next(&inner)) {
-			if (inner.field == 1)
-				value = inner.bytes;
-			else if (inner.field == 3)
-				number = inner.value;
-			else if (inner.field == 8)
-				value = text(r, inner.value);
-		}
-	}
+	fz_wire_read(message_at(&r->attributes, index),
+		     FZ_WIRE_FIELDS({ 1, &key_string }, { 2, .bytes = &any }));
+	fz_wire_read(any,
+		     FZ_WIRE_FIELDS({ 1, .bytes = &value }, { 3, &number }, { 8, &value_string }));
+	struct fz_str key = text(r, key_string);
+	if (value_string != FZ_NONE)
+		value = text(r, value_string);
 	if (fz_str_eq(key, FZ_STR("thread.name")))
 		r->thread.name = fz_profile_string(r->p, value);
 	else if (fz_str_eq(key, FZ_STR("thread.id")))
@@ -361,20 +338,11 @@ static bool read_sample(struct reader *r, struct fz_str message)
 static struct fz_import_metric metric_of(const struct reader *r, struct fz_str profile,
 					 uint32_t field)
 {
-	struct fz_wire w = fz_wire_of(profile);
+	struct fz_str message = FZ_STR("");
 	uint64_t type = 0, unit = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field != field || w.type != FZ_WIRE_BYTES)
-			continue;
-		struct fz_wire inner = fz_wire_of(w.bytes);
-		while (fz_wire_next(&inner)) {
-			if (inner.field == 1)
-				type = inner.value;
-			else if (inner.field == 2)
-				unit = inner.value;
-		}
-	}
+	fz_wire_read(profile, FZ_WIRE_FIELDS({ field, .bytes = &message }));
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 1, &type }, { 2, &unit }));
 	return fz_import_metric(text(r, type), text(r, unit));
 }
 
@@ -388,19 +356,16 @@ static uint32_t add_metric(struct reader *r, const struct fz_import_metric *m)
 
 static void read_facts(struct reader *r, struct fz_str profile)
 {
-	struct fz_wire w = fz_wire_of(profile);
-	struct fz_import_metric period = metric_of(r, profile, r->v->period_type);
-	struct fz_run run = { 0 };
+	struct fz_import_metric m = metric_of(r, profile, r->v->period_type);
+	uint64_t time = 0, duration = 0, period = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field == r->v->time)
-			run.start_unix_ns = FZ_MAX((int64_t)w.value, 0);
-		else if (w.field == r->v->duration)
-			run.duration_ns = FZ_MAX((int64_t)w.value, 0);
-		else if (w.field == r->v->period && fz_str_eq(period.unit, FZ_STR("ns")))
-			r->p->recording.interval_ns =
-				fz_import_scaled_int(FZ_MAX((int64_t)w.value, 0), period.scale);
-	}
+	fz_wire_read(profile, FZ_WIRE_FIELDS({ r->v->time, &time }, { r->v->duration, &duration },
+					     { r->v->period, &period }));
+	struct fz_run run = { .start_unix_ns = FZ_MAX((int64_t)time, 0),
+			      .duration_ns = FZ_MAX((int64_t)duration, 0) };
+	if (fz_str_eq(m.unit, FZ_STR("ns")))
+		r->p->recording.interval_ns =
+			fz_import_scaled_int(FZ_MAX((int64_t)period, 0), m.scale);
 	r->p->recording.duration_ns = run.duration_ns;
 	fz_profile_add_run(r->p, &run);
 }

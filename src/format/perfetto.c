@@ -81,28 +81,18 @@ static uint32_t *clock_slot(struct reader *r, uint64_t id)
 
 static void read_clock(struct reader *r, struct fz_str message)
 {
-	struct fz_wire w = fz_wire_of(message);
-	struct clock c = { .unit = 1 };
-	uint64_t id = 0;
+	uint64_t id = 0, now = 0, incremental = 0, unit = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			id = w.value;
-		else if (w.field == 2)
-			c.now = w.value;
-		else if (w.field == 3)
-			c.incremental = w.value;
-		else if (w.field == 4 && w.value)
-			c.unit = w.value;
-	}
+	fz_wire_read(message,
+		     FZ_WIRE_FIELDS({ 1, &id }, { 2, &now }, { 3, &incremental }, { 4, &unit }));
+	unit = unit ? unit : 1;
 	uint32_t *slot = clock_slot(r, id);
 	if (*slot == FZ_NONE) {
 		*slot = r->clock_count;
 		fz_profile_grow(r->p, r->clocks, r->clock_count, r->clock_cap);
 		r->clock_count++;
 	}
-	c.now *= c.unit;
-	r->clocks[*slot] = c;
+	r->clocks[*slot] = (struct clock){ now * unit, unit, incremental };
 }
 
 static void read_clocks(struct reader *r, struct fz_str message)
@@ -148,33 +138,26 @@ static struct track *track_of(struct reader *r, uint64_t uuid)
 
 static void read_thread(struct reader *r, struct fz_str message, struct track *ret)
 {
-	struct fz_wire w = fz_wire_of(message);
+	struct fz_str name = FZ_STR("");
 
 	ret->is_thread = true;
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			ret->pid = w.value;
-		else if (w.field == 2)
-			ret->tid = w.value;
-		else if (w.field == 5)
-			ret->name = fz_profile_string(r->p, w.bytes);
-	}
+	fz_wire_read(message,
+		     FZ_WIRE_FIELDS({ 1, &ret->pid }, { 2, &ret->tid }, { 5, .bytes = &name }));
+	if (name.n)
+		ret->name = fz_profile_string(r->p, name);
 }
 
 /* Reads a descriptor; a later one of the same track may have fewer fields. */
 static void read_track(struct reader *r, struct fz_str message)
 {
-	struct fz_wire w = fz_wire_of(message);
+	struct fz_str name = FZ_STR(""), thread = { NULL, 0 };
 	struct track t = { 0 };
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			t.uuid = w.value;
-		else if (w.field == 2 && !t.name)
-			t.name = fz_profile_string(r->p, w.bytes);
-		else if (w.field == 4 && w.type == FZ_WIRE_BYTES)
-			read_thread(r, w.bytes, &t);
-	}
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 1, &t.uuid }, { 2, .bytes = &name },
+					     { 4, .bytes = &thread }));
+	t.name = fz_profile_string(r->p, name);
+	if (thread.p)
+		read_thread(r, thread, &t);
 	struct track *known = track_of(r, t.uuid);
 	if (!known->is_thread || t.is_thread) {
 		t.name = t.name ? t.name : known->name;
@@ -197,28 +180,9 @@ static uint32_t track_of_thread(struct reader *r, uint64_t pid, uint64_t tid)
 
 /* An event of the old macros, with phases like JSON traces. */
 struct legacy {
-	uint64_t phase, duration_us, pid, tid, name;
-	bool has_thread;
+	uint64_t phase, duration_us, pid, tid, name; /* tid: NO_TID if absent */
 };
-
-static void read_legacy(struct fz_str message, struct legacy *ret)
-{
-	struct fz_wire w = fz_wire_of(message);
-
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			ret->name = w.value;
-		else if (w.field == 2)
-			ret->phase = w.value;
-		else if (w.field == 3)
-			ret->duration_us = w.value;
-		else if (w.field == 18)
-			ret->pid = w.value;
-		else if (w.field == 19)
-			ret->tid = w.value;
-		ret->has_thread |= w.field == 19;
-	}
-}
+#define NO_TID UINT64_MAX
 
 static uint32_t event_frame(struct reader *r, struct fz_str name)
 {
@@ -233,23 +197,15 @@ enum { TYPE_BEGIN = 1, TYPE_END };
 
 static void read_event(struct reader *r, struct fz_str message, double at)
 {
-	struct fz_wire w = fz_wire_of(message);
-	struct legacy legacy = { 0 };
+	struct legacy legacy = { .tid = NO_TID };
 	uint64_t type = 0, name_id = 0, track = r->sequence->track;
-	struct fz_str name = FZ_STR("");
+	struct fz_str name = FZ_STR(""), old = FZ_STR("");
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 9)
-			type = w.value;
-		else if (w.field == 10)
-			name_id = w.value;
-		else if (w.field == 11)
-			track = w.value;
-		else if (w.field == 23)
-			name = w.bytes;
-		else if (w.field == 6 && w.type == FZ_WIRE_BYTES)
-			read_legacy(w.bytes, &legacy);
-	}
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 6, .bytes = &old }, { 9, &type }, { 10, &name_id },
+					     { 11, &track }, { 23, .bytes = &name }));
+	fz_wire_read(old, FZ_WIRE_FIELDS({ 1, &legacy.name }, { 2, &legacy.phase },
+					 { 3, &legacy.duration_us }, { 18, &legacy.pid },
+					 { 19, &legacy.tid }));
 	bool begins = type == TYPE_BEGIN || legacy.phase == 'B',
 	     ends = type == TYPE_END || legacy.phase == 'E';
 	if (!begins && !ends && legacy.phase != 'X')
@@ -261,8 +217,8 @@ static void read_event(struct reader *r, struct fz_str message, double at)
 		.length = ends     ? -1
 			  : begins ? INFINITY
 				   : (double)legacy.duration_us * 1e3,
-		.track = legacy.has_thread ? track_of_thread(r, legacy.pid, legacy.tid)
-					   : (uint32_t)(track_of(r, track) - r->tracks),
+		.track = legacy.tid != NO_TID ? track_of_thread(r, legacy.pid, legacy.tid)
+					      : (uint32_t)(track_of(r, track) - r->tracks),
 		.frame = ends ? FZ_NONE : event_frame(r, name),
 		.order = r->event_count,
 	};
@@ -284,17 +240,9 @@ static void add_moment(struct reader *r, uint32_t track, uint64_t stack)
 
 static void read_perf_sample(struct reader *r, struct fz_str message)
 {
-	struct fz_wire w = fz_wire_of(message);
 	uint64_t pid = 0, tid = 0, stack = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 2)
-			pid = w.value;
-		else if (w.field == 3)
-			tid = w.value;
-		else if (w.field == 4)
-			stack = w.value;
-	}
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 2, &pid }, { 3, &tid }, { 4, &stack }));
 	if (stack)
 		add_moment(r, track_of_thread(r, pid, tid), stack);
 }
@@ -317,10 +265,11 @@ static void read_streamed(struct reader *r, struct fz_str message)
 
 /* ---- packets ---- */
 
+#define NO_CLOCK UINT64_MAX
+
 /* The fields of a packet that are read, in whatever order they came. */
 struct packet {
-	uint64_t timestamp, clock, sequence;
-	bool has_clock;
+	uint64_t timestamp, clock, sequence; /* clock: NO_CLOCK if absent */
 	struct fz_str interned, defaults, clocks, track, event, sample, streamed;
 };
 
@@ -338,18 +287,10 @@ static struct sequence *sequence_of(struct reader *r, uint64_t id)
 
 static void read_defaults(struct reader *r, struct fz_str message)
 {
-	struct fz_wire w = fz_wire_of(message);
+	struct fz_str event = FZ_STR("");
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 58)
-			r->sequence->clock = w.value;
-		if (w.field != 11)
-			continue;
-		struct fz_wire track = fz_wire_of(w.bytes);
-		while (fz_wire_next(&track))
-			if (track.field == 11)
-				r->sequence->track = track.value;
-	}
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 11, .bytes = &event }, { 58, &r->sequence->clock }));
+	fz_wire_read(event, FZ_WIRE_FIELDS({ 11, &r->sequence->track }));
 }
 
 static void handle(struct reader *r, const struct packet *k)
@@ -363,7 +304,8 @@ static void handle(struct reader *r, const struct packet *k)
 		read_track(r, k->track);
 	/* Incremental clocks advance with every packet that has a time. */
 	double at = k->timestamp || k->event.n
-			    ? time_of(r, k->timestamp, k->has_clock ? k->clock : r->sequence->clock)
+			    ? time_of(r, k->timestamp,
+				      k->clock == NO_CLOCK ? r->sequence->clock : k->clock)
 			    : 0;
 	if (k->event.n)
 		read_event(r, k->event, at);
@@ -374,32 +316,24 @@ static void handle(struct reader *r, const struct packet *k)
 
 static bool read_packet(struct reader *r, struct fz_str message)
 {
-	struct packet k = { 0, .interned = FZ_STR(""), .defaults = FZ_STR(""), .clocks = FZ_STR(""),
+	struct packet k = { .clock = NO_CLOCK,
+			    .interned = FZ_STR(""),
+			    .defaults = FZ_STR(""),
+			    .clocks = FZ_STR(""),
 			    .streamed = FZ_STR("") };
-	struct fz_wire w = fz_wire_of(message);
-	const struct {
-		uint32_t field;
-		struct fz_str *to;
-	} messages[] = { { 12, &k.interned }, { 59, &k.defaults }, { 6, &k.clocks },
-			 { 60, &k.track },    { 11, &k.event },    { 66, &k.sample },
-			 { 54, &k.streamed } };
+	struct fz_str packed = FZ_STR(""), zstd = FZ_STR("");
+	bool ok = fz_wire_read(
+		message, FZ_WIRE_FIELDS({ 6, .bytes = &k.clocks }, { 8, &k.timestamp },
+					{ 10, &k.sequence }, { 11, .bytes = &k.event },
+					{ 12, .bytes = &k.interned }, { 50, .bytes = &packed },
+					{ 54, .bytes = &k.streamed }, { 58, &k.clock },
+					{ 59, .bytes = &k.defaults }, { 60, .bytes = &k.track },
+					{ 66, .bytes = &k.sample }, { 133, .bytes = &zstd }));
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 8)
-			k.timestamp = w.value;
-		else if (w.field == 10)
-			k.sequence = w.value;
-		else if (w.field == 58)
-			k.clock = w.value;
-		k.has_clock |= w.field == 58;
-		r->compressed |= w.field == 50 || w.field == 133;
-		for (size_t i = 0; i < FZ_ARRAY_LEN(messages); i++)
-			if (w.field == messages[i].field && w.type == FZ_WIRE_BYTES)
-				*messages[i].to = w.bytes;
-	}
-	if (!w.c.bad)
+	r->compressed |= packed.n || zstd.n;
+	if (ok)
 		handle(r, &k);
-	return !w.c.bad;
+	return ok;
 }
 
 /* Reads packets until the end or any damage; everything before it is valid. */

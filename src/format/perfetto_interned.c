@@ -45,16 +45,10 @@ static void intern(struct fz_perfetto_interned *r, enum interned what, uint64_t 
 
 static void intern_text(struct fz_perfetto_interned *r, enum interned what, struct fz_str message)
 {
-	struct fz_wire w = fz_wire_of(message);
 	struct fz_str text = FZ_STR("");
 	uint64_t number = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			number = w.value;
-		else if (w.field == 2)
-			text = w.bytes;
-	}
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 1, &number }, { 2, .bytes = &text }));
 	intern(r, what, number, fz_profile_string(r->p, text));
 }
 
@@ -94,26 +88,13 @@ static enum fz_kind kind_of(uint64_t kind)
 
 static void intern_frame(struct fz_perfetto_interned *r, struct fz_str message)
 {
-	struct fz_wire w = fz_wire_of(message);
-	uint64_t number = 0, function = 0, mapping = 0, address = 0, source = 0, kind = 0;
+	uint64_t number = 0, function = 0, mapping = 0, address = 0, source = 0, line = 0, kind = 0;
 	struct fz_import_frame f = { 0 };
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			number = w.value;
-		else if (w.field == 2)
-			function = w.value;
-		else if (w.field == 3)
-			mapping = w.value;
-		else if (w.field == 4)
-			address = w.value;
-		else if (w.field == 5)
-			source = w.value;
-		else if (w.field == 6)
-			f.line = fz_import_line((int64_t)w.value);
-		else if (w.field == 7)
-			kind = w.value;
-	}
+	fz_wire_read(message,
+		     FZ_WIRE_FIELDS({ 1, &number }, { 2, &function }, { 3, &mapping },
+				    { 4, &address }, { 5, &source }, { 6, &line }, { 7, &kind }));
+	f.line = fz_import_line((int64_t)line);
 	struct fz_str module = interned_text(r, INTERNED_MAPPING, mapping);
 	f.name = interned_text(r, INTERNED_FUNCTION, function);
 	f.file = interned_text(r, INTERNED_SOURCE, source);

@@ -65,7 +65,7 @@ struct reader {
 	uint64_t default_type;                              /* string */
 	uint64_t drop_frames, keep_frames;                  /* strings */
 	struct fz_framepattern *drop, *keep;                /* NULL: none */
-	int64_t duration_ns, time_ns, period;
+	uint64_t duration_ns, time_ns, period;
 	struct value_type period_type;
 	bool has_base;
 	double scale[FZ_METRICS_MAX];
@@ -90,36 +90,20 @@ static struct fz_str text(const struct reader *r, uint64_t string)
 
 static struct value_type read_value_type(struct fz_str message)
 {
-	struct fz_wire w = fz_wire_of(message);
 	struct value_type t = { 0 };
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			t.type = w.value;
-		else if (w.field == 2)
-			t.unit = w.value;
-	}
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 1, &t.type }, { 2, &t.unit }));
 	return t;
 }
 
 static void read_function(struct reader *r, struct fz_str message)
 {
-	struct fz_wire w = fz_wire_of(message);
 	struct function f = { 0 };
-	uint64_t id = 0;
+	uint64_t id = 0, line = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			id = w.value;
-		else if (w.field == 2)
-			f.name = w.value;
-		else if (w.field == 3)
-			f.system_name = w.value;
-		else if (w.field == 4)
-			f.file = w.value;
-		else if (w.field == 5)
-			f.first_line = fz_import_line((int64_t)w.value);
-	}
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 1, &id }, { 2, &f.name }, { 3, &f.system_name },
+					     { 4, &f.file }, { 5, &line }));
+	f.first_line = fz_import_line((int64_t)line);
 	if (!f.name)
 		f.name = f.system_name;
 	fz_map_put(&r->function_of, id, r->function_count);
@@ -129,20 +113,11 @@ static void read_function(struct reader *r, struct fz_str message)
 
 static void read_mapping(struct reader *r, struct fz_str message)
 {
-	struct fz_wire w = fz_wire_of(message);
 	struct mapping m = { 0 };
 	uint64_t id = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			id = w.value;
-		else if (w.field == 2)
-			m.start = w.value;
-		else if (w.field == 4)
-			m.offset = w.value;
-		else if (w.field == 5)
-			m.file = w.value;
-	}
+	fz_wire_read(message,
+		     FZ_WIRE_FIELDS({ 1, &id }, { 2, &m.start }, { 4, &m.offset }, { 5, &m.file }));
 	fz_map_put(&r->mapping_of, id, r->mapping_count);
 	fz_profile_grow(r->p, r->mappings, r->mapping_count, r->mapping_cap);
 	r->mappings[r->mapping_count++] = m;
@@ -150,18 +125,10 @@ static void read_mapping(struct reader *r, struct fz_str message)
 
 static void read_location(struct reader *r, struct fz_str message)
 {
-	struct fz_wire w = fz_wire_of(message);
 	struct location l = { .message = message, .first = FZ_NONE };
 	uint64_t id = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			id = w.value;
-		else if (w.field == 2)
-			l.mapping = w.value;
-		else if (w.field == 3)
-			l.address = w.value;
-	}
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 1, &id }, { 2, &l.mapping }, { 3, &l.address }));
 	fz_map_put(&r->location_of, id, r->location_count);
 	fz_profile_grow(r->p, r->locations, r->location_count, r->location_cap);
 	r->locations[r->location_count++] = l;
@@ -187,29 +154,13 @@ static void read_table_entry(struct reader *r, const struct fz_wire *w)
 		fz_profile_grow(r->p, r->strings, r->string_count, r->string_cap);
 		r->strings[r->string_count++] = w->bytes;
 		break;
-	case 7:
-		r->drop_frames = w->value;
-		break;
-	case 8:
-		r->keep_frames = w->value;
-		break;
-	case 9:
-		r->time_ns = (int64_t)w->value;
-		break;
-	case 10:
-		r->duration_ns = (int64_t)w->value;
-		break;
 	case 11:
 		r->period_type = read_value_type(w->bytes);
 		break;
-	case 12:
-		r->period = (int64_t)w->value;
-		break;
-	case 14:
-		r->default_type = w->value;
-		break;
 	default:
-		break;
+		fz_wire_take(w, FZ_WIRE_FIELDS({ 7, &r->drop_frames }, { 8, &r->keep_frames },
+					       { 9, &r->time_ns }, { 10, &r->duration_ns },
+					       { 12, &r->period }, { 14, &r->default_type }));
 	}
 }
 
@@ -283,12 +234,13 @@ static void read_recording(struct reader *r)
 {
 	struct fz_import_metric period =
 		fz_import_metric(text(r, r->period_type.type), text(r, r->period_type.unit));
+	int64_t each = (int64_t)r->period, duration = FZ_MAX((int64_t)r->duration_ns, 0);
 
-	if (fz_str_eq(period.unit, FZ_STR("ns")) && r->period > 0)
-		r->p->recording.interval_ns = fz_import_scaled_int(r->period, period.scale);
-	r->p->recording.duration_ns = FZ_MAX(r->duration_ns, 0);
-	fz_profile_add_run(r->p, &(struct fz_run){ .start_unix_ns = FZ_MAX(r->time_ns, 0),
-						   .duration_ns = FZ_MAX(r->duration_ns, 0) });
+	if (fz_str_eq(period.unit, FZ_STR("ns")) && each > 0)
+		r->p->recording.interval_ns = fz_import_scaled_int(each, period.scale);
+	r->p->recording.duration_ns = duration;
+	fz_profile_add_run(r->p, &(struct fz_run){ .start_unix_ns = FZ_MAX((int64_t)r->time_ns, 0),
+						   .duration_ns = duration });
 }
 
 /* ---- frames ---- */
@@ -301,17 +253,11 @@ static void push_frame(struct reader *r, uint32_t frame)
 
 uint64_t fz_pprof_line(struct fz_str message, struct fz_import_frame *ret)
 {
-	struct fz_wire w = fz_wire_of(message);
-	uint64_t function = 0;
+	uint64_t function = 0, line = 0, column = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			function = w.value;
-		else if (w.field == 2)
-			ret->line = fz_import_line((int64_t)w.value);
-		else if (w.field == 3)
-			ret->column = fz_import_line((int64_t)w.value);
-	}
+	fz_wire_read(message, FZ_WIRE_FIELDS({ 1, &function }, { 2, &line }, { 3, &column }));
+	ret->line = fz_import_line((int64_t)line);
+	ret->column = fz_import_line((int64_t)column);
 	return function;
 }
 
@@ -516,18 +462,11 @@ static void keep_label(struct reader *r, struct fz_str key, struct fz_str value)
 /* Reads labels with a thread, by the names of different tools; others with a text are kept. */
 static void read_label(struct reader *r, struct fz_str message, struct labels *labels)
 {
-	struct fz_wire w = fz_wire_of(message);
-	struct fz_str key = FZ_STR(""), value = FZ_STR("");
-	uint64_t number = 0;
+	uint64_t key_string = FZ_NONE, value_string = FZ_NONE, number = 0;
 
-	while (fz_wire_next(&w)) {
-		if (w.field == 1)
-			key = text(r, w.value);
-		else if (w.field == 2)
-			value = text(r, w.value);
-		else if (w.field == 3)
-			number = w.value;
-	}
+	fz_wire_read(message,
+		     FZ_WIRE_FIELDS({ 1, &key_string }, { 2, &value_string }, { 3, &number }));
+	struct fz_str key = text(r, key_string), value = text(r, value_string);
 	if (value.n)
 		fz_parse_u64(value, INT64_MAX, &number);
 	if (fz_str_eq(key, FZ_STR("pprof::base")))

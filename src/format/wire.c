@@ -36,6 +36,27 @@ bool fz_wire_next(struct fz_wire *w)
 	return !w->c.bad;
 }
 
+void fz_wire_take(const struct fz_wire *w, const struct fz_wire_field *fields)
+{
+	for (; fields->field; fields++) {
+		if (fields->field != w->field)
+			continue;
+		if (fields->bytes && w->type == FZ_WIRE_BYTES)
+			*fields->bytes = w->bytes;
+		else if (fields->number && w->type != FZ_WIRE_BYTES)
+			*fields->number = w->value;
+	}
+}
+
+bool fz_wire_read(struct fz_str message, const struct fz_wire_field *fields)
+{
+	struct fz_wire w = fz_wire_of(message);
+
+	while (fz_wire_next(&w))
+		fz_wire_take(&w, fields);
+	return !w.c.bad;
+}
+
 bool fz_wire_numbers(struct fz_wire *w, void (*add)(void *arg, uint64_t number), void *arg)
 {
 	if (w->type != FZ_WIRE_BYTES) {
