@@ -6,17 +6,23 @@
 #include "foreign.h"
 
 const struct fz_format *const fz_formats[] = {
-	&fz_format_asprof_page,  &fz_format_bcc,          &fz_format_bpftrace,
-	&fz_format_callgrind,    &fz_format_collapsed,    &fz_format_cpuprofile,
-	&fz_format_dhat,         &fz_format_flamebearer,  &fz_format_flamegraph,
-	&fz_format_folded,       &fz_format_fz,           &fz_format_gecko,
-	&fz_format_instruments,  &fz_format_jfr,          &fz_format_kineto,
-	&fz_format_macsample,    &fz_format_massif,       &fz_format_mojo,
-	&fz_format_otlp,         &fz_format_perf_data,    &fz_format_perf_script,
-	&fz_format_perfetto,     &fz_format_pprof,        &fz_format_pprof_text,
-	&fz_format_pstats,       &fz_format_pyinstrument, &fz_format_pyroscope,
-	&fz_format_speedscope,   &fz_format_stackprof,    &fz_format_tachyon,
-	&fz_format_tachyon_page, &fz_format_trace,        NULL,
+	&fz_format_asprof_page,  &fz_format_bcc,
+	&fz_format_bpftrace,     &fz_format_callgrind,
+	&fz_format_collapsed,    &fz_format_cpuprofile,
+	&fz_format_dhat,         &fz_format_flamebearer,
+	&fz_format_flamegraph,   &fz_format_folded,
+	&fz_format_fz,           &fz_format_gecko,
+	&fz_format_importtime,   &fz_format_instruments,
+	&fz_format_jfr,          &fz_format_kineto,
+	&fz_format_macsample,    &fz_format_massif,
+	&fz_format_mojo,         &fz_format_otlp,
+	&fz_format_perf_data,    &fz_format_perf_script,
+	&fz_format_perfetto,     &fz_format_pprof,
+	&fz_format_pprof_text,   &fz_format_pstats,
+	&fz_format_pyinstrument, &fz_format_pyroscope,
+	&fz_format_speedscope,   &fz_format_stackprof,
+	&fz_format_tachyon,      &fz_format_tachyon_page,
+	&fz_format_trace,        NULL,
 };
 
 /* Large, because the keys that distinguish JSON formats may come late. */

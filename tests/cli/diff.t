@@ -354,6 +354,7 @@ detected by content, also when compressed by gzip or zstd.
   fz           yes   profiles  Fizeau recording (.fz)
   gecko        yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
                                read in all versions; markers and counters are dropped
+  importtime   yes   -         import times of Python's -X importtime (.txt)
   instruments  yes   -         call tree copied from Instruments (.txt)
                                costs are rounded as displayed
   jfr          yes   -         Java Flight Recorder recording, also from async-profiler (.jfr)
