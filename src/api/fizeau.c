@@ -137,12 +137,8 @@ static int compare_functions(const void *pa, const void *pb)
 {
 	const struct fizeau_function *a = pa, *b = pb;
 
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	int c = strcmp(a->name, b->name);
-	if (!c)
-		c = strcmp(a->file, b->file);
-	return c ? c : (a->line > b->line) - (a->line < b->line);
+	return FZ_CMP(b->total, a->total) ?: strcmp(a->name, b->name) ?: strcmp(a->file, b->file) ?:
+	       FZ_CMP(a->line, b->line);
 }
 
 static void list_functions(struct fizeau_profile *ret)

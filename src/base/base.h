@@ -16,6 +16,8 @@
 #define FZ_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 #define FZ_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define FZ_MAX(a, b) ((a) > (b) ? (a) : (b))
+/* -1, 0 or 1 for qsort; FZ_CMP(a, b) ?: FZ_CMP(c, d) orders by c where a and b are equal. */
+#define FZ_CMP(a, b) (((a) > (b)) - ((a) < (b)))
 #define FZ_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* "No such index" in every table that is addressed by uint32_t. */

@@ -30,9 +30,8 @@ bool fz_str_matches(struct fz_str s, const regex_t *regex)
 int fz_str_cmp(struct fz_str a, struct fz_str b)
 {
 	size_t n = FZ_MIN(a.n, b.n);
-	int c = n ? memcmp(a.p, b.p, n) : 0;
 
-	return c ? c : (a.n > b.n) - (a.n < b.n);
+	return (n ? memcmp(a.p, b.p, n) : 0) ?: FZ_CMP(a.n, b.n);
 }
 
 struct fz_str fz_str_trimmed(struct fz_str s)

@@ -396,9 +396,8 @@ static int by_importance(const void *pa, const void *pb)
 	if (i != j)
 		return i - j;
 	if (x != y && a->verdict != FZ_CI_SAME)
-		return x > y ? -1 : 1;
-	i = fz_str_cmp(a->name, b->name);
-	return i ? i : strcmp(a->metric, b->metric);
+		return FZ_CMP(y, x);
+	return fz_str_cmp(a->name, b->name) ?: strcmp(a->metric, b->metric);
 }
 
 static void shorten_names(struct fz_ci_result *r)

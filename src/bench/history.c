@@ -215,9 +215,7 @@ static int by_size(const void *pa, const void *pb)
 	const struct fz_history_series *a = pa, *b = pb;
 	double x = size_of(a), y = size_of(b);
 
-	if (x != y)
-		return x > y ? -1 : 1;
-	return fz_str_cmp(a->name, b->name);
+	return FZ_CMP(y, x) ?: fz_str_cmp(a->name, b->name);
 }
 
 void fz_history_find(struct fz_history *h, const struct fz_ci_config *config, double threshold)

@@ -135,7 +135,7 @@ static int by_thread(const void *a, const void *b, void *arg)
 
 	if (x_main != y_main)
 		return x_main ? -1 : 1;
-	return (x_tid > y_tid) - (x_tid < y_tid);
+	return FZ_CMP(x_tid, y_tid);
 }
 
 /* True if a thread is printed. Without --all-threads waiting threads are only counted. */

@@ -39,9 +39,7 @@ static int by_bytes(const void *a, const void *b)
 {
 	const struct holder *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	return (x->stack > y->stack) - (x->stack < y->stack);
+	return FZ_CMP(y->bytes, x->bytes) ?: FZ_CMP(x->stack, y->stack);
 }
 
 /* A stack's callers have lower indices. */

@@ -149,12 +149,9 @@ static int compare_lines(const void *pa, const void *pb)
 {
 	const struct line *a = pa, *b = pb;
 
-	if (a->entry != b->entry)
-		return a->entry < b->entry ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
 	/* self cost first */
-	return (a->callee + 1 > b->callee + 1) - (a->callee + 1 < b->callee + 1);
+	return FZ_CMP(a->entry, b->entry) ?: FZ_CMP(a->line, b->line) ?:
+	       FZ_CMP(a->callee + 1, b->callee + 1);
 }
 
 /* ---- text ---- */

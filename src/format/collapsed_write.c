@@ -366,9 +366,7 @@ static int compare_lines(const void *pa, const void *pb)
 {
 	const struct line *a = pa, *b = pb;
 
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	return fz_str_cmp(a->text, b->text);
+	return FZ_CMP(b->count, a->count) ?: fz_str_cmp(a->text, b->text);
 }
 
 static void release(struct writer *w)

@@ -196,9 +196,7 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct moment *a = pa, *b = pb;
 
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	return FZ_CMP(a->at, b->at) ?: FZ_CMP(a->order, b->order);
 }
 
 /* Lists the times of samples in microseconds, sorted, because threads of V8 race. */

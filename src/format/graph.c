@@ -116,22 +116,15 @@ static int compare_ends(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
 
-	if (a->caller != b->caller)
-		return a->caller < b->caller ? -1 : 1;
-	if (a->callee != b->callee)
-		return a->callee < b->callee ? -1 : 1;
-	return (a->frame > b->frame) - (a->frame < b->frame);
+	return FZ_CMP(a->caller, b->caller) ?: FZ_CMP(a->callee, b->callee) ?:
+	       FZ_CMP(a->frame, b->frame);
 }
 
 static int compare_calls(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
 
-	if (a->caller != b->caller)
-		return a->caller < b->caller ? -1 : 1;
-	if (by_cost(a) != by_cost(b))
-		return by_cost(a) > by_cost(b) ? -1 : 1;
-	return compare_ends(a, b);
+	return FZ_CMP(a->caller, b->caller) ?: FZ_CMP(by_cost(b), by_cost(a)) ?: compare_ends(a, b);
 }
 
 static uint32_t calls_end(const struct graph *g, uint32_t f)
@@ -194,11 +187,8 @@ static int compare_starts(const void *pa, const void *pb)
 {
 	const struct start *a = pa, *b = pb;
 
-	if (a->called != b->called)
-		return a->called - b->called;
-	if (a->cost != b->cost)
-		return a->cost > b->cost ? -1 : 1;
-	return (a->function > b->function) - (a->function < b->function);
+	return a->called - b->called ?: FZ_CMP(b->cost, a->cost) ?:
+	       FZ_CMP(a->function, b->function);
 }
 
 static void find_order(struct graph *g)

@@ -325,9 +325,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return FZ_CMP(x->time, y->time) ?: FZ_CMP(x->order, y->order);
 }
 
 /* The interval is the weight of a row of the main metric, if all are equal. */

@@ -245,13 +245,8 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	if (a->length != b->length)
-		return a->length > b->length ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	return FZ_CMP(a->thread, b->thread) ?: FZ_CMP(a->at, b->at) ?:
+	       FZ_CMP(b->length, a->length) ?: FZ_CMP(a->order, b->order);
 }
 
 /* Opens a call, which cannot outlast its caller. */
@@ -290,7 +285,7 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct step *a = pa, *b = pb;
 
-	return (a->at > b->at) - (a->at < b->at);
+	return FZ_CMP(a->at, b->at);
 }
 
 /* Sorts steps and removes overlaps: processes of one file have the same steps at slightly different

@@ -414,9 +414,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct fz_perfdata_record *x = a, *y = b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return FZ_CMP(x->time, y->time) ?: FZ_CMP(x->order, y->order);
 }
 
 static void release_zstd(ZSTD_DCtx **zstd)

@@ -376,11 +376,7 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct event *a = pa, *b = pb;
 
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	return FZ_CMP(a->track, b->track) ?: FZ_CMP(a->at, b->at) ?: FZ_CMP(a->order, b->order);
 }
 
 /* Opens or closes a slice; a slice cannot outlast the enclosing one. */

@@ -151,9 +151,7 @@ static int compare_callees(const void *pa, const void *pb)
 {
 	const struct fz_place_call *a = pa, *b = pb;
 
-	if (a->callee != b->callee)
-		return a->callee < b->callee ? -1 : 1;
-	return (a->caller > b->caller) - (a->caller < b->caller);
+	return FZ_CMP(a->callee, b->callee) ?: FZ_CMP(a->caller, b->caller);
 }
 
 /* Whether to write the mark: the program's Python has a pstats that supports it, and values are

@@ -85,9 +85,7 @@ static int by_remainder(const void *pa, const void *pb, void *arg)
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 	double ra = remainder_of(&entries[a]), rb = remainder_of(&entries[b]);
 
-	if (ra != rb)
-		return ra > rb ? -1 : 1;
-	return (a > b) - (a < b);
+	return FZ_CMP(rb, ra) ?: FZ_CMP(a, b);
 }
 
 /* Assigns whole intervals to each entry, and the rest of the total to the largest remainders. */

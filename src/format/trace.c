@@ -435,11 +435,7 @@ static int by_moment(const void *pa, const void *pb)
 {
 	const struct moment *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	return FZ_CMP(a->thread, b->thread) ?: FZ_CMP(a->at, b->at) ?: FZ_CMP(a->order, b->order);
 }
 
 /* Adds samples; each lasts until the next one of its thread. */
@@ -474,15 +470,9 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	if ((a->length < 0) != (b->length < 0))
-		return a->length < 0 ? -1 : 1;
-	if (a->length != b->length)
-		return a->length > b->length ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	return FZ_CMP(a->thread, b->thread) ?: FZ_CMP(a->at, b->at) ?:
+	       FZ_CMP(b->length < 0, a->length < 0) ?: FZ_CMP(b->length, a->length) ?:
+	       FZ_CMP(a->order, b->order);
 }
 
 static bool same_name(const struct reader *r, uint32_t a, uint32_t b)

@@ -116,9 +116,7 @@ static int by_total(const void *a, const void *b, void *arg)
 	const struct node *nodes = arg;
 	const struct node *x = &nodes[*(const uint32_t *)a], *y = &nodes[*(const uint32_t *)b];
 
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return (x->function > y->function) - (x->function < y->function);
+	return FZ_CMP(y->total, x->total) ?: FZ_CMP(x->function, y->function);
 }
 
 /* Children of a node, highest cost first; the caller frees. */
@@ -157,27 +155,21 @@ static int by_line_cost(const void *a, const void *b)
 {
 	const struct fz_live_line *x = a, *y = b;
 
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return (x->line > y->line) - (x->line < y->line);
+	return FZ_CMP(y->total, x->total) ?: FZ_CMP(x->line, y->line);
 }
 
 static int by_caller_cost(const void *a, const void *b)
 {
 	const struct fz_live_caller *x = a, *y = b;
 
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return (x->function > y->function) - (x->function < y->function);
+	return FZ_CMP(y->total, x->total) ?: FZ_CMP(x->function, y->function);
 }
 
 static int by_opcode_cost(const void *a, const void *b)
 {
 	const struct fz_live_opcode *x = a, *y = b;
 
-	if (x->self != y->self)
-		return x->self < y->self ? 1 : -1;
-	return x->opcode - y->opcode;
+	return FZ_CMP(y->self, x->self) ?: x->opcode - y->opcode;
 }
 
 static void list_opcodes(struct builder *b)

@@ -371,16 +371,14 @@ static int by_order(const void *a, const void *b, void *arg)
 
 	if (o->q->sort != FZ_LIVE_SORT_NAME) {
 		double vx = sort_value(o, x), vy = sort_value(o, y);
-		if (vx != vy)
-			return vx < vy ? 1 : -1;
-		if (x->now.self != y->now.self)
-			return x->now.self < y->now.self ? 1 : -1;
-		if (x->now.total != y->now.total)
-			return x->now.total < y->now.total ? 1 : -1;
+		int c = FZ_CMP(vy, vx) ?: FZ_CMP(y->now.self, x->now.self) ?:
+			FZ_CMP(y->now.total, x->now.total);
+		if (c)
+			return c;
 	}
-	int c = fz_str_cmp(fz_profile_text(p, p->functions[x->function].name),
-			   fz_profile_text(p, p->functions[y->function].name));
-	return c ? c : (x->function > y->function) - (x->function < y->function);
+	return fz_str_cmp(fz_profile_text(p, p->functions[x->function].name),
+			  fz_profile_text(p, p->functions[y->function].name))
+		       ?: FZ_CMP(x->function, y->function);
 }
 
 uint32_t fz_live_rows(const struct fz_live_model *m, const struct fz_live_query *q,

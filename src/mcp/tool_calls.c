@@ -57,9 +57,7 @@ static int by_change(const void *pa, const void *pb, void *arg)
 	const struct other *a = pa, *b = pb;
 	double x = fabs(change_of(arg, a)), y = fabs(change_of(arg, b));
 
-	if (x != y)
-		return x > y ? -1 : 1;
-	return (a->function > b->function) - (a->function < b->function);
+	return FZ_CMP(y, x) ?: FZ_CMP(a->function, b->function);
 }
 
 static json_t *row_of(const struct view *v, const struct other *o)

@@ -24,11 +24,8 @@ static int by_self(const void *pa, const void *pb)
 {
 	const struct cost *a = pa, *b = pb;
 
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
-	if (a->function != b->function)
-		return a->function > b->function ? 1 : -1;
-	return (a->line > b->line) - (a->line < b->line);
+	return FZ_CMP(b->self, a->self) ?: FZ_CMP(a->function, b->function) ?:
+	       FZ_CMP(a->line, b->line);
 }
 
 static json_t *row_of(const struct fz_mcp_call *c, const struct fz_mcp_subject *s,

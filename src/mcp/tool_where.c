@@ -33,7 +33,7 @@ static int by_line(const void *pa, const void *pb)
 {
 	const struct line_cost *a = pa, *b = pb;
 
-	return (a->line > b->line) - (a->line < b->line);
+	return FZ_CMP(a->line, b->line);
 }
 
 static void find_costs(const struct fz_mcp_subject *s, enum fz_side side, uint32_t function,

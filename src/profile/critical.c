@@ -56,22 +56,14 @@ static int compare_samples(const void *pa, const void *pb)
 {
 	const struct timed_sample *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->row > b->row) - (a->row < b->row);
+	return FZ_CMP(a->thread, b->thread) ?: FZ_CMP(a->time, b->time) ?: FZ_CMP(a->row, b->row);
 }
 
 static int compare_wakes(const void *pa, const void *pb)
 {
 	const struct fz_wake *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->by > b->by) - (a->by < b->by);
+	return FZ_CMP(a->thread, b->thread) ?: FZ_CMP(a->time, b->time) ?: FZ_CMP(a->by, b->by);
 }
 
 static void take_run(struct walk *w, uint16_t run)

@@ -28,11 +28,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct fz_instruction *a = pa, *b = pb;
 
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return (a->opcode > b->opcode) - (a->opcode < b->opcode);
+	return FZ_CMP(a->node, b->node) ?: FZ_CMP(a->line, b->line) ?: FZ_CMP(a->opcode, b->opcode);
 }
 
 /* Merges equal entries; returns their number. */

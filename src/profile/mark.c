@@ -72,9 +72,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct fz_profile_mark *a = pa, *b = pb;
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return fz_str_cmp(a->text, b->text);
+	return FZ_CMP(a->time, b->time) ?: fz_str_cmp(a->text, b->text);
 }
 
 size_t fz_profile_marks(const struct fz_profile *p, struct fz_profile_mark **ret)

@@ -242,9 +242,7 @@ static int compare_calls(const void *pa, const void *pb)
 {
 	const struct fz_place_call *a = pa, *b = pb;
 
-	if (a->caller != b->caller)
-		return a->caller < b->caller ? -1 : 1;
-	return (a->callee > b->callee) - (a->callee < b->callee);
+	return FZ_CMP(a->caller, b->caller) ?: FZ_CMP(a->callee, b->callee);
 }
 
 struct calling {

@@ -189,7 +189,7 @@ static int by_start(const void *pa, const void *pb)
 {
 	const struct begun *a = pa, *b = pb;
 
-	return (a->start > b->start) - (a->start < b->start);
+	return FZ_CMP(a->start, b->start);
 }
 
 static bool add_runs(const struct fz_profile *p, bool second, struct begun *list, uint32_t *n)

@@ -22,7 +22,7 @@ static int compare_cost(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
-	return (x > y) - (x < y);
+	return FZ_CMP(x, y);
 }
 
 static bool is_near(const struct fz_speed_probe *a, const struct fz_speed_probe *b)

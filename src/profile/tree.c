@@ -110,14 +110,11 @@ static struct fz_str function_name(const struct fz_profile *p, uint32_t function
 
 static int compare_functions(const struct fz_profile *p, uint32_t a, uint32_t b)
 {
-	int c = fz_str_cmp(function_name(p, a), function_name(p, b));
+	const struct fz_function *x = &p->functions[a], *y = &p->functions[b];
 
-	if (!c)
-		c = fz_str_cmp(p->strings[p->functions[a].file], p->strings[p->functions[b].file]);
-	if (!c)
-		c = (p->functions[a].first_line > p->functions[b].first_line) -
-		    (p->functions[a].first_line < p->functions[b].first_line);
-	return c ? c : (a > b) - (a < b);
+	return fz_str_cmp(function_name(p, a), function_name(p, b)) ?:
+	       fz_str_cmp(p->strings[x->file], p->strings[y->file]) ?:
+	       FZ_CMP(x->first_line, y->first_line) ?: FZ_CMP(a, b);
 }
 
 /* Orders buds so that those that grow first come last. */
@@ -125,9 +122,7 @@ static int compare_buds(const void *pa, const void *pb, void *arg)
 {
 	const struct bud *a = pa, *b = pb;
 
-	if (a->total != b->total)
-		return a->total < b->total ? -1 : 1;
-	return compare_functions(arg, b->function, a->function);
+	return FZ_CMP(a->total, b->total) ?: compare_functions(arg, b->function, a->function);
 }
 
 /* Adds a path to the bud of its function among those made since `first`; creates it if needed. */
@@ -306,7 +301,7 @@ static int compare_cells(const void *pa, const void *pb)
 {
 	const struct fz_tree_cell *a = pa, *b = pb;
 
-	return (a->thread > b->thread) - (a->thread < b->thread);
+	return FZ_CMP(a->thread, b->thread);
 }
 
 /* Sorts cells by node, then by thread. */
@@ -423,7 +418,7 @@ static int compare_lines(const void *pa, const void *pb)
 {
 	const struct fz_tree_line *a = pa, *b = pb;
 
-	return (a->line > b->line) - (a->line < b->line);
+	return FZ_CMP(a->line, b->line);
 }
 
 /* Line weights of a straight tree: each stack adds its total to the line of its frame. Most nodes
@@ -608,9 +603,7 @@ static int compare_frames_by_line(const void *pa, const void *pb, void *arg)
 	const struct fz_frame *a = &frames[*(const uint32_t *)pa];
 	const struct fz_frame *b = &frames[*(const uint32_t *)pb];
 
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	return (a->line > b->line) - (a->line < b->line);
+	return FZ_CMP(a->function, b->function) ?: FZ_CMP(a->line, b->line);
 }
 
 static uint32_t *frames_by_line(const struct fz_profile *p)

@@ -48,13 +48,8 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 
-	if (a->all_ns != b->all_ns)
-		return a->all_ns > b->all_ns ? -1 : 1;
-	if (a->edge.ender != b->edge.ender)
-		return a->edge.ender < b->edge.ender ? -1 : 1;
-	if (a->edge.ns != b->edge.ns)
-		return a->edge.ns > b->edge.ns ? -1 : 1;
-	return (a->edge.function > b->edge.function) - (a->edge.function < b->edge.function);
+	return FZ_CMP(b->all_ns, a->all_ns) ?: FZ_CMP(a->edge.ender, b->edge.ender) ?:
+	       FZ_CMP(b->edge.ns, a->edge.ns) ?: FZ_CMP(a->edge.function, b->edge.function);
 }
 
 static void sort(struct fz_wait_graph *g, const struct fz_profile *p)

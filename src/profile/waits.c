@@ -146,15 +146,9 @@ static int compare_rows(const void *pa, const void *pb)
 {
 	const struct fz_wait_row *a = pa, *b = pb;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->at.function != b->at.function)
-		return a->at.function > b->at.function ? 1 : -1;
-	if (a->at.line != b->at.line)
-		return a->at.line > b->at.line ? 1 : -1;
-	if (a->at.kind != b->at.kind)
-		return a->at.kind > b->at.kind ? 1 : -1;
-	return (a->at.by > b->at.by) - (a->at.by < b->at.by);
+	return FZ_CMP(b->ns, a->ns) ?: FZ_CMP(a->at.function, b->at.function) ?:
+	       FZ_CMP(a->at.line, b->at.line) ?: FZ_CMP(a->at.kind, b->at.kind) ?:
+	       FZ_CMP(a->at.by, b->at.by);
 }
 
 void fz_wait_rows_sort(struct fz_wait_rows *r)

@@ -327,9 +327,7 @@ static int by_entry(const void *a, const void *b)
 {
 	const struct asked *x = a, *y = b;
 
-	if (x->entry != y->entry)
-		return x->entry < y->entry ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
+	return FZ_CMP(x->entry, y->entry) ?: FZ_CMP(x->address, y->address);
 }
 
 /* Caches all names, file by file. */

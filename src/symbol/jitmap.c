@@ -59,9 +59,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->order < y->order ? -1 : 1;
+	return FZ_CMP(x->start, y->start) ?: FZ_CMP(x->order, y->order);
 }
 
 /* Parses "START SIZE NAME"; skips other lines. */

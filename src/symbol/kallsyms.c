@@ -50,19 +50,10 @@ static int by_start(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 	size_t ux = underscores(x->name), uy = underscores(y->name);
-	bool second = is_second_name(x->name);
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (second != is_second_name(y->name))
-		return second ? 1 : -1;
-	if (x->global != y->global)
-		return x->global ? -1 : 1;
-	if (ux != uy)
-		return ux < uy ? -1 : 1;
-	if (x->name.n != y->name.n)
-		return x->name.n > y->name.n ? -1 : 1;
-	return fz_str_cmp(x->name, y->name);
+	return FZ_CMP(x->start, y->start) ?: is_second_name(x->name) - is_second_name(y->name) ?:
+	       y->global - x->global ?: FZ_CMP(ux, uy) ?: FZ_CMP(y->name.n, x->name.n) ?:
+	       fz_str_cmp(x->name, y->name);
 }
 
 static void add_line(struct fz_kallsyms *k, struct fz_str line)

@@ -68,9 +68,7 @@ static int by_lo(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
-	if (x->lo != y->lo)
-		return x->lo < y->lo ? -1 : 1;
-	return x->hi > y->hi ? -1 : x->hi < y->hi; /* outer one first */
+	return FZ_CMP(x->lo, y->lo) ?: FZ_CMP(y->hi, x->hi); /* outer one first */
 }
 
 static void sort_ranges(struct ranges *r)

@@ -30,9 +30,7 @@ static int by_lo(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
-	if (x->lo != y->lo)
-		return x->lo < y->lo ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return FZ_CMP(x->lo, y->lo) ?: FZ_CMP(x->number, y->number);
 }
 
 static void add_symbols(struct fz_symtab *all, struct table *t, int from, int to)
