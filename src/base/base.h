@@ -64,3 +64,10 @@ void fz_close_fd(int *fd);  /* close when >= 0, which makes it -1; errno kept */
 			(arr) = fz_reallocarray((arr), (cap), sizeof(*(arr))); \
 		}                                                              \
 	} while (0)
+
+/* Appends a value. */
+#define fz_push(arr, len, cap, ...)           \
+	do {                                  \
+		fz_grow(arr, len, cap);       \
+		(arr)[(len)++] = __VA_ARGS__; \
+	} while (0)

@@ -81,8 +81,7 @@ static void add_kept(struct fz_kept_list *l, enum fz_baseline_place place, struc
 		return;
 	memcpy(k.commit, commit.p, commit.n);
 	memcpy(k.key, key.p, key.n);
-	fz_grow(l->list, l->n, l->cap);
-	l->list[l->n++] = k;
+	fz_push(l->list, l->n, l->cap, k);
 }
 
 /* "COMMIT/KEY.fz" */

@@ -113,8 +113,7 @@ static int count_commit(struct fz_bisect *b, const char *commit, struct fz_profi
 	fz_revision_title(&b->workspace.repository, commit, &title);
 	struct fz_ci_step *step = fz_ci_search_add(&b->search, commit, title.day, title.subject);
 	*ret = b->search.n - 1;
-	fz_grow(b->profiles, b->n, b->cap);
-	b->profiles[b->n++] = fz_steal(counted.profile);
+	fz_push(b->profiles, b->n, b->cap, fz_steal(counted.profile));
 	if (!b->profiles[*ret])
 		step->why = keep(b, counted.trouble);
 	if (ret_other)

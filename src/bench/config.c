@@ -228,16 +228,16 @@ static void begin_section(struct fz_ci_config *c, const char *section)
 	if (c->rule_n >= RULES_MAX || c->accept_n >= RULES_MAX)
 		return;
 	if ((glob = pattern_of(section, "benchmark"))) {
-		fz_grow(c->rules, c->rule_n, c->rule_cap);
-		c->rules[c->rule_n++] = (struct fz_ci_rule){ .glob = fz_arena_strndup(
-								     &c->arena, glob, strlen(glob)),
-							     .threshold = NAN,
-							     .wall = -1 };
+		fz_push(c->rules, c->rule_n, c->rule_cap,
+			(struct fz_ci_rule){
+				.glob = fz_arena_strndup(&c->arena, glob, strlen(glob)),
+				.threshold = NAN,
+				.wall = -1 });
 	} else if ((glob = pattern_of(section, "accept"))) {
-		fz_grow(c->accepts, c->accept_n, c->accept_cap);
-		c->accepts[c->accept_n++] = (struct fz_ci_accept){
-			.glob = fz_arena_strndup(&c->arena, glob, strlen(glob)), .change = NAN
-		};
+		fz_push(c->accepts, c->accept_n, c->accept_cap,
+			(struct fz_ci_accept){
+				.glob = fz_arena_strndup(&c->arena, glob, strlen(glob)),
+				.change = NAN });
 	}
 }
 
@@ -340,8 +340,7 @@ void fz_ci_config_accept(struct fz_ci_config *c, const struct fz_ci_accept *a, c
 	copy.reason = fz_arena_strndup(&c->arena, a->reason, strlen(a->reason));
 	copy.commit = a->commit ? fz_arena_strndup(&c->arena, a->commit, strlen(a->commit)) : NULL;
 	copy.metrics = (struct fz_ci_metric_list){ { metric }, 1 };
-	fz_grow(c->accepts, c->accept_n, c->accept_cap);
-	c->accepts[c->accept_n++] = copy;
+	fz_push(c->accepts, c->accept_n, c->accept_cap, copy);
 }
 
 bool fz_ci_config_accepts(const struct fz_ci_accept *a, const struct fz_ci_subject *s)

@@ -63,8 +63,7 @@ static void split_titles(struct titles *t)
 		subject = day + strcspn(day, " ");
 		if (*subject)
 			*subject++ = '\0';
-		fz_grow(t->list, t->n, t->cap);
-		t->list[t->n++] = (struct fz_history_commit){ at, day, subject };
+		fz_push(t->list, t->n, t->cap, (struct fz_history_commit){ at, day, subject });
 		at = next;
 	}
 }
@@ -154,8 +153,7 @@ static int take(struct fz_history_run *r, uint32_t commit, const struct fz_kept 
 
 	if (rc)
 		return rc;
-	fz_grow(r->found, r->n, r->cap);
-	r->found[r->n++] = (struct fz_history_found){ commit, *kept };
+	fz_push(r->found, r->n, r->cap, (struct fz_history_found){ commit, *kept });
 	return 0;
 }
 

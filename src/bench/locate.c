@@ -38,8 +38,7 @@ static void descend(const struct fz_diff *d, uint32_t root, double whole, struct
 
 	for (;;) {
 		uint32_t end = at + d->nodes[at].size, next = FZ_NONE;
-		fz_grow(path->nodes, path->n, path->cap);
-		path->nodes[path->n++] = at;
+		fz_push(path->nodes, path->n, path->cap, at);
 		for (uint32_t c = at + 1; c < end; c += d->nodes[c].size)
 			if (delta(d, c) / whole >= enough) {
 				next = c;

@@ -53,8 +53,7 @@ struct words {
 
 static void add(struct words *w, char *word)
 {
-	fz_grow(w->list, w->n, w->cap);
-	w->list[w->n++] = word;
+	fz_push(w->list, w->n, w->cap, word);
 }
 
 static void add_option(struct words *w, const struct spelling *s, const char *value)

@@ -52,8 +52,7 @@ static int remove_named(const struct fz_store_list *l, const struct fz_store_lis
 			free(path);
 			break;
 		}
-		fz_grow(chosen.paths, chosen.n, chosen.cap);
-		chosen.paths[chosen.n++] = path;
+		fz_push(chosen.paths, chosen.n, chosen.cap, path);
 	}
 	if (!rc)
 		rc = remove_all(&chosen, err);

@@ -373,8 +373,7 @@ static void add_row(struct reader *r, uint32_t frame, const int64_t *weights)
 	if (fz_map_get(&r->named, name) == FZ_NONE)
 		fz_map_put(&r->named, name, frame_of(r, &r->at, 0));
 	memcpy(row.weights, weights, sizeof(row.weights));
-	fz_profile_grow(r->p, r->rows, r->row_n, r->row_cap);
-	r->rows[r->row_n++] = row;
+	fz_profile_push(r->p, r->rows, r->row_n, r->row_cap, row);
 }
 
 static int read_cost_line(struct reader *r, struct fz_str line, struct fz_error *err)

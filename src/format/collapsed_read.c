@@ -99,8 +99,8 @@ static uint32_t draft_stack(struct reader *r, struct fz_str line)
 			struct fz_str text = { line.p + at, end - at };
 			stack = fz_profile_stack(r->draft, stack, draft_frame(r, text));
 		}
-		fz_profile_grow(r->p, r->known, r->known_count, r->known_cap);
-		r->known[r->known_count++] = (struct known){ end, stack };
+		fz_profile_push(r->p, r->known, r->known_count, r->known_cap,
+				(struct known){ end, stack });
 		at = end + 1;
 	}
 	fz_buf_reset(&r->last);
@@ -114,8 +114,8 @@ static struct row *row_of(struct reader *r, uint32_t stack)
 
 	if (*slot == FZ_NONE) {
 		*slot = (uint32_t)r->row_count;
-		fz_profile_grow(r->p, r->rows, r->row_count, r->row_cap);
-		r->rows[r->row_count++] = (struct row){ .stack = stack, .pair = FZ_NONE };
+		fz_profile_push(r->p, r->rows, r->row_count, r->row_cap,
+				(struct row){ .stack = stack, .pair = FZ_NONE });
 	}
 	return &r->rows[*slot];
 }

@@ -163,8 +163,7 @@ static void make_labels(struct writer *w)
 		slot = fz_map_slot(&labels, FZ_KEY(*slot, line));
 		if (*slot == FZ_NONE) {
 			*slot = w->label_count;
-			fz_grow(w->labels, w->label_count, w->label_cap);
-			w->labels[w->label_count++] = add_label(w, f, line);
+			fz_push(w->labels, w->label_count, w->label_cap, add_label(w, f, line));
 		}
 		w->label_of_frame[i] = *slot;
 	}
@@ -186,8 +185,8 @@ static void make_paths(struct writer *w)
 		uint32_t *slot = fz_map_slot(&map, FZ_KEY(parent + 1, label));
 		if (*slot == FZ_NONE) {
 			*slot = w->path_count;
-			fz_grow(w->paths, w->path_count, w->path_cap);
-			w->paths[w->path_count++] = (struct path){ parent, label };
+			fz_push(w->paths, w->path_count, w->path_cap,
+				(struct path){ parent, label });
 		}
 		w->path_of_stack[i] = *slot;
 	}
@@ -329,8 +328,7 @@ static void add_path(const struct writer *w, uint32_t path, struct fz_buf *b)
 	size_t n = 0, cap = 0, leaf_at = b->n;
 
 	for (; path != FZ_NONE; path = w->paths[path].parent) {
-		fz_grow(up, n, cap);
-		up[n++] = w->paths[path].label;
+		fz_push(up, n, cap, w->paths[path].label);
 	}
 	while (n-- > 0) {
 		const struct label *l = &w->labels[up[n]];

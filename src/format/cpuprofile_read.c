@@ -90,8 +90,8 @@ static void add_node(struct reader *r, const json_t *v, uint32_t parent)
 
 	if (id >= 0)
 		fz_map_put(&r->node_of, (uint64_t)id, r->n);
-	fz_profile_grow(r->p, r->nodes, r->n, r->cap);
-	r->nodes[r->n++] = (struct node){ .v = v, .stack = FZ_NONE, .parent = parent };
+	fz_profile_push(r->p, r->nodes, r->n, r->cap,
+			(struct node){ .v = v, .stack = FZ_NONE, .parent = parent });
 }
 
 /* Lists nested nodes, parents first. */

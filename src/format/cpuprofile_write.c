@@ -61,13 +61,13 @@ static uint32_t child(struct writer *w, uint32_t parent, uint32_t function, uint
 	if (*slot != FZ_NONE)
 		return *slot;
 	uint32_t i = *slot = w->n;
-	fz_grow(w->nodes, w->n, w->cap);
-	w->nodes[w->n++] = (struct node){ .parent = parent,
-					  .function = function,
-					  .thread = thread,
-					  .first_child = FZ_NONE,
-					  .next = FZ_NONE,
-					  .first_tick = FZ_NONE };
+	fz_push(w->nodes, w->n, w->cap,
+		(struct node){ .parent = parent,
+			       .function = function,
+			       .thread = thread,
+			       .first_child = FZ_NONE,
+			       .next = FZ_NONE,
+			       .first_tick = FZ_NONE });
 	if (parent != FZ_NONE) {
 		w->nodes[i].next = w->nodes[parent].first_child;
 		w->nodes[parent].first_child = i;
@@ -81,8 +81,8 @@ static uint32_t location(struct writer *w, uint32_t function, int32_t line)
 
 	if (*slot == FZ_NONE) {
 		*slot = w->location_count;
-		fz_grow(w->locations, w->location_count, w->location_cap);
-		w->locations[w->location_count++] = (struct location){ function, line };
+		fz_push(w->locations, w->location_count, w->location_cap,
+			(struct location){ function, line });
 	}
 	return *slot;
 }
@@ -93,10 +93,9 @@ static void add_tick(struct writer *w, uint32_t node, int32_t line, uint32_t cou
 
 	if (*slot == FZ_NONE) {
 		*slot = w->tick_count;
-		fz_grow(w->ticks, w->tick_count, w->tick_cap);
-		w->ticks[w->tick_count++] =
+		fz_push(w->ticks, w->tick_count, w->tick_cap,
 			(struct tick){ line, 0, w->nodes[node].first_tick,
-				       location(w, w->nodes[node].function, line) };
+				       location(w, w->nodes[node].function, line) });
 		w->nodes[node].first_tick = *slot;
 	}
 	w->ticks[*slot].count += count;

@@ -96,8 +96,7 @@ static int add_bar(struct reader *r, const struct bar *b, int64_t self, struct f
 
 	if (r->counts_samples)
 		s.count = (uint32_t)FZ_MIN(weight, (int64_t)UINT32_MAX);
-	fz_profile_grow(r->p, r->now.bars, r->now.n, r->now.cap);
-	r->now.bars[r->now.n++] = *b;
+	fz_profile_push(r->p, r->now.bars, r->now.n, r->now.cap, *b);
 	if (weight)
 		fz_profile_add_sample(r->p, &s, &weight);
 	return r->p->over_limit ? fz_profile_check(r->p, err) : 0;

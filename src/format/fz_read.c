@@ -158,8 +158,7 @@ static bool unpack(struct reader *r, const struct block *b, const char *payload)
 
 static void append(struct fz_file_table *t, uint32_t index)
 {
-	fz_grow(t->at, t->n, t->cap);
-	t->at[t->n++] = index;
+	fz_push(t->at, t->n, t->cap, index);
 }
 
 static uint32_t lost_frame(struct reader *r)

@@ -50,6 +50,5 @@ void fz_indented_line(struct fz_indented *t, size_t column, uint32_t frame,
 		if (caller && !t->own)
 			caller->own[i] -= values[i];
 	}
-	fz_profile_grow(t->p, t->path, t->n, t->cap);
-	t->path[t->n++] = node;
+	fz_profile_push(t->p, t->path, t->n, t->cap, node);
 }

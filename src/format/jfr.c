@@ -285,8 +285,7 @@ static int add_row(struct reader *r, const struct event *event, const struct fz_
 	/* A wait may have begun before the recording. */
 	row.time = FZ_MAX(row.time, 0);
 	r->used[row.metric] = true;
-	fz_profile_grow(r->p, r->rows, r->n, r->cap);
-	r->rows[r->n++] = row;
+	fz_profile_push(r->p, r->rows, r->n, r->cap, row);
 	return r->p->over_limit ? fz_profile_check(r->p, err) : 0;
 }
 

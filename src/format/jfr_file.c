@@ -307,8 +307,7 @@ static void add_class(struct fz_jfr *j, const struct element *e)
 	if (fz_str_eq(e->name, FZ_STR("java.lang.String")))
 		j->string_class = j->class_count;
 	fz_map_put(&j->class_of, k.id, j->class_count);
-	fz_profile_grow(j->p, j->classes, j->class_count, j->class_cap);
-	j->classes[j->class_count++] = k;
+	fz_profile_push(j->p, j->classes, j->class_count, j->class_cap, k);
 }
 
 static void add_field(struct fz_jfr *j, const struct element *e)
@@ -320,8 +319,7 @@ static void add_field(struct fz_jfr *j, const struct element *e)
 		return;
 	while (f.key < FZ_JFR_KEYS && !fz_str_eq(e->name, fz_str_of(key_names[f.key])))
 		f.key++;
-	fz_profile_grow(j->p, j->fields, j->field_count, j->field_cap);
-	j->fields[j->field_count++] = f;
+	fz_profile_push(j->p, j->fields, j->field_count, j->field_cap, f);
 	j->classes[j->class_count - 1].count++;
 }
 

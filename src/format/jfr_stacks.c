@@ -119,8 +119,7 @@ static uint32_t make_stack(struct fz_jfr_stacks *s, struct fz_jfr *j,
 	if (!field || !field->array || !fz_jfr_array(j, &at, &count))
 		return push_marker(s->p, stack, FZ_STR("[lost stack]"));
 	while (n < count && !s->p->over_limit && fz_jfr_read_item(j, field, &at, &record)) {
-		fz_profile_grow(s->p, frames, n, cap);
-		frames[n++] = frame_of(s, j, &record);
+		fz_profile_push(s->p, frames, n, cap, frame_of(s, j, &record));
 	}
 	if (trace->of[FZ_JFR_TRUNCATED].number)
 		stack = push_marker(s->p, stack, FZ_STR("[truncated]"));

@@ -157,29 +157,28 @@ static void add_call(struct reader *r, const json_t *event, const struct call *t
 	c.order = r->call_count;
 	if (id)
 		fz_map_put(role == ROLE_LAUNCH ? &r->launch_of : &r->operator_of, id, c.order);
-	fz_profile_grow(r->p, r->calls, r->call_count, r->call_cap);
-	r->calls[r->call_count++] = c;
+	fz_profile_push(r->p, r->calls, r->call_count, r->call_cap, c);
 }
 
 static void add_work(struct reader *r, const json_t *event, const struct call *times)
 {
 	const json_t *args = json_object_get(event, "args");
 
-	fz_profile_grow(r->p, r->works, r->work_count, r->work_cap);
-	r->works[r->work_count++] = (struct work){
-		.at = times->at,
-		.length = times->length,
-		.thread = thread_of(r, event),
-		.frame = frame_of(r, event, fz_jsonread_kstr(event, "cat")),
-		.correlation = id_of(args, "correlation"),
-		.external = external_of(args),
-	};
+	fz_profile_push(r->p, r->works, r->work_count, r->work_cap,
+			(struct work){
+				.at = times->at,
+				.length = times->length,
+				.thread = thread_of(r, event),
+				.frame = frame_of(r, event, fz_jsonread_kstr(event, "cat")),
+				.correlation = id_of(args, "correlation"),
+				.external = external_of(args),
+			});
 }
 
 static void add_step(struct reader *r, const struct call *times)
 {
-	fz_profile_grow(r->p, r->steps, r->step_count, r->step_cap);
-	r->steps[r->step_count++] = (struct step){ times->at, times->at + times->length };
+	fz_profile_push(r->p, r->steps, r->step_count, r->step_cap,
+			(struct step){ times->at, times->at + times->length });
 }
 
 static void read_thread_name(struct reader *r, const json_t *event)
@@ -333,8 +332,8 @@ static void add_runs(struct reader *r)
 	/* A single run from the first event on. */
 	if (r->step_count < 2 || r->step_count > STEPS_MAX) {
 		r->step_count = 0;
-		fz_profile_grow(r->p, r->steps, r->step_count, r->step_cap);
-		r->steps[r->step_count++] = (struct step){ -INFINITY, INFINITY };
+		fz_profile_push(r->p, r->steps, r->step_count, r->step_cap,
+				(struct step){ -INFINITY, INFINITY });
 		fz_profile_add_run(r->p, &(struct fz_run){ 0 });
 		return;
 	}

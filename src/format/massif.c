@@ -263,8 +263,7 @@ static int read_node(struct reader *r, struct fz_str line, struct fz_error *err)
 		if (caller_of->explained > caller_of->bytes)
 			return fail_line(r, "with the nodes before it, it exceeds its parent", err);
 	}
-	fz_profile_grow(r->p, r->path, r->depth, r->cap);
-	r->path[r->depth++] = node;
+	fz_profile_push(r->p, r->path, r->depth, r->cap, node);
 	return 0;
 }
 

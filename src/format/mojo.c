@@ -103,8 +103,7 @@ static void end_sample(struct reader *r)
 		return;
 	r->open = false;
 	fz_map_put(&r->last_stack, r->now.thread, r->now.stack + 1);
-	fz_profile_grow(r->p, r->entries, r->n, r->cap);
-	r->entries[r->n++] = r->now;
+	fz_profile_push(r->p, r->entries, r->n, r->cap, r->now);
 }
 
 static uint64_t parse_hex(struct fz_str s)

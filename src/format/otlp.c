@@ -66,8 +66,7 @@ static void add_message(struct reader *r, struct table *t, struct fz_str message
 {
 	if (r->p->over_limit)
 		return;
-	fz_profile_grow(r->p, t->list, t->n, t->cap);
-	t->list[t->n++] = message;
+	fz_profile_push(r->p, t->list, t->n, t->cap, message);
 }
 
 /* A message or string by its index; empty if there is none. */
@@ -90,8 +89,7 @@ static void add_number(void *arg, uint64_t number)
 {
 	struct reader *r = arg;
 
-	fz_profile_grow(r->p, r->numbers, r->number_count, r->number_cap);
-	r->numbers[r->number_count++] = number;
+	fz_profile_push(r->p, r->numbers, r->number_count, r->number_cap, number);
 }
 
 /* ---- tables ---- */

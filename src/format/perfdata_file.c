@@ -112,11 +112,10 @@ static int add_event(struct fz_perfdata *f, struct fz_str attr, struct fz_str id
 	/* Any number of events may refer to the same list. */
 	for (size_t i = 0; i < ids.n / 8 && fz_profile_takes(f->p, MAP_ENTRY); i++) {
 		fz_map_put(&f->counter_of, fz_cursor_u64(&c), f->counter_n);
-		fz_profile_grow(f->p, f->counters, f->counter_n, f->counter_cap);
-		f->counters[f->counter_n++] = (struct fz_perfdata_counter){ .event = f->event_n };
+		fz_profile_push(f->p, f->counters, f->counter_n, f->counter_cap,
+				(struct fz_perfdata_counter){ .event = f->event_n });
 	}
-	fz_profile_grow(f->p, f->events, f->event_n, f->event_cap);
-	f->events[f->event_n++] = e;
+	fz_profile_push(f->p, f->events, f->event_n, f->event_cap, e);
 	return 0;
 }
 
@@ -182,11 +181,11 @@ static void read_build_id(struct fz_perfdata *f, struct fz_cursor c, uint16_t mi
 					  : (size_t)BUILD_ID_BYTES;
 	fz_buf_hex(&hex, id, n);
 	uint32_t string = fz_profile_string(f->p, fz_buf_view(&hex));
-	fz_profile_grow(f->p, f->build_ids, f->build_id_n, f->build_id_cap);
-	f->build_ids[f->build_id_n++] = (struct fz_perfdata_build_id){
-		.path = path,
-		.hex = fz_profile_text(f->p, string),
-	};
+	fz_profile_push(f->p, f->build_ids, f->build_id_n, f->build_id_cap,
+			(struct fz_perfdata_build_id){
+				.path = path,
+				.hex = fz_profile_text(f->p, string),
+			});
 }
 
 static void read_build_ids(struct fz_perfdata *f, struct fz_cursor c)

@@ -243,8 +243,8 @@ static struct process *process_of(struct fz_perfspace *s, uint32_t pid)
 
 	if (*slot == FZ_NONE) {
 		*slot = (uint32_t)s->process_n;
-		fz_profile_grow(s->p, s->processes, s->process_n, s->process_cap);
-		s->processes[s->process_n++] = (struct process){ .pid = pid };
+		fz_profile_push(s->p, s->processes, s->process_n, s->process_cap,
+				(struct process){ .pid = pid });
 	}
 	return &s->processes[*slot];
 }
@@ -380,8 +380,7 @@ void fz_perfspace_exec(struct fz_perfspace *s, uint32_t pid)
 
 static void put_frame(struct fz_perfspace *s, struct site *site, uint32_t frame)
 {
-	fz_profile_grow(s->p, s->chains, s->chain_n, s->chain_cap);
-	s->chains[s->chain_n++] = frame;
+	fz_profile_push(s->p, s->chains, s->chain_n, s->chain_cap, frame);
 	site->n++;
 }
 

@@ -130,8 +130,8 @@ static struct track *track_of(struct reader *r, uint64_t uuid)
 
 	if (*slot == FZ_NONE) {
 		*slot = r->track_count;
-		fz_profile_grow(r->p, r->tracks, r->track_count, r->track_cap);
-		r->tracks[r->track_count++] = (struct track){ .uuid = uuid };
+		fz_profile_push(r->p, r->tracks, r->track_count, r->track_cap,
+				(struct track){ .uuid = uuid });
 	}
 	return &r->tracks[*slot];
 }
@@ -222,8 +222,7 @@ static void read_event(struct reader *r, struct fz_str message, double at)
 		.frame = ends ? FZ_NONE : event_frame(r, name),
 		.order = r->event_count,
 	};
-	fz_profile_grow(r->p, r->events, r->event_count, r->event_cap);
-	r->events[r->event_count++] = e;
+	fz_profile_push(r->p, r->events, r->event_count, r->event_cap, e);
 }
 
 /* ---- samples ---- */
@@ -234,8 +233,8 @@ static void add_moment(struct reader *r, uint32_t track, uint64_t stack)
 
 	if (at == FZ_NONE)
 		return;
-	fz_profile_grow(r->p, r->moments, r->moment_count, r->moment_cap);
-	r->moments[r->moment_count++] = (struct moment){ track, at };
+	fz_profile_push(r->p, r->moments, r->moment_count, r->moment_cap,
+			(struct moment){ track, at });
 }
 
 static void read_perf_sample(struct reader *r, struct fz_str message)
@@ -279,8 +278,8 @@ static struct sequence *sequence_of(struct reader *r, uint64_t id)
 
 	if (*slot == FZ_NONE) {
 		*slot = r->sequence_count;
-		fz_profile_grow(r->p, r->sequences, r->sequence_count, r->sequence_cap);
-		r->sequences[r->sequence_count++] = (struct sequence){ .id = id };
+		fz_profile_push(r->p, r->sequences, r->sequence_count, r->sequence_cap,
+				(struct sequence){ .id = id });
 	}
 	return &r->sequences[*slot];
 }

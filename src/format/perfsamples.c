@@ -10,8 +10,7 @@ int fz_perf_samples_add(struct fz_perf_samples *s, struct fz_profile *p,
 {
 	if (s->n >= p->limits->free_samples + 64 * bytes || s->n >= p->limits->samples)
 		return fz_fail(err, FZ_ELIMIT, "%s: too many samples", name);
-	fz_profile_grow(p, s->list, s->n, s->cap);
-	s->list[s->n++] = *sample;
+	fz_profile_push(p, s->list, s->n, s->cap, *sample);
 	return 0;
 }
 

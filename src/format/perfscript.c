@@ -264,8 +264,7 @@ static void take_place(struct fz_str *name, struct fz_str *place)
 
 static void add_frame(struct reader *r, const struct fz_import_frame *f)
 {
-	fz_profile_grow(r->p, r->frames, r->frame_count, r->frame_cap);
-	r->frames[r->frame_count++] = *f;
+	fz_profile_push(r->p, r->frames, r->frame_count, r->frame_cap, *f);
 }
 
 /* "560cb47e52e0", if symbols were not requested. */

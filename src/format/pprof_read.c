@@ -107,8 +107,7 @@ static void read_function(struct reader *r, struct fz_str message)
 	if (!f.name)
 		f.name = f.system_name;
 	fz_map_put(&r->function_of, id, r->function_count);
-	fz_profile_grow(r->p, r->functions, r->function_count, r->function_cap);
-	r->functions[r->function_count++] = f;
+	fz_profile_push(r->p, r->functions, r->function_count, r->function_cap, f);
 }
 
 static void read_mapping(struct reader *r, struct fz_str message)
@@ -119,8 +118,7 @@ static void read_mapping(struct reader *r, struct fz_str message)
 	fz_wire_read(message,
 		     FZ_WIRE_FIELDS({ 1, &id }, { 2, &m.start }, { 4, &m.offset }, { 5, &m.file }));
 	fz_map_put(&r->mapping_of, id, r->mapping_count);
-	fz_profile_grow(r->p, r->mappings, r->mapping_count, r->mapping_cap);
-	r->mappings[r->mapping_count++] = m;
+	fz_profile_push(r->p, r->mappings, r->mapping_count, r->mapping_cap, m);
 }
 
 static void read_location(struct reader *r, struct fz_str message)
@@ -130,16 +128,15 @@ static void read_location(struct reader *r, struct fz_str message)
 
 	fz_wire_read(message, FZ_WIRE_FIELDS({ 1, &id }, { 2, &l.mapping }, { 3, &l.address }));
 	fz_map_put(&r->location_of, id, r->location_count);
-	fz_profile_grow(r->p, r->locations, r->location_count, r->location_cap);
-	r->locations[r->location_count++] = l;
+	fz_profile_push(r->p, r->locations, r->location_count, r->location_cap, l);
 }
 
 static void read_table_entry(struct reader *r, const struct fz_wire *w)
 {
 	switch (w->field) {
 	case 1:
-		fz_profile_grow(r->p, r->types, r->type_count, r->type_cap);
-		r->types[r->type_count++] = read_value_type(w->bytes);
+		fz_profile_push(r->p, r->types, r->type_count, r->type_cap,
+				read_value_type(w->bytes));
 		break;
 	case 3:
 		read_mapping(r, w->bytes);
@@ -151,8 +148,7 @@ static void read_table_entry(struct reader *r, const struct fz_wire *w)
 		read_function(r, w->bytes);
 		break;
 	case 6:
-		fz_profile_grow(r->p, r->strings, r->string_count, r->string_cap);
-		r->strings[r->string_count++] = w->bytes;
+		fz_profile_push(r->p, r->strings, r->string_count, r->string_cap, w->bytes);
 		break;
 	case 11:
 		r->period_type = read_value_type(w->bytes);
@@ -247,8 +243,7 @@ static void read_recording(struct reader *r)
 
 static void push_frame(struct reader *r, uint32_t frame)
 {
-	fz_profile_grow(r->p, r->frames, r->frame_count, r->frame_cap);
-	r->frames[r->frame_count++] = frame;
+	fz_profile_push(r->p, r->frames, r->frame_count, r->frame_cap, frame);
 }
 
 uint64_t fz_pprof_line(struct fz_str message, struct fz_import_frame *ret)
@@ -428,8 +423,7 @@ static void add_id(void *arg, uint64_t id)
 {
 	struct reader *r = arg;
 
-	fz_profile_grow(r->p, r->ids, r->id_count, r->id_cap);
-	r->ids[r->id_count++] = id;
+	fz_profile_push(r->p, r->ids, r->id_count, r->id_cap, id);
 }
 
 static void add_value(void *arg, uint64_t value)

@@ -72,8 +72,7 @@ static uint64_t extra_string(struct writer *w, const char *s)
 	for (uint32_t i = 0; i < w->extra_count; i++)
 		if (strcmp(w->extra[i], s) == 0)
 			return w->p->string_count + i;
-	fz_grow(w->extra, w->extra_count, w->extra_cap);
-	w->extra[w->extra_count++] = s;
+	fz_push(w->extra, w->extra_count, w->extra_cap, s);
 	return w->p->string_count + w->extra_count - 1;
 }
 
@@ -210,8 +209,8 @@ static void sum_rows(struct writer *w)
 		uint32_t *slot = fz_map_slot(&known, FZ_KEY(thread, stack));
 		if (*slot == FZ_NONE) {
 			*slot = w->entry_count;
-			fz_grow(w->entries, w->entry_count, w->entry_cap);
-			w->entries[w->entry_count++] = (struct entry){ thread, stack };
+			fz_push(w->entries, w->entry_count, w->entry_cap,
+				(struct entry){ thread, stack });
 			if (w->entry_cap > cap) {
 				cap = w->entry_cap;
 				w->values = fz_reallocarray(w->values, cap * w->columns,

@@ -123,8 +123,7 @@ static void add_mapping(struct reader *r, struct fz_str line)
 	if (!parse_hex((struct fz_str){ range.p, n }, &m.start) || !parse_hex(end, &m.end) ||
 	    !m.file.n)
 		return;
-	fz_profile_grow(r->p, r->maps, r->map_n, r->map_cap);
-	r->maps[r->map_n++] = m;
+	fz_profile_push(r->p, r->maps, r->map_n, r->map_cap, m);
 }
 
 /* Mappings are last in the text, in order of addresses. */

@@ -138,8 +138,7 @@ static uint32_t read_items(struct reader *r, uint32_t self, uint64_t count, bool
 		uint32_t item = read_value(r, depth + 1);
 		if (dict && n % 2 == 0 && !r->c.bad && r->values[item].type == T_NULL)
 			break;
-		fz_profile_grow(r->p, list, n, cap);
-		list[n++] = item;
+		fz_profile_push(r->p, list, n, cap, item);
 	}
 	if (r->c.bad)
 		return self;
@@ -171,8 +170,7 @@ static uint32_t read_interned(struct reader *r)
 {
 	uint32_t v = add_text(r, fz_cursor_u32(&r->c));
 
-	fz_profile_grow(r->p, r->interned, r->interned_count, r->interned_cap);
-	r->interned[r->interned_count++] = v;
+	fz_profile_push(r->p, r->interned, r->interned_count, r->interned_cap, v);
 	return v;
 }
 
@@ -310,8 +308,7 @@ static uint32_t read_value(struct reader *r, int depth)
 	if (r->c.bad)
 		return 0;
 	if (keep) {
-		fz_profile_grow(r->p, r->refs, r->ref_count, r->ref_cap);
-		r->refs[r->ref_count++] = FZ_NONE;
+		fz_profile_push(r->p, r->refs, r->ref_count, r->ref_cap, FZ_NONE);
 	}
 	uint32_t v = read_plain(r, code & ~FLAG_REF, keep ? &ref : NULL, depth);
 	if (keep && !r->c.bad)

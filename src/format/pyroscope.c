@@ -78,8 +78,7 @@ static bool write_node(struct writer *w, const struct node *node)
 /* Moves to the next node's parent; false if the tree is complete. */
 static bool descend(struct writer *w, uint64_t children)
 {
-	fz_grow(w->levels, w->depth, w->cap);
-	w->levels[w->depth++] = (struct level){ w->path.n, children };
+	fz_push(w->levels, w->depth, w->cap, (struct level){ w->path.n, children });
 	while (w->depth && !w->levels[w->depth - 1].left)
 		w->depth--;
 	if (!w->depth)

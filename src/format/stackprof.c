@@ -48,8 +48,7 @@ static void read_frames(struct reader *r, json_t *frames)
 		f.text.first_line = fz_import_line(fz_jsonread_int(json_object_get(v, "line"), 0));
 		f.text.kind = fz_str_starts(f.text.name, "(") ? FZ_KIND_MARKER : FZ_KIND_UNKNOWN;
 		fz_map_put(&r->frame_of, f.id, r->frame_n);
-		fz_profile_grow(r->p, r->frames, r->frame_n, r->frame_cap);
-		r->frames[r->frame_n++] = f;
+		fz_profile_push(r->p, r->frames, r->frame_n, r->frame_cap, f);
 	}
 }
 

@@ -64,8 +64,7 @@ static void sum_entries(struct planner *l)
 			fz_map_slot(&known, FZ_KEY(p->samples.thread[row], p->samples.stack[row]));
 		if (*slot == FZ_NONE) {
 			*slot = l->n;
-			fz_grow(l->entries, l->n, l->cap);
-			l->entries[l->n++] = (struct entry){ 0 };
+			fz_push(l->entries, l->n, l->cap, (struct entry){ 0 });
 		}
 		l->entry_of_row[row] = *slot;
 		l->entries[*slot].weight +=

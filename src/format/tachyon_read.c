@@ -163,8 +163,8 @@ static struct thread_state *find_thread(struct reader *r, uint64_t tid, uint32_t
 	if (r->p->thread_count > r->h.threads)
 		return NULL;
 	if (index == r->thread_count) {
-		fz_profile_grow(r->p, r->threads, r->thread_count, r->thread_cap);
-		r->threads[r->thread_count++] = (struct thread_state){ .now_us = r->h.start_us };
+		fz_profile_push(r->p, r->threads, r->thread_count, r->thread_cap,
+				(struct thread_state){ .now_us = r->h.start_us });
 	}
 	r->last_tid = tid;
 	r->last_interp = interp;
@@ -182,8 +182,8 @@ static uint32_t draft_child(struct reader *r, uint32_t parent, uint32_t frame)
 
 	if (*slot == FZ_NONE) {
 		*slot = r->draft_count;
-		fz_profile_grow(r->p, r->draft, r->draft_count, r->draft_cap);
-		r->draft[r->draft_count++] = (struct draft_node){ parent, frame, FZ_NONE };
+		fz_profile_push(r->p, r->draft, r->draft_count, r->draft_cap,
+				(struct draft_node){ parent, frame, FZ_NONE });
 		r->frame_max = FZ_MAX(r->frame_max, frame);
 	}
 	if (parent != FZ_NONE)

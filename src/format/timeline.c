@@ -20,9 +20,9 @@ void fz_spans_release(struct fz_spans *spans)
 static void pass(struct fz_track *t, double until, struct fz_spans *spans)
 {
 	if (t->started && t->depth && until > t->now) {
-		fz_grow(spans->list, spans->n, spans->cap);
-		spans->list[spans->n++] = (struct fz_span){ t->thread, t->open[t->depth - 1],
-							    t->now, until - t->now };
+		fz_push(spans->list, spans->n, spans->cap,
+			(struct fz_span){ t->thread, t->open[t->depth - 1], t->now,
+					  until - t->now });
 	}
 	if (!t->started || until > t->now)
 		t->now = until;

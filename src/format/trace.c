@@ -182,10 +182,10 @@ static uint32_t sampled_of(struct reader *r, const json_t *event)
 
 	if (*slot == FZ_NONE) {
 		*slot = r->sampled_count;
-		fz_profile_grow(r->p, r->sampled, r->sampled_count, r->sampled_cap);
-		r->sampled[r->sampled_count++] = (struct sampled){
-			.thread = thread_of(r, event, FZ_STR("")),
-		};
+		fz_profile_push(r->p, r->sampled, r->sampled_count, r->sampled_cap,
+				(struct sampled){
+					.thread = thread_of(r, event, FZ_STR("")),
+				});
 		start_profile(&r->sampled[*slot], event, NULL);
 	}
 	return *slot;
@@ -203,8 +203,7 @@ static void add_node(struct reader *r, struct sampled *s, const json_t *v)
 	n.idle = fz_cpuprofile_is_idle(json_object_get(v, "callFrame"));
 	fz_map_put(&s->node_of, (uint64_t)fz_jsonread_int(json_object_get(v, "id"), -1),
 		   r->node_count);
-	fz_profile_grow(r->p, r->nodes, r->node_count, r->node_cap);
-	r->nodes[r->node_count++] = n;
+	fz_profile_push(r->p, r->nodes, r->node_count, r->node_cap, n);
 }
 
 /* Adds nodes that refer to their children instead of their parent, parents first. */

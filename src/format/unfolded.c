@@ -17,8 +17,8 @@ void fz_unfolded_add(struct fz_unfolded *u, struct fz_str name, bool kernel)
 {
 	if (u->count == FRAMES_MAX || name.n > TEXT_MAX - u->text.n)
 		return;
-	fz_grow(u->frames, u->count, u->cap);
-	u->frames[u->count++] = (struct fz_unfolded_frame){ u->text.n, name.n, kernel };
+	fz_push(u->frames, u->count, u->cap,
+		(struct fz_unfolded_frame){ u->text.n, name.n, kernel });
 	fz_buf_add(&u->text, name.p, name.n);
 }
 

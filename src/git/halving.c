@@ -17,8 +17,7 @@ static void take_commits(const char *text, struct fz_halving *ret)
 {
 	while (text && *text) {
 		size_t line = strcspn(text, "\n");
-		fz_grow(ret->list, ret->n, ret->cap);
-		ret->list[ret->n++] = fz_strndup(text, strcspn(text, " \n"));
+		fz_push(ret->list, ret->n, ret->cap, fz_strndup(text, strcspn(text, " \n")));
 		text += line + (text[line] == '\n');
 	}
 }

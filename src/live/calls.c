@@ -56,8 +56,8 @@ static void add_line(struct builder *b, int32_t line, int64_t self, int64_t tota
 
 	if (*slot == FZ_NONE) {
 		*slot = out->line_n;
-		fz_grow(out->lines, out->line_n, b->line_cap);
-		out->lines[out->line_n++] = (struct fz_live_line){ .line = line };
+		fz_push(out->lines, out->line_n, b->line_cap,
+			(struct fz_live_line){ .line = line });
 	}
 	out->lines[*slot].self += self;
 	out->lines[*slot].total += total;
@@ -70,8 +70,8 @@ static void add_caller(struct builder *b, uint32_t function, int64_t weight)
 
 	if (*slot == FZ_NONE) {
 		*slot = out->caller_n;
-		fz_grow(out->callers, out->caller_n, b->caller_cap);
-		out->callers[out->caller_n++] = (struct fz_live_caller){ .function = function };
+		fz_push(out->callers, out->caller_n, b->caller_cap,
+			(struct fz_live_caller){ .function = function });
 	}
 	out->callers[*slot].total += weight;
 }

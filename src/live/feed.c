@@ -152,9 +152,8 @@ void fz_live_feed_add(struct fz_live_feed *f, const struct fz_sampler *s,
 
 	if (*slot == FZ_NONE) {
 		*slot = b->cell_n;
-		fz_grow(b->cells, b->cell_n, b->cell_cap);
-		b->cells[b->cell_n++] =
-			(struct fz_live_cell){ .thread = sample->thread, .stack = sample->stack };
+		fz_push(b->cells, b->cell_n, b->cell_cap,
+			(struct fz_live_cell){ .thread = sample->thread, .stack = sample->stack });
 	}
 	struct fz_live_cell *cell = &b->cells[*slot];
 	cell->count++;

@@ -78,11 +78,10 @@ static struct fz_live_row *row_of(struct fz_live_model *m, uint32_t scope, uint3
 	if (*slot == FZ_NONE) {
 		struct fz_live_scope *s = &m->scopes[scope];
 		*slot = m->row_n;
-		fz_grow(s->rows, s->row_n, s->row_cap);
-		s->rows[s->row_n++] = m->row_n;
-		fz_grow(m->rows, m->row_n, m->row_cap);
-		m->rows[m->row_n++] =
-			(struct fz_live_row){ .scope = scope, .function = function, .bin = m->bin };
+		fz_push(s->rows, s->row_n, s->row_cap, m->row_n);
+		fz_push(m->rows, m->row_n, m->row_cap,
+			(struct fz_live_row){
+				.scope = scope, .function = function, .bin = m->bin });
 	}
 	struct fz_live_row *r = &m->rows[*slot];
 	if (r->bin != m->bin)
@@ -131,8 +130,7 @@ static void keep_cell(struct fz_live_model *m, const struct fz_live_cell *c)
 
 	if (*slot == FZ_NONE) {
 		*slot = m->cell_n;
-		fz_grow(m->cells, m->cell_n, m->cell_cap);
-		m->cells[m->cell_n++] = *c;
+		fz_push(m->cells, m->cell_n, m->cell_cap, *c);
 		return;
 	}
 	m->cells[*slot].weight += c->weight;

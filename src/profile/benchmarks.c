@@ -114,8 +114,7 @@ static uint32_t *find_roots(const struct fz_profile *p, struct fz_benchmarks *b)
 
 static void add_round(struct fz_benchmark *b, int64_t ns)
 {
-	fz_grow(b->rounds, b->round_n, b->round_cap);
-	b->rounds[b->round_n++] = (double)ns;
+	fz_push(b->rounds, b->round_n, b->round_cap, (double)ns);
 }
 
 static void add_rows(const struct fz_profile *p, const uint32_t *of, struct fz_benchmarks *b)

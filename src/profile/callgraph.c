@@ -74,8 +74,8 @@ void fz_callgraph_self(struct fz_callgraph *g, struct fz_profile *p, uint32_t fu
 
 	if (*slot == FZ_NONE) {
 		*slot = g->self_n;
-		fz_profile_grow(p, g->selves, g->self_n, g->self_cap);
-		g->selves[g->self_n++] = (struct fz_callgraph_self){ function, frame, FZ_NONE };
+		fz_profile_push(p, g->selves, g->self_n, g->self_cap,
+				(struct fz_callgraph_self){ function, frame, FZ_NONE });
 	}
 	add_row(g, p, &g->selves[*slot].cost, values);
 }

@@ -162,8 +162,7 @@ static void add_part(struct walk *w, uint32_t thread, int64_t from, int64_t to)
 
 	if (from >= to)
 		return;
-	fz_grow(c->parts, c->n, c->cap);
-	c->parts[c->n++] = (struct fz_critical_part){ from, to, thread, w->run };
+	fz_push(c->parts, c->n, c->cap, (struct fz_critical_part){ from, to, thread, w->run });
 }
 
 /* Walks back through *thread from *time to its latest wake, and sets *thread to the waker; false if

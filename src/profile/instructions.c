@@ -69,14 +69,14 @@ struct fz_instruction *fz_tree_instructions(const struct fz_tree *t, size_t *ret
 		if (frame->opcode == FZ_NO_OPCODE || t->stack_node[i] == FZ_NONE ||
 		    (!self[i] && !total[i]))
 			continue;
-		fz_grow(list, n, cap);
-		list[n++] = (struct fz_instruction){
-			.node = t->stack_node[i],
-			.line = FZ_MAX(frame->line, 0),
-			.opcode = frame->opcode,
-			.self = self[i],
-			.total = total[i],
-		};
+		fz_push(list, n, cap,
+			(struct fz_instruction){
+				.node = t->stack_node[i],
+				.line = FZ_MAX(frame->line, 0),
+				.opcode = frame->opcode,
+				.self = self[i],
+				.total = total[i],
+			});
 	}
 	if (n)
 		*ret_n = join(list, n);

@@ -270,9 +270,8 @@ static void find_calls(struct calling *c, const struct fz_profile *p,
 		uint32_t *slot = fz_map_slot(&map, FZ_KEY(caller, callee));
 		if (*slot == FZ_NONE) {
 			*slot = (uint32_t)c->n;
-			fz_grow(c->calls, c->n, cap);
-			c->calls[c->n++] =
-				(struct fz_place_call){ .caller = caller, .callee = callee };
+			fz_push(c->calls, c->n, cap,
+				(struct fz_place_call){ .caller = caller, .callee = callee });
 		}
 		c->of_stack[i] = *slot;
 	}

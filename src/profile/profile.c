@@ -505,12 +505,12 @@ void fz_profile_add_source(struct fz_profile *p, uint32_t file, struct fz_str te
 		return;
 	if (!fz_profile_takes(p, text.n))
 		return;
-	fz_grow(p->sources, p->source_count, p->source_cap);
-	p->sources[p->source_count++] = (struct fz_source_text){
-		.file = file,
-		.size = (uint32_t)text.n,
-		.text = fz_arena_strndup(&p->arena, text.p, text.n),
-	};
+	fz_push(p->sources, p->source_count, p->source_cap,
+		(struct fz_source_text){
+			.file = file,
+			.size = (uint32_t)text.n,
+			.text = fz_arena_strndup(&p->arena, text.p, text.n),
+		});
 }
 
 const struct fz_source_text *fz_profile_source(const struct fz_profile *p, uint32_t file)
@@ -525,8 +525,7 @@ const struct fz_source_text *fz_profile_source(const struct fz_profile *p, uint3
 
 void fz_wakes_add(struct fz_wakes *w, const struct fz_wake *wake)
 {
-	fz_grow(w->list, w->n, w->cap);
-	w->list[w->n++] = *wake;
+	fz_push(w->list, w->n, w->cap, *wake);
 }
 
 void fz_wakes_keep_range(struct fz_wakes *w, int64_t from, int64_t to)

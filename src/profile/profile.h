@@ -364,6 +364,11 @@ bool fz_profile_takes(struct fz_profile *p, uint64_t bytes);
 			fz_profile_takes((p), ((cap) ? (cap) : 16) * sizeof(*(arr))); \
 		fz_grow((arr), (len), (cap));                                         \
 	} while (0)
+#define fz_profile_push(p, arr, len, cap, ...)     \
+	do {                                       \
+		fz_profile_grow(p, arr, len, cap); \
+		(arr)[(len)++] = __VA_ARGS__;      \
+	} while (0)
 
 /* Interning. Beyond a limit these return index 0 (a valid string, function, ...) and set
  * over_limit, which fz_profile_check reports: readers need not test every call. */

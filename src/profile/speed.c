@@ -14,8 +14,7 @@ enum { PROBES_MIN = 8 };
 void fz_speed_add(struct fz_speed_track *t, const struct fz_speed_probe *probe)
 {
 	fz_assert(probe->cost > 0);
-	fz_grow(t->probes, t->n, t->cap);
-	t->probes[t->n++] = *probe;
+	fz_push(t->probes, t->n, t->cap, *probe);
 }
 
 static int compare_cost(const void *a, const void *b)

@@ -134,8 +134,8 @@ static void lead(struct grower *g, uint32_t parent, uint32_t first, uint32_t fun
 	/* An outdated index never refers to a current bud of this function. */
 	if (at < first || at >= g->bud_count || g->buds[at].function != function) {
 		at = g->latest[function] = g->bud_count;
-		fz_grow(g->buds, g->bud_count, g->bud_cap);
-		g->buds[g->bud_count++] = (struct bud){ function, parent, FZ_NONE, 0 };
+		fz_push(g->buds, g->bud_count, g->bud_cap,
+			(struct bud){ function, parent, FZ_NONE, 0 });
 	}
 	g->next[path] = g->buds[at].path;
 	g->buds[at].path = path;
@@ -347,9 +347,8 @@ static void take_cells(struct fz_tree *t, const struct grower *g)
 		uint32_t *slot = fz_map_slot(&map, FZ_KEY(node, s->thread[row]));
 		if (*slot == FZ_NONE) {
 			*slot = (uint32_t)t->cell_count;
-			fz_grow(t->cells, t->cell_count, cap);
-			t->cells[t->cell_count++] =
-				(struct fz_tree_cell){ node, s->thread[row], 0 };
+			fz_push(t->cells, t->cell_count, cap,
+				(struct fz_tree_cell){ node, s->thread[row], 0 });
 		}
 		t->cells[*slot].self += fz_sample_weight(g->p, t->metric, row);
 	}
@@ -544,8 +543,7 @@ static struct line_sum *sum_lines(const struct fz_tree *t, size_t *ret_n)
 		uint32_t *slot = fz_map_slot(&map, FZ_KEY(function, l->line));
 		if (*slot == FZ_NONE) {
 			*slot = (uint32_t)n;
-			fz_grow(sums, n, cap);
-			sums[n++] = (struct line_sum){ function, l->line, 0, 0 };
+			fz_push(sums, n, cap, (struct line_sum){ function, l->line, 0, 0 });
 		}
 		sums[*slot].self += l->self;
 		sums[*slot].total += l->total;

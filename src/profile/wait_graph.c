@@ -28,10 +28,9 @@ static void add_row(struct fz_wait_graph *g, const struct fz_profile *p, struct 
 
 	if (*slot == FZ_NONE) {
 		*slot = g->n;
-		fz_grow(g->edges, g->n, g->cap);
-		g->edges[g->n++] = (struct fz_wait_edge){ .function = row->at.function,
-							  .by = row->at.by,
-							  .name = name };
+		fz_push(g->edges, g->n, g->cap,
+			(struct fz_wait_edge){
+				.function = row->at.function, .by = row->at.by, .name = name });
 	}
 	struct fz_wait_edge *edge = &g->edges[*slot];
 	edge->n += row->n;

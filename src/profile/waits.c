@@ -133,8 +133,7 @@ void fz_wait_rows_add(struct fz_wait_rows *r, const struct fz_wait_place *at, ui
 
 	if (*slot == FZ_NONE) {
 		*slot = r->n;
-		fz_grow(r->rows, r->n, r->cap);
-		r->rows[r->n++] = (struct fz_wait_row){ .at = *at };
+		fz_push(r->rows, r->n, r->cap, (struct fz_wait_row){ .at = *at });
 	}
 	struct fz_wait_row *row = &r->rows[*slot];
 	row->n += n;

@@ -44,10 +44,10 @@ void fz_cputimes_add(struct fz_cputimes *t, pid_t pid)
 {
 	if (find(t, pid))
 		return;
-	fz_grow(t->list, t->n, t->cap);
-	t->list[t->n++] = (struct fz_cputimes_process){ .pid = pid,
-							.at = fz_cputimes_process(pid),
-							.older = began(pid) < t->since };
+	fz_push(t->list, t->n, t->cap,
+		(struct fz_cputimes_process){ .pid = pid,
+					      .at = fz_cputimes_process(pid),
+					      .older = began(pid) < t->since });
 }
 
 void fz_cputimes_count_children(struct fz_cputimes *t, pid_t pid, bool started)

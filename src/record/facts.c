@@ -167,8 +167,7 @@ char **fz_facts_words_of(pid_t pid, char **ret_text)
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
 	char *text = fz_read_small(path, COMMAND_MAX, &n);
 	for (size_t at = 0; text && at < n; at += strlen(text + at) + 1) {
-		fz_grow(argv, words, cap);
-		argv[words++] = text + at;
+		fz_push(argv, words, cap, text + at);
 	}
 	fz_grow(argv, words, cap);
 	argv[words] = NULL;

@@ -192,8 +192,7 @@ static void add_visit(struct fz_marks *m, uint32_t mark, int64_t from, int64_t t
 {
 	if (m->visit_n >= VISITS_MAX)
 		return;
-	fz_grow(m->visits, m->visit_n, m->visit_cap);
-	m->visits[m->visit_n++] = (struct fz_mark_visit){ mark, from, to };
+	fz_push(m->visits, m->visit_n, m->visit_cap, (struct fz_mark_visit){ mark, from, to });
 }
 
 static void note(struct fz_marks *m, const char *what, int64_t at)

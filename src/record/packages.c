@@ -145,8 +145,7 @@ bool fz_packages_split(const char *entry, struct fz_str *ret_name, struct fz_str
 
 static void add_found(struct search *s, char *text)
 {
-	fz_grow(s->found, s->found_n, s->found_cap);
-	s->found[s->found_n++] = text;
+	fz_push(s->found, s->found_n, s->found_cap, text);
 }
 
 /* Find the versions of places that are all in folder fd; closes fd. */

@@ -268,8 +268,7 @@ int fz_process_maps(const struct fz_process *p, struct fz_mappings *ret, struct 
 			*next++ = '\0';
 		if (!parse_mapping(line, &mapping))
 			continue;
-		fz_grow(m.list, m.n, m.cap);
-		m.list[m.n++] = mapping;
+		fz_push(m.list, m.n, m.cap, mapping);
 	}
 	*ret = m;
 	return 0;
@@ -306,8 +305,7 @@ int fz_process_threads(const struct fz_process *p, struct fz_process_threads *re
 				 (int)tid);
 			thread.inner_tid = inner_id(path, (pid_t)tid);
 		}
-		fz_grow(t.list, t.n, t.cap);
-		t.list[t.n++] = thread;
+		fz_push(t.list, t.n, t.cap, thread);
 	}
 	closedir(dir);
 	*ret = t;

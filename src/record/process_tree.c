@@ -78,8 +78,8 @@ struct fz_process_tree {
 static void report(struct fz_process_tree *t, enum fz_process_tree_what what, pid_t pid,
 		   pid_t parent)
 {
-	fz_grow(t->events, t->event_n, t->event_cap);
-	t->events[t->event_n++] = (struct fz_process_tree_event){ what, pid, parent };
+	fz_push(t->events, t->event_n, t->event_cap,
+		(struct fz_process_tree_event){ what, pid, parent });
 }
 
 static struct member *find(struct fz_process_tree *t, pid_t pid)
@@ -171,8 +171,7 @@ static bool add_ring(struct fz_process_tree *t, int fd, int cpu)
 	if (page == MAP_FAILED)
 		return false;
 	epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event);
-	fz_grow(t->rings, t->ring_n, t->ring_cap);
-	t->rings[t->ring_n++] = (struct ring){ fd, cpu, page };
+	fz_push(t->rings, t->ring_n, t->ring_cap, (struct ring){ fd, cpu, page });
 	return true;
 }
 
@@ -198,8 +197,7 @@ static bool follow_on(struct fz_process_tree *t, pid_t tid, int cpu)
 	if (!good) {
 		close(fd);
 	} else if (ring) {
-		fz_grow(t->fds, t->fd_n, t->fd_cap);
-		t->fds[t->fd_n++] = fd;
+		fz_push(t->fds, t->fd_n, t->fd_cap, fd);
 	}
 	return good;
 }

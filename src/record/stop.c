@@ -60,8 +60,7 @@ static void add(struct fz_stopper *s, pid_t tid)
 {
 	if (find(s, tid))
 		return;
-	fz_grow(s->threads, s->n, s->cap);
-	s->threads[s->n++] = (struct thread){ .tid = tid };
+	fz_push(s->threads, s->n, s->cap, (struct thread){ .tid = tid });
 }
 
 static void forget(struct fz_stopper *s, size_t i)

@@ -47,8 +47,7 @@ struct fz_target_process *fz_target_process_add(struct fz_sampler *s, pid_t pid,
 	p->target.natives = !o->subprocesses || python.segments;
 	p->target.next_try += FORK_PAUSE;
 	p->parent = parent;
-	fz_grow(s->processes, s->process_n, s->process_cap);
-	s->processes[s->process_n++] = p;
+	fz_push(s->processes, s->process_n, s->process_cap, p);
 	s->next_seek = FZ_MIN(s->next_seek, p->target.next_try);
 	return p;
 }

@@ -200,8 +200,7 @@ static bool is_open(const char *path)
 
 static void add_path(struct fz_store_list *l, char *path)
 {
-	fz_grow(l->paths, l->n, l->cap);
-	l->paths[l->n++] = path;
+	fz_push(l->paths, l->n, l->cap, path);
 }
 
 static void sort(struct fz_store_list *l)

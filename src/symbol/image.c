@@ -384,6 +384,5 @@ void fz_image_row(struct fz_image *image, uint64_t address, struct fz_row *ret)
 		free(frame);
 		return;
 	}
-	fz_grow(image->frames, image->frame_n, image->frame_cap);
-	image->frames[image->frame_n++] = frame;
+	fz_push(image->frames, image->frame_n, image->frame_cap, frame);
 }

@@ -276,11 +276,9 @@ static uint32_t copy_frame(struct resolver *r, const struct fz_frame *from)
 
 static void put_chain(struct resolver *r, const uint32_t *frames, uint32_t n)
 {
-	fz_grow(r->chains, r->chain_n, r->chain_cap);
-	r->chains[r->chain_n++] = n;
+	fz_push(r->chains, r->chain_n, r->chain_cap, n);
 	for (uint32_t i = 0; i < n; i++) {
-		fz_grow(r->chains, r->chain_n, r->chain_cap);
-		r->chains[r->chain_n++] = frames[i];
+		fz_push(r->chains, r->chain_n, r->chain_cap, frames[i]);
 	}
 }
 

@@ -72,8 +72,7 @@ static void add_line(struct fz_kallsyms *k, struct fz_str line)
 	e.global = *type.p == 'T';
 	if (fz_str_eq(e.name, FZ_STR("_text")))
 		k->start_of_text = e.start;
-	fz_grow(k->list, k->n, k->cap);
-	k->list[k->n++] = e;
+	fz_push(k->list, k->n, k->cap, e);
 }
 
 static void keep_first_of_each(struct fz_kallsyms *k)

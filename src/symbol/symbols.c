@@ -60,8 +60,7 @@ static void add_range(struct ranges *r, uint64_t lo, uint64_t hi, uint32_t value
 {
 	if (lo >= hi || lo == 0 || r->n >= RANGES_MAX)
 		return; /* code discarded by the linker starts at 0 */
-	fz_grow(r->list, r->n, r->cap);
-	r->list[r->n++] = (struct range){ lo, hi, value };
+	fz_push(r->list, r->n, r->cap, (struct range){ lo, hi, value });
 }
 
 static int by_lo(const void *a, const void *b)

@@ -49,8 +49,8 @@ static void add_symbols(struct fz_symtab *all, struct table *t, int from, int to
 			all->has_labels = true;
 			continue;
 		}
-		fz_grow(t->list, t->n, t->cap);
-		t->list[t->n++] = (struct range){ address, (uint32_t)sym.st_size, (uint32_t)i };
+		fz_push(t->list, t->n, t->cap,
+			(struct range){ address, (uint32_t)sym.st_size, (uint32_t)i });
 	}
 	if (!t->n)
 		return;

@@ -326,8 +326,7 @@ static int attach_event(const struct bpf_program *program, struct event *e, uint
 
 static void keep_event(struct fz_bpf *b, struct event e)
 {
-	fz_grow(b->events, b->n, b->cap);
-	b->events[b->n++] = e;
+	fz_push(b->events, b->n, b->cap, e);
 	b->young |= e.fd < 0;
 }
 
@@ -526,8 +525,7 @@ static int add_process(struct fz_bpf *b, pid_t pid, const struct fz_bpf_config *
 			       (int)pid);
 	if (!fz_bpf_add_python(b, (pid_t)config->pid, config))
 		return fz_fail_errno(err, "process %d: a map in the kernel", (int)pid);
-	fz_grow(b->processes, b->process_n, b->process_cap);
-	b->processes[b->process_n++] = (struct process){ pid, config->pid };
+	fz_push(b->processes, b->process_n, b->process_cap, (struct process){ pid, config->pid });
 	return 0;
 }
 

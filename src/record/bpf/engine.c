@@ -89,8 +89,8 @@ static void keep(struct fz_sampler *s, struct fz_target_process *p)
 	}
 	if (s->tree)
 		fz_cputimes_add(&b->times, p->target.pid);
-	fz_grow(b->watched, b->watched_n, b->watched_cap);
-	b->watched[b->watched_n++] = (struct watched){ .process = p, .watch = ++b->watches };
+	fz_push(b->watched, b->watched_n, b->watched_cap,
+		(struct watched){ .process = p, .watch = ++b->watches });
 }
 
 static void forget(struct state *b, const struct fz_target_process *p)

@@ -172,8 +172,7 @@ static struct wait *wait_of(struct fz_bpf_waits *w, uint32_t waiter)
 
 	if (*slot == FZ_NONE) {
 		*slot = (uint32_t)w->n;
-		fz_grow(w->list, w->n, w->cap);
-		w->list[w->n++] = none_yet;
+		fz_push(w->list, w->n, w->cap, none_yet);
 	}
 	return &w->list[*slot];
 }

@@ -98,8 +98,7 @@ static void add_row(void *arg, uint32_t stack, const int64_t *weights)
 
 	for (uint32_t i = 0; i < r->p->metric_count; i++)
 		row.counts[i] = weights[i];
-	fz_grow(r->rows, r->n, r->cap);
-	r->rows[r->n++] = row;
+	fz_push(r->rows, r->n, r->cap, row);
 }
 
 static void release(struct result *r)

@@ -124,8 +124,7 @@ static uint32_t move(struct mover *m, uint32_t stack)
 			parent = known;
 			break;
 		}
-		fz_grow(m->path, n, m->path_cap);
-		m->path[n++] = at;
+		fz_push(m->path, n, m->path_cap, at);
 	}
 	while (n > 0) {
 		at = m->path[--n];
@@ -250,8 +249,7 @@ static uint32_t find_anchor(struct mover *m, uint32_t stack)
 			anchor = known - 1;
 			break;
 		}
-		fz_grow(m->path, n, m->path_cap);
-		m->path[n++] = at;
+		fz_push(m->path, n, m->path_cap, at);
 	}
 	/* FZ_NONE is stored as 0. */
 	anchor = at == FZ_NONE ? FZ_NONE : anchor;
@@ -277,8 +275,7 @@ static uint32_t find_top(struct mover *m, uint32_t stack, uint32_t *ret_known)
 			top = known;
 			break;
 		}
-		fz_grow(m->path, n, m->path_cap);
-		m->path[n++] = at;
+		fz_push(m->path, n, m->path_cap, at);
 	}
 	if (top == FZ_NONE && n)
 		top = m->path[n - 1];

@@ -191,8 +191,7 @@ static int read_function(struct reader *r, struct fz_error *err)
 	if (r->in.bad)
 		return damaged(r, "a function", err);
 	while (r->frame_n <= id) {
-		fz_grow(r->frames, r->frame_n, r->frame_cap);
-		r->frames[r->frame_n++] = FZ_NONE;
+		fz_push(r->frames, r->frame_n, r->frame_cap, FZ_NONE);
 	}
 	r->frames[id] = function_frame(r, (enum kind)kind);
 	return 0;
@@ -229,8 +228,7 @@ static void add_row(struct reader *r, uint32_t stack)
 	}
 	if (!any)
 		return;
-	fz_grow(r->rows, r->row_n, r->row_cap);
-	r->rows[r->row_n++] = row;
+	fz_push(r->rows, r->row_n, r->row_cap, row);
 }
 
 static int read_node(struct reader *r, struct fz_error *err)
@@ -247,8 +245,7 @@ static int read_node(struct reader *r, struct fz_error *err)
 	uint32_t stack = r->depth ? r->path[r->depth - 1] : FZ_NONE;
 	if (r->frames[id] != HIDDEN)
 		stack = fz_profile_stack(r->p, stack, r->frames[id]);
-	fz_grow(r->path, r->depth, r->path_cap);
-	r->path[r->depth++] = stack;
+	fz_push(r->path, r->depth, r->path_cap, stack);
 	add_row(r, stack);
 	return 0;
 }

@@ -136,13 +136,13 @@ void fz_merge_add(struct fz_merge *m, const struct fz_python_calls *c,
 		uint32_t end = i < c->segment_n ? c->segments[i].end : c->frame_n;
 		if (i == c->segment_n && end == from)
 			break;
-		fz_grow(m->calls, m->call_n, m->call_cap);
-		m->calls[m->call_n++] = (struct fz_merge_call){
-			.address = i < c->segment_n ? c->segments[i].address : 0,
-			.frames = c->frames + from,
-			.n = end - from,
-			.owner = FZ_NONE,
-		};
+		fz_push(m->calls, m->call_n, m->call_cap,
+			(struct fz_merge_call){
+				.address = i < c->segment_n ? c->segments[i].address : 0,
+				.frames = c->frames + from,
+				.n = end - from,
+				.owner = FZ_NONE,
+			});
 		from = end;
 	}
 	if (c->cframe && c->cframe_current != UINT32_MAX)
@@ -213,8 +213,7 @@ static void own_by_order(struct fz_merge *m, const struct fz_unwind *u,
 
 static void put(struct fz_merge *m, uint32_t frame)
 {
-	fz_grow(m->frames, m->n, m->cap);
-	m->frames[m->n++] = frame;
+	fz_push(m->frames, m->n, m->cap, frame);
 }
 
 static void put_call(struct fz_merge *m, const struct fz_merge_call *c)

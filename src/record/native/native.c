@@ -352,8 +352,7 @@ static const struct fz_python_stack *add_python(struct fz_native *n, const struc
 
 static void put(struct fz_native *n, const struct fz_python_stack *s)
 {
-	fz_grow(n->stacks, n->stack_n, n->stack_cap);
-	n->stacks[n->stack_n++] = *s;
+	fz_push(n->stacks, n->stack_n, n->stack_cap, *s);
 }
 
 /* Threads are named after they start, so read the name again, at samples 1, 2, 4, 8... */

@@ -289,8 +289,7 @@ static void add_area(struct fz_space *s, uint64_t start, uint64_t end)
 		s->areas[s->area_n - 1].end = end;
 		return;
 	}
-	fz_grow(s->areas, s->area_n, s->area_cap);
-	s->areas[s->area_n++] = (struct fz_space_area){ start, end };
+	fz_push(s->areas, s->area_n, s->area_cap, (struct fz_space_area){ start, end });
 }
 
 static void refresh(struct fz_space *s, int64_t now)

@@ -304,9 +304,8 @@ static void add_frame(struct fz_unwind *u, struct fz_unwind_row *row, uint64_t p
 	if (row->frame == FZ_NONE)
 		row->frame =
 			fz_images_raw_frame(u->space->images, row->entry, row->address, u->into);
-	fz_grow(u->frames, u->n, u->cap);
-	u->frames[u->n++] =
-		(struct fz_unwind_frame){ .pc = pc, .sp = sp, .hi = sp, .frame = row->frame };
+	fz_push(u->frames, u->n, u->cap,
+		(struct fz_unwind_frame){ .pc = pc, .sp = sp, .hi = sp, .frame = row->frame });
 }
 
 enum fz_unwind_end fz_unwind_run(struct fz_unwind *u, const uint64_t registers[FZ_REGS],
