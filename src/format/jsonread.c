@@ -36,16 +36,17 @@ static int fail_json(const char *name, const json_error_t *why, struct fz_error 
 		       why->line);
 }
 
-/* Skips the text up to and including the mark, if it is there. */
-static void skip_to(struct fz_str *s, const char *mark)
+/* Skips the text up to and including the mark. */
+static bool skip_to(struct fz_str *s, const char *mark)
 {
 	const char *at = s->n ? memmem(s->p, s->n, mark, strlen(mark)) : NULL;
 
 	if (!at)
-		return;
+		return false;
 	at += strlen(mark);
 	s->n -= (size_t)(at - s->p);
 	s->p = at;
+	return true;
 }
 
 static int load(struct fz_input *in, const char *mark, json_t **ret, struct fz_error *err)
@@ -62,8 +63,9 @@ static int load(struct fz_input *in, const char *mark, json_t **ret, struct fz_e
 	if (r)
 		return r;
 	struct fz_str s = fz_buf_view(&text);
-	if (mark)
-		skip_to(&s, mark);
+	if (mark && !skip_to(&s, mark))
+		return fz_fail(err, FZ_EINPUT, "%s: the page has no data, or is of another version",
+			       fz_input_name(in));
 	if (!fz_input_charge(in, s.n * PARSED_RATIO))
 		return fz_input_check(in, err);
 	if (fz_str_starts(s, "\xef\xbb\xbf")) {

@@ -4,10 +4,13 @@
  *   session (-r session, .pyisession)   frame_records: [[frame, root first], seconds], a sample
  *                                       each
  *   report  (-r json)                   root_frame: {function, time, children}
+ *   page    (-r html)                   sessionData = {session, frame_tree: {identifier, time,
+ *                                       attributes, children}}
  *
  * A frame of a session is a text: function NUL file NUL first line, then \1 and a letter before
- * each of its attributes: c class, l line. The report is a simplified tree: times include those of
- * the children, and sample counts are missing.
+ * each of its attributes: c class, l line. In a page, identifiers are the first part of that text
+ * and the attributes are keys. Report and page have a simplified tree: times include those of the
+ * children, and sample counts are missing.
  */
 #include "format.h"
 #include "import.h"
@@ -136,13 +139,36 @@ static int read_session(struct reader *r, const json_t *session, struct fz_error
 
 /* ---- reports ---- */
 
-static struct fz_import_frame frame_in_report(const json_t *v)
+/* A frame of a tree. */
+struct described {
+	struct fz_import_frame f;
+	struct fz_str class, number; /* number: of a thread */
+};
+
+static struct described describe_in_report(const json_t *v)
 {
 	int64_t line = fz_jsonread_int(json_object_get(v, "line_no"), 0);
 
-	return (struct fz_import_frame){ .name = fz_jsonread_kstr(v, "function"),
-					 .file = fz_jsonread_kstr(v, "file_path"),
-					 .first_line = fz_import_line(line) };
+	return (struct described){ .f = { .name = fz_jsonread_kstr(v, "function"),
+					  .file = fz_jsonread_kstr(v, "file_path"),
+					  .first_line = fz_import_line(line) },
+				   .class = fz_jsonread_kstr(v, "class_name"),
+				   .number = FZ_STR("0") };
+}
+
+static struct described describe_in_page(const json_t *node)
+{
+	struct fz_str identity = fz_jsonread_kstr(node, "identifier");
+	struct described d = { .f.name = take_part(&identity, '\0') };
+	const char *key;
+	json_t *v;
+
+	d.f.file = take_part(&identity, '\0');
+	d.f.first_line = line_of(identity);
+	d.number = identity;
+	json_object_foreach(json_object_get(node, "attributes"), key, v) if (key[0] == 'c') d.class
+		= fz_str_of(key + 1);
+	return d;
 }
 
 static double seconds_of(const json_t *v)
@@ -153,16 +179,16 @@ static double seconds_of(const json_t *v)
 /* "[self]" is its parent's own time. jansson limits the depth. */
 static void read_node(struct reader *r, const json_t *node, uint32_t stack, uint32_t thread)
 {
-	struct fz_import_frame f = frame_in_report(node);
+	bool in_page = json_object_get(node, "identifier");
+	struct described d = in_page ? describe_in_page(node) : describe_in_report(node);
 	double own = seconds_of(node);
 	size_t i;
 	json_t *v;
 
-	if (is_thread(f.file))
-		thread = thread_of(r, f.name, FZ_STR("0"));
-	else if (!fz_str_eq(f.name, FZ_STR("[self]")))
-		stack = fz_profile_stack(r->p, stack,
-					 frame_of(r, f, fz_jsonread_kstr(node, "class_name")));
+	if (is_thread(d.f.file))
+		thread = thread_of(r, d.f.name, d.number);
+	else if (!fz_str_eq(d.f.name, FZ_STR("[self]")))
+		stack = fz_profile_stack(r->p, stack, frame_of(r, d.f, d.class));
 	json_array_foreach(json_object_get(node, "children"), i, v)
 	{
 		own -= seconds_of(v);
@@ -175,7 +201,7 @@ static void read_node(struct reader *r, const json_t *node, uint32_t stack, uint
 		fz_profile_add_sample(r->p, &s, &ns);
 }
 
-/* ---- both ---- */
+/* ---- all ---- */
 
 static void read_facts(struct reader *r, const json_t *root)
 {
@@ -188,25 +214,41 @@ static void read_facts(struct reader *r, const json_t *root)
 	r->p->recording.duration_ns = fz_import_scaled(FZ_MAX(duration, 0.0), 1e9);
 }
 
-static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+static int read_root(struct fz_profile *p, const char *name, const json_t *session,
+		     const json_t *tree, struct fz_error *err)
 {
-	fz_auto(fz_jsonread_release) json_t *root = NULL;
-	struct reader r = { .p = p, .name = fz_input_name(in) };
-	int code = fz_jsonread_load(in, &root, err);
+	struct reader r = { .p = p, .name = name };
 
-	if (code)
-		return code;
-	const json_t *tree = json_object_get(root, "root_frame");
-	if (!json_is_object(tree) && !json_array_size(json_object_get(root, "frame_records")))
-		return fz_fail(err, FZ_EINPUT, "%s: no frames", r.name);
+	if (!json_is_object(tree) && !json_array_size(json_object_get(session, "frame_records")))
+		return fz_fail(err, FZ_EINPUT, "%s: no frames", name);
 	r.thread = fz_profile_thread(p, &(struct fz_thread){ .is_main = true });
-	read_facts(&r, root);
+	read_facts(&r, session);
 	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	if (!tree)
-		return read_session(&r, root, err);
+		return read_session(&r, session, err);
 	p->samples.timed = p->samples.ordered = false;
 	read_node(&r, tree, FZ_NONE, r.thread);
 	return fz_profile_check(p, err);
+}
+
+static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(fz_jsonread_release) json_t *root = NULL;
+	int code = fz_jsonread_load(in, &root, err);
+
+	return code ? code
+		    : read_root(p, fz_input_name(in), root, json_object_get(root, "root_frame"),
+				err);
+}
+
+static int read_page(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
+{
+	fz_auto(fz_jsonread_release) json_t *root = NULL;
+	int code = fz_jsonread_load_after(in, "sessionData = ", &root, err);
+
+	return code ? code
+		    : read_root(p, fz_input_name(in), json_object_get(root, "session"),
+				json_object_get(root, "frame_tree"), err);
 }
 
 static int sniff(const uint8_t *head, size_t n, const char *name)
@@ -227,4 +269,21 @@ const struct fz_format fz_format_pyinstrument = {
 	.notes = "a session has all samples, a report only times",
 	.sniff = sniff,
 	.read = read,
+};
+
+static int sniff_page(const uint8_t *head, size_t n, const char *name)
+{
+	static const char script[] = "<script>var pyinstrumentHTMLRenderer=";
+
+	(void)name;
+	return memmem(head, n, script, strlen(script)) ? 95 : 0;
+}
+
+const struct fz_format fz_format_pyinstrument_page = {
+	.name = "pyinstrument-page",
+	.title = "pyinstrument's page",
+	.suffixes = ".html",
+	.notes = "times without samples",
+	.sniff = sniff_page,
+	.read = read_page,
 };

@@ -381,6 +381,8 @@ detected by content, also when compressed by gzip or zstd.
                                a call graph: read as a reconstructed tree
   pyinstrument yes   -         pyinstrument's session or JSON report (.pyisession .json)
                                a session has all samples, a report only times
+  pyinstrument-page yes   -         pyinstrument's page (.html)
+                               times without samples
   pyroscope    yes   -         trees and tries pushed by Pyroscope agents (.tree .trie)
                                bare numbers: --input-unit states their unit
   speedscope   yes   profiles  speedscope JSON (.speedscope.json .speedscope)

@@ -54,6 +54,31 @@ static void test_report(void **state)
 	assert_int_equal(sum, 125000000);
 }
 
+/* Its identifiers contain NUL, and a class is the key of an attribute. */
+static void test_pyinstrument_page(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"<!DOCTYPE html><script>var pyinstrumentHTMLRenderer=function(){};</script>\n"
+		"<script>const sessionData = {\"session\":{\"target_description\":\"Program: "
+		"a.py\","
+		"\"duration\":2},\"frame_tree\":{\"identifier\":\"MainThread\\u0000<thread>"
+		"\\u000077\","
+		"\"time\":2,\"children\":[{\"identifier\":\"run\\u0000a.py\\u00005\",\"time\":2,"
+		"\"attributes\":{\"cJob\":2,\"l7\":1.5,\"l8\":0.5},\"children\":[{\"identifier\":"
+		"\"[self]\","
+		"\"time\":0.5},{\"identifier\":\"sleep\\u0000<built-in>\\u00000\",\"time\":1.5}]}]}"
+		"};\n"
+		"more</script>");
+
+	assert_int_equal(sum_of(p, 0), 2000000000);
+	assert_int_equal(cost(p, NULL, "Job.run", false), 500000000);
+	assert_int_equal(cost(p, NULL, "sleep", false), 1500000000);
+	assert_int_equal(p->threads[p->samples.thread[0]].tid, 77);
+	expect_error("<!DOCTYPE html><script>var pyinstrumentHTMLRenderer=1</script>",
+		     "the page has no data");
+}
+
 static void test_stackprof(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *wall = load_seed("stackprof/wall");
@@ -162,11 +187,17 @@ static void test_broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_session),    cmocka_unit_test(test_report),
-		cmocka_unit_test(test_stackprof),  cmocka_unit_test(test_go_heap),
-		cmocka_unit_test(test_locks),      cmocka_unit_test(test_goroutines),
-		cmocka_unit_test(test_gperftools), cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_jemalloc),   cmocka_unit_test(test_jemalloc_broken),
+		cmocka_unit_test(test_session),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_pyinstrument_page),
+		cmocka_unit_test(test_stackprof),
+		cmocka_unit_test(test_go_heap),
+		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_goroutines),
+		cmocka_unit_test(test_gperftools),
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_jemalloc),
+		cmocka_unit_test(test_jemalloc_broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
