@@ -207,6 +207,12 @@ void fz_json_kstr(struct fz_json *j, const char *key, struct fz_str s)
 	fz_json_str(j, s);
 }
 
+void fz_json_kopen(struct fz_json *j, const char *key, char bracket)
+{
+	fz_json_key(j, key);
+	fz_json_open(j, bracket);
+}
+
 void fz_json_kint(struct fz_json *j, const char *key, int64_t v)
 {
 	fz_json_key(j, key);

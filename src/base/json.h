@@ -30,6 +30,7 @@ void fz_json_null(struct fz_json *j);
 /* key and value in one call */
 void fz_json_kstr(struct fz_json *j, const char *key, struct fz_str s);
 void fz_json_kint(struct fz_json *j, const char *key, int64_t v);
+void fz_json_kopen(struct fz_json *j, const char *key, char bracket);
 void fz_json_kdouble(struct fz_json *j, const char *key, double v);
 void fz_json_kbool(struct fz_json *j, const char *key, bool v);
 

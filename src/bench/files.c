@@ -84,8 +84,7 @@ static void json_bench(struct fz_json *j, const struct fz_ci_bench *b)
 
 static void json_lines(struct fz_json *j, const char *key, char *const *lines, uint32_t n)
 {
-	fz_json_key(j, key);
-	fz_json_open(j, '[');
+	fz_json_kopen(j, key, '[');
 	for (uint32_t i = 0; i < n; i++)
 		fz_json_str(j, fz_str_of(lines[i]));
 	fz_json_close(j, ']');
@@ -109,8 +108,7 @@ void fz_ci_json(const struct fz_ci_result *r, struct fz_output *out)
 	fz_ci_json_text(&j, "environment", r->environment);
 	json_lines(&j, "troubles", r->troubles, r->trouble_n);
 	json_lines(&j, "notes", r->notes, r->note_n);
-	fz_json_key(&j, "benchmarks");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "benchmarks", '[');
 	for (uint32_t i = 0; i < r->n; i++)
 		json_bench(&j, &r->benches[i]);
 	fz_json_close(&j, ']');

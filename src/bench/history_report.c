@@ -169,21 +169,18 @@ static void json_series(struct fz_json *j, const struct fz_history *h,
 	fz_json_open(j, '{');
 	fz_json_kstr(j, "name", s->name);
 	fz_json_kdouble(j, "threshold", s->least);
-	fz_json_key(j, "counts");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "counts", '[');
 	for (uint32_t i = 0; i < h->n; i++)
 		fz_json_double(j, s->count[i]);
 	fz_json_close(j, ']');
-	fz_json_key(j, "environments");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "environments", '[');
 	for (uint32_t i = 0; i < h->n; i++)
 		if (s->environment[i] == FZ_NONE)
 			fz_json_null(j);
 		else
 			fz_json_int(j, s->environment[i]);
 	fz_json_close(j, ']');
-	fz_json_key(j, "changes");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "changes", '[');
 	for (uint32_t i = 0; i < s->turn_n; i++)
 		json_turn(j, h, &s->turns[i]);
 	fz_json_close(j, ']');
@@ -199,8 +196,7 @@ void fz_history_json(const struct fz_history *h, struct fz_output *out)
 	fz_json_kint(&j, "schema", 1);
 	fz_ci_json_text(&j, "kind", "history");
 	fz_ci_json_text(&j, "metric", h->metric);
-	fz_json_key(&j, "commits");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "commits", '[');
 	for (uint32_t i = 0; i < h->n; i++) {
 		fz_json_open(&j, '{');
 		fz_ci_json_text(&j, "commit", h->commits[i].commit);
@@ -209,13 +205,11 @@ void fz_history_json(const struct fz_history *h, struct fz_output *out)
 		fz_json_close(&j, '}');
 	}
 	fz_json_close(&j, ']');
-	fz_json_key(&j, "environments");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "environments", '[');
 	for (uint32_t i = 0; i < h->environment_n; i++)
 		fz_json_str(&j, fz_str_of(h->environments[i]));
 	fz_json_close(&j, ']');
-	fz_json_key(&j, "benchmarks");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "benchmarks", '[');
 	for (uint32_t i = 0; i < h->series_n; i++)
 		json_series(&j, h, &h->series[i]);
 	fz_json_close(&j, ']');

@@ -255,13 +255,11 @@ void fz_ci_search_json(const struct fz_ci_search *s, struct fz_output *out)
 	json_step_at(&j, "bad", s, s->bad);
 	json_change(&j, "whole", bench_in(s, &s->ends));
 	fz_json_kint(&j, "range", s->range);
-	fz_json_key(&j, "candidates");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "candidates", '[');
 	for (uint32_t i = 0; i < s->hidden_n; i++)
 		fz_json_str(&j, fz_str_of(s->hidden[i]));
 	fz_json_close(&j, ']');
-	fz_json_key(&j, "steps");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "steps", '[');
 	for (uint32_t i = 0; i < s->n; i++)
 		json_step(&j, &s->steps[i]);
 	fz_json_close(&j, ']');

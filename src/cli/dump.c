@@ -274,8 +274,7 @@ static void add_json(const struct look *l, struct fz_json *json)
 	fz_json_kint(json, "pid", l->pid);
 	fz_json_kstr(json, "python", fz_str_of(version));
 	fz_json_kbool(json, "exact", info->exact || options.blocking);
-	fz_json_key(json, "threads");
-	fz_json_open(json, '[');
+	fz_json_kopen(json, "threads", '[');
 	for (uint32_t i = 0; i < l->n; i++)
 		fz_report_traceback_json(l->profile, &l->threads[i], json);
 	fz_json_close(json, ']');
@@ -347,8 +346,7 @@ static int dump_all(const char *const *words, int n)
 	if (memory) {
 		fz_json_init(&json, memory, 6);
 		fz_json_open(&json, '{');
-		fz_json_key(&json, "processes");
-		fz_json_open(&json, '[');
+		fz_json_kopen(&json, "processes", '[');
 	}
 	for (int i = 0; i < n; i++) {
 		int rc = dump_word(words[i], memory ? &json : NULL, &shown);

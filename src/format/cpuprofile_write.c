@@ -150,8 +150,7 @@ static void write_call(struct writer *w, struct fz_str name, struct fz_str file,
 {
 	struct fz_json *j = &w->j;
 
-	fz_json_key(j, "callFrame");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "callFrame", '{');
 	fz_json_kstr(j, "functionName", name);
 	fz_json_kstr(j, "scriptId", FZ_STR("0"));
 	fz_json_kstr(j, "url", file);
@@ -192,8 +191,7 @@ static void write_ticks(struct writer *w, const struct node *n)
 {
 	struct fz_json *j = &w->j;
 
-	fz_json_key(j, "positionTicks");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "positionTicks", '[');
 	for (uint32_t i = n->first_tick; i != FZ_NONE; i = w->ticks[i].next) {
 		fz_json_open(j, '{');
 		fz_json_kint(j, "line", w->ticks[i].line);
@@ -214,8 +212,7 @@ static void write_node(struct writer *w, uint32_t i)
 	fz_json_kint(j, "id", (int64_t)i + 1);
 	write_node_call(w, n);
 	fz_json_kint(j, "hitCount", n->hits);
-	fz_json_key(j, "children");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "children", '[');
 	for (uint32_t c = n->first_child; c != FZ_NONE; c = w->nodes[c].next)
 		fz_json_int(j, (int64_t)c + 1);
 	fz_json_close(j, ']');
@@ -247,8 +244,7 @@ static void write_deltas(struct writer *w)
 	int64_t written = 0;
 	double sum = 0, before = 0; /* before: up to the sample */
 
-	fz_json_key(j, "timeDeltas");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "timeDeltas", '[');
 	for (size_t row = 0; row < p->samples.n; row++) {
 		double weight = (double)fz_sample_weight(p, p->default_metric, row);
 		uint32_t n = samples_of_row(w, row);
@@ -270,8 +266,7 @@ static void write_samples(struct writer *w, const uint32_t *node_of_row)
 	const struct fz_profile *p = w->p;
 	struct fz_json *j = &w->j;
 
-	fz_json_key(j, "samples");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "samples", '[');
 	for (size_t row = 0; row < p->samples.n; row++)
 		for (uint32_t i = samples_of_row(w, row); i-- > 0;)
 			fz_json_int(j, (int64_t)node_of_row[row] + 1);
@@ -287,14 +282,12 @@ static void write_source(struct writer *w, const struct location *l)
 
 	fz_json_open(j, '{');
 	write_function_call(w, l->function, l->line);
-	fz_json_key(j, "locations");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "locations", '[');
 	if (file.n && l->line > 0 && !fz_str_starts(file, "<")) {
 		fz_json_open(j, '{');
 		fz_json_kint(j, "lineNumber", l->line);
 		fz_json_kint(j, "columnNumber", 1);
-		fz_json_key(j, "source");
-		fz_json_open(j, '{');
+		fz_json_kopen(j, "source", '{');
 		fz_json_kstr(j, "name", fz_path_base(file));
 		fz_json_kstr(j, "path", file);
 		fz_json_kint(j, "sourceReference", 0);
@@ -310,12 +303,10 @@ static void write_vscode(struct writer *w)
 	struct fz_json *j = &w->j;
 	struct fz_str cwd = fz_profile_fact(w->p, "cwd");
 
-	fz_json_key(j, "$vscode");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "$vscode", '{');
 	if (cwd.n)
 		fz_json_kstr(j, "rootPath", cwd);
-	fz_json_key(j, "locations");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "locations", '[');
 	for (uint32_t i = 0; i < w->location_count; i++)
 		write_source(w, &w->locations[i]);
 	fz_json_close(j, ']');
@@ -357,8 +348,7 @@ int fz_cpuprofile_write(const struct fz_profile *p, struct fz_output *out, struc
 	fz_auto(fz_free_ptr) uint32_t *node_of_row = place_rows(&w);
 	fz_json_init(&w.j, out, 2);
 	fz_json_open(&w.j, '{');
-	fz_json_key(&w.j, "nodes");
-	fz_json_open(&w.j, '[');
+	fz_json_kopen(&w.j, "nodes", '[');
 	for (uint32_t i = 0; i < w.n; i++)
 		write_node(&w, i);
 	fz_json_close(&w.j, ']');

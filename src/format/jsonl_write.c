@@ -171,8 +171,7 @@ static void write_table(struct writer *w, const struct table *t, uint32_t count)
 			fz_json_kstr(&j, "scope", FZ_STR("final"));
 			fz_json_kint(&j, "samples_total", (int64_t)w->places.samples);
 		}
-		fz_json_key(&j, t->key);
-		fz_json_open(&j, '[');
+		fz_json_kopen(&j, t->key, '[');
 		for (uint32_t id = from; id < count && id < from + CHUNK; id++) {
 			fz_json_open(&j, '{');
 			t->entry(w, &j, id);

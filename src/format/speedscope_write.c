@@ -10,10 +10,8 @@
 
 static void write_frames(struct fz_json *j, const struct fz_profile *p)
 {
-	fz_json_key(j, "shared");
-	fz_json_open(j, '{');
-	fz_json_key(j, "frames");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "shared", '{');
+	fz_json_kopen(j, "frames", '[');
 	for (uint32_t i = 0; i < p->frame_count; i++) {
 		const struct fz_frame *f = &p->frames[i];
 		const struct fz_function *function = &p->functions[f->function];
@@ -96,13 +94,11 @@ static void write_thread(struct fz_json *j, const struct fz_profile *p, uint32_t
 	fz_json_kstr(j, "type", FZ_STR("sampled"));
 	write_thread_name(j, p, thread);
 	fz_json_kstr(j, "unit", fz_str_of(their_unit(m->unit)));
-	fz_json_key(j, "samples");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "samples", '[');
 	for (size_t i = 0; i < n; i++)
 		write_stack(j, p, p->samples.stack[rows[i]], &scratch);
 	fz_json_close(j, ']');
-	fz_json_key(j, "weights");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "weights", '[');
 	for (size_t i = 0; i < n; i++) {
 		int64_t weight = fz_sample_weight(p, p->default_metric, rows[i]);
 		fz_json_int(j, weight);
@@ -126,8 +122,7 @@ int fz_speedscope_write(const struct fz_profile *p, struct fz_output *out, struc
 	fz_json_kstr(&j, "$schema", FZ_STR("https://www.speedscope.app/file-format-schema.json"));
 	fz_json_kstr(&j, "exporter", FZ_STR("fizeau " FZ_VERSION));
 	write_frames(&j, p);
-	fz_json_key(&j, "profiles");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "profiles", '[');
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		if (start[i + 1] > start[i])
 			write_thread(&j, p, i, rows + start[i], start[i + 1] - start[i]);
