@@ -151,10 +151,8 @@ static int attach_to(const struct fz_command *command, struct fz_opt_state *stat
 	int status, pidfd = -1;
 	pid_t pid = 0;
 
-	if (fz_cli_system_settle(&options, &err)) {
-		fz_error_prefix(&err, "%s", command->name);
-		return fz_cli_error(&err);
-	}
+	if (fz_cli_system_settle(&options, &err))
+		return fz_cli_fail(command->name, &err);
 	int named = state->argument_count + (pid_word != NULL);
 	if (options.how.machine && named)
 		return fz_cli_errorf("%s: --system records all processes and allows no process id",
@@ -163,12 +161,10 @@ static int attach_to(const struct fz_command *command, struct fz_opt_state *stat
 		return fz_cli_errorf("%s: specify one process id or --system", command->name);
 	if (!options.how.machine &&
 	    fz_cli_pid(pid_word ? pid_word : state->arguments[0], &pid, &pidfd, &err)) {
-		fz_error_prefix(&err, "%s", command->name);
-		return fz_cli_error(&err);
+		return fz_cli_fail(command->name, &err);
 	}
 	if (record_process(&record, command->name, pid, pidfd, &err)) {
-		fz_error_prefix(&err, "%s", command->name);
-		status = fz_cli_error(&err);
+		status = fz_cli_fail(command->name, &err);
 	} else {
 		status = fz_cli_record_end(&record, &options,
 					   record.sampler.end == FZ_END_EXIT ? "ended" : "", false);

@@ -396,10 +396,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	options.bench.apart = options.bench.memory;
 	int rc = bench(&state, &series, &found, &err);
 	fz_cli_output_release(&options.record.output);
-	if (rc) {
-		fz_error_prefix(&err, "bench");
-		fz_cli_error(&err);
-	}
+	if (rc)
+		fz_cli_fail("bench", &err);
 	if (series.stopped_by)
 		return 128 + series.stopped_by;
 	return rc ? FZ_EXIT_TROUBLE : found;

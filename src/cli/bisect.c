@@ -109,10 +109,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 					 &err);
 	if (!rc)
 		rc = bisect(&b, &err);
-	if (rc) {
-		fz_error_prefix(&err, "bisect");
-		fz_cli_error(&err);
-	}
+	if (rc)
+		fz_cli_fail("bisect", &err);
 	fz_cli_counts_release(&counts);
 	if (b.workspace.series.stopped_by)
 		return 128 + b.workspace.series.stopped_by;

@@ -127,10 +127,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		options.run.argv = child;
 		rc = ci(&c, &err);
 	}
-	if (rc) {
-		fz_error_prefix(&err, "ci");
-		fz_cli_error(&err);
-	}
+	if (rc)
+		fz_cli_fail("ci", &err);
 	fz_cli_counts_release(&counts);
 	if (c.workspace.series.stopped_by)
 		return 128 + c.workspace.series.stopped_by;

@@ -56,6 +56,5 @@ int fz_cli_ci_merge(int argc, char **argv)
 	fz_repository_release(&c.workspace.repository);
 	if (!rc)
 		return fz_ci_exit(&c.result);
-	fz_error_prefix(&err, "ci merge");
-	return fz_cli_error(&err);
+	return fz_cli_fail("ci merge", &err);
 }

@@ -43,6 +43,12 @@ int fz_cli_error(const struct fz_error *err)
 	return FZ_EXIT_TROUBLE;
 }
 
+int fz_cli_fail(const char *command, struct fz_error *err)
+{
+	fz_error_prefix(err, "%s", command);
+	return fz_cli_error(err);
+}
+
 int fz_cli_errorf(const char *fmt, ...)
 {
 	struct fz_error err;
@@ -56,30 +62,33 @@ int fz_cli_errorf(const char *fmt, ...)
 	return fz_cli_error(&err);
 }
 
+/* Escaped, and cut rather than lost if too long. */
+static void say(const char *prefix, const char *fmt, va_list ap)
+{
+	char text[PATH_MAX + 256], safe[4 * sizeof(text)];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	fz_str_printable(text, strlen(text), safe, sizeof(safe));
+	flush_stdout();
+	fprintf(stderr, "fizeau: %s%s\n", prefix, safe);
+}
+
 void fz_cli_warn(const char *fmt, ...)
 {
-	char text[1024], safe[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	say("warning: ", fmt, ap);
 	va_end(ap);
-	fz_str_printable(text, strlen(text), safe, sizeof(safe));
-	flush_stdout();
-	fprintf(stderr, "fizeau: warning: %s\n", safe);
 }
 
 void fz_cli_note(const char *fmt, ...)
 {
-	char text[PATH_MAX + 256], safe[4 * sizeof(text)];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	say("", fmt, ap);
 	va_end(ap);
-	fz_str_printable(text, strlen(text), safe, sizeof(safe));
-	flush_stdout();
-	fprintf(stderr, "fizeau: %s\n", safe);
 }
 
 /* Progress is one line that is rewritten; other messages replace it. */
@@ -125,8 +134,7 @@ bool fz_cli_parse(const struct fz_command *command, struct fz_opt_state *state, 
 	struct fz_error err;
 
 	if (fz_opt_parse(state, argc, argv, &err)) {
-		fz_error_prefix(&err, "%s", command->name);
-		*ret_exit = fz_cli_error(&err);
+		*ret_exit = fz_cli_fail(command->name, &err);
 		return false;
 	}
 	if (state->help) {

@@ -49,6 +49,8 @@ bool fz_cli_parse(const struct fz_command *command, struct fz_opt_state *state, 
 		  char **argv, int *ret_exit);
 /* Print "fizeau: MESSAGE" to stderr; returns FZ_EXIT_TROUBLE. */
 int fz_cli_error(const struct fz_error *err);
+/* The same after "COMMAND: ". */
+int fz_cli_fail(const char *command, struct fz_error *err);
 FZ_PRINTF(1, 2)
 int fz_cli_errorf(const char *fmt, ...);
 /* Print "fizeau: warning: MESSAGE" to stderr. */

@@ -169,10 +169,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (!rc)
 		rc = compare(&c, &err);
 	fz_cli_output_release(&options.record.output);
-	if (rc) {
-		fz_error_prefix(&err, "compare");
-		fz_cli_error(&err);
-	}
+	if (rc)
+		fz_cli_fail("compare", &err);
 	if (c.stopped_by)
 		return 128 + c.stopped_by;
 	if (rc)

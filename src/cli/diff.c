@@ -149,10 +149,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		return status;
 	struct fz_cli_side base = { 0 }, head = { 0 };
 	bool releases = fz_cli_fleet_asked(&fleet);
-	if (!releases && split(&state, &base, &head, &err)) {
-		fz_error_prefix(&err, "diff");
-		return fz_cli_error(&err);
-	}
+	if (!releases && split(&state, &base, &head, &err))
+		return fz_cli_fail("diff", &err);
 	base.number_unit = head.number_unit = output.number_unit;
 	base.range = base_range.text ? base_range : output.range;
 	head.range = head_range.text ? head_range : output.range;

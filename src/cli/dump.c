@@ -371,10 +371,8 @@ static int dump(const struct fz_command *command, int argc, char **argv)
 	options.async.mode = FZ_CLI_ASYNC_NOT_GIVEN;
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
-	if (fz_cli_tasks_check(&options.async, FZ_PYTHON_TASKS_ALL, &options.tasks, &err)) {
-		fz_error_prefix(&err, "dump");
-		return fz_cli_error(&err);
-	}
+	if (fz_cli_tasks_check(&options.async, FZ_PYTHON_TASKS_ALL, &options.tasks, &err))
+		return fz_cli_fail("dump", &err);
 	options.locals |= options.verbose > 0;
 	if (options.locals && options.tasks != FZ_PYTHON_TASKS_NONE)
 		return fz_cli_errorf("dump: --locals cannot be combined with --async-aware");

@@ -83,8 +83,7 @@ int fz_cli_fleet_do(const struct fz_command *command, fz_cli_fleet_work *work,
 
 	if (!r)
 		return FZ_EXIT_OK;
-	fz_error_prefix(&err, "%s", command->name);
-	return fz_cli_error(&err);
+	return fz_cli_fail(command->name, &err);
 }
 
 int fz_cli_fleet_token(const struct fz_cli_fleet *f, char **ret, struct fz_error *err)

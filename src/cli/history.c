@@ -121,10 +121,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 		rc = fz_cli_counts_place(&counts, &options.run.save, &options.run.server, &err);
 	if (!rc)
 		rc = history(&r, &err);
-	if (rc) {
-		fz_error_prefix(&err, "history");
-		fz_cli_error(&err);
-	}
+	if (rc)
+		fz_cli_fail("history", &err);
 	fz_cli_counts_release(&counts);
 	if (r.workspace.series.stopped_by)
 		return 128 + r.workspace.series.stopped_by;

@@ -60,10 +60,8 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (isatty(STDIN_FILENO))
 		fz_cli_note(
 			"mcp: standard input is a terminal; run this command from an MCP client");
-	if (fz_mcp_serve(&options, STDIN_FILENO, STDOUT_FILENO, &stopped_by, &err)) {
-		fz_error_prefix(&err, "mcp");
-		return fz_cli_error(&err);
-	}
+	if (fz_mcp_serve(&options, STDIN_FILENO, STDOUT_FILENO, &stopped_by, &err))
+		return fz_cli_fail("mcp", &err);
 	return stopped_by ? 128 + stopped_by : FZ_EXIT_OK;
 }
 

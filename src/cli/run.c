@@ -260,10 +260,8 @@ static int start_and_record_runs(char *const argv[], const char *program)
 		rc = open_store(program, &path, &fd, &err);
 	if (!rc)
 		rc = record_series(&runs, argv, &err);
-	if (rc) {
-		fz_error_prefix(&err, "run");
-		fz_cli_error(&err);
-	}
+	if (rc)
+		fz_cli_fail("run", &err);
 	bool wrong = rc != 0;
 	bool any = runs.all && runs.all->run_count;
 	if (any && write_runs(&runs, path, &err)) {
@@ -370,10 +368,8 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 	fz_cli_system_begin(&options.record);
 	if (!fz_cli_parse(command, &state, argc, argv, &status))
 		return status;
-	if (fz_cli_system_settle(&options.record, &err)) {
-		fz_error_prefix(&err, "run");
-		return fz_cli_error(&err);
-	}
+	if (fz_cli_system_settle(&options.record, &err))
+		return fz_cli_fail("run", &err);
 	if (options.keep && options.record.how.duration == 0 && !options.record.live &&
 	    !options.record.how.control)
 		return fz_cli_errorf("run: --keep requires --duration, --live or --control");

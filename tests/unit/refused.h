@@ -32,7 +32,7 @@ static inline int set_option(int (*call)(const char *, const struct fz_opt *, st
 /* Standard error goes to memory until it is read. */
 struct heard {
 	int saved, fd;
-	char text[4096];
+	char text[2 * 4096];
 };
 
 static inline struct heard hear(void)
