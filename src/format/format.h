@@ -86,6 +86,17 @@ int fz_format_load_input_as(struct fz_input *in, const struct fz_format *f, stru
 int fz_format_save(const struct fz_profile *p, const struct fz_format *f, const char *path,
 		   struct fz_error *err);
 
+/* Readers and writers in files of their own. */
+int fz_speedscope_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
+int fz_speedscope_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
+/* FZ_EUNSUPPORTED if the default metric is not a time. */
+int fz_perfetto_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
+/* CPython's line-delimited JSON: the cost of each position in the code. */
+int fz_jsonl_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
+/* For Python's pstats module. Entries are functions, or with per_line lines of functions. */
+int fz_pstats_write(const struct fz_profile *p, bool per_line, struct fz_output *out,
+		    struct fz_error *err);
+
 /* Whether `more` rows are plausible for the bytes read so far; checked before adding rows, because
  * compressed input can expand to any number. */
 static inline bool fz_format_rows_allowed(const struct fz_profile *p, uint64_t more,

@@ -8,7 +8,7 @@
  * "cumulative" samples with it on the stack. The run's id is a hash of the contents, so the same
  * recording gives the same bytes.
  */
-#include "format/jsonl_write.h"
+#include "format.h"
 
 #include "base/json.h"
 #include "profile/places.h"

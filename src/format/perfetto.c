@@ -14,7 +14,6 @@
 #include "format.h"
 #include "import.h"
 #include "perfetto_interned.h"
-#include "perfetto_write.h"
 #include "timeline.h"
 #include "wire.h"
 

@@ -9,7 +9,7 @@
  * Functions are interned: defined once, then referred to by number. Tracks need time: other metrics
  * are refused, except samples with a known interval.
  */
-#include "perfetto_write.h"
+#include "format.h"
 
 #include "metric_fit.h"
 #include "import.h"

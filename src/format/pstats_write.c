@@ -17,7 +17,7 @@
  * The marshal codes used are those of version 2, which every Python reads. The format stores
  * seconds: samples are multiplied by their interval, other metrics are refused.
  */
-#include "format/pstats_write.h"
+#include "format.h"
 
 #include "format/metric_fit.h"
 #include "profile/callgraph.h"

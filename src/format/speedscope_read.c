@@ -8,9 +8,8 @@
  * Each profile becomes a thread with its name. If profiles of a file have different units, each
  * unit is a metric.
  */
-#include "speedscope.h"
-
 #include "format.h"
+
 #include "import.h"
 #include "jsonread.h"
 #include "timeline.h"

@@ -2,10 +2,9 @@
 /* Writes speedscope's JSON, and defines the format: one sampled profile for each thread, in the
  * default metric. Frames are those of the profile, including lines.
  */
-#include "speedscope.h"
+#include "format.h"
 
 #include "base/json.h"
-#include "format.h"
 #include "jsonread.h"
 
 static void write_frames(struct fz_json *j, const struct fz_profile *p)

@@ -3,8 +3,6 @@
 #include "report/report.h"
 
 #include "format/format.h"
-#include "format/jsonl_write.h"
-#include "format/pstats_write.h"
 #include "format/tachyon.h"
 #include "profile/filter.h"
 #include "profile/fold.h"

@@ -3,7 +3,7 @@
  * incremental clocks, tracks. tests/live/test_formats_perfetto.py uses a browser's trace. */
 #include "read_format.h"
 
-#include "format/perfetto_write.h"
+#include "format/format.h"
 #include "format/wire.h"
 
 static void put_str(struct fz_buf *b, uint32_t field, const char *s)
