@@ -55,6 +55,7 @@ const struct fz_fleet_engine fz_fleet_clickhouse = {
 	.missing = missing,
 	.put_all = fz_clickhouse_put_all,
 	.forget = fz_clickhouse_forget,
+	.age = fz_clickhouse_age,
 	.raise = fz_clickhouse_raise,
 	.alarms = fz_clickhouse_alarms,
 	.previous = fz_clickhouse_previous,

@@ -14,13 +14,15 @@
 
 #include "base/clock.h"
 #include "fleet/client.h"
+#include "fleet/hour_cells.h"
 
 enum {
 	LINE_MAX_BYTES = 300,
-	LAYOUT = 1,
+	LAYOUT = 2,
 	RETRY_SECONDS = 3,
 	RETRY_TIMES = 3,
 	WRITING_SECONDS = 30,
+	PATIENT_SECONDS = 600,
 	SYNCS_SINCE = 21
 };
 
@@ -50,6 +52,9 @@ static const char *const tables[] = {
 	" text String, change Float64, low Float64, high Float64, first UInt32, raised UInt32)"
 	" ENGINE = ReplacingMergeTree PARTITION BY intDiv(raised, 1440)"
 	" ORDER BY (project, service, head, function)",
+	"aged (project String, service String, hour UInt32, age UInt64, put UInt64)"
+	" ENGINE = MergeTree PARTITION BY intDiv(hour, 24)"
+	" ORDER BY (project, service, hour, age, put)",
 };
 
 /* ---- addresses ---- */
@@ -197,8 +202,9 @@ static int fail(const struct fz_shard *s, long status, const struct fz_buf *answ
 static int ask(struct fz_clickhouse *c, struct fz_shard *s, const char *database,
 	       struct fz_str query, struct fz_str body, struct fz_buf *ret, struct fz_error *err)
 {
+	int seconds = c->patient ? PATIENT_SECONDS : c->writing ? WRITING_SECONDS : 0;
 	struct fz_client client = { .server = s->server,
-				    .stall_seconds = c->writing ? WRITING_SECONDS : 0,
+				    .stall_seconds = seconds,
 				    .headers = (const char *const *)c->headers };
 	fz_auto(fz_buf_release) struct fz_buf url = { 0 };
 	const char *why = "";
@@ -292,8 +298,9 @@ static int add_digests(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 			      &answer, err);
 }
 
+/* A shard has a row for each layout that it had. */
 static int check_place(const struct fz_clickhouse *c, const struct fz_shard *s,
-		       struct fz_cursor *row, struct fz_error *err)
+		       struct fz_cursor *row, uint32_t *ret_layout, struct fz_error *err)
 {
 	while (fz_row_next(row)) {
 		uint32_t layout = fz_cursor_u32(row), place = fz_cursor_u32(row),
@@ -309,6 +316,7 @@ static int check_place(const struct fz_clickhouse *c, const struct fz_shard *s,
 				       "%s: is shard %u of %u, but specified as %u of %u; list all "
 				       "shards of the store in order",
 				       s->name, place + 1, shards, s->place + 1, c->n);
+		*ret_layout = FZ_MAX(*ret_layout, layout);
 	}
 	return fz_clickhouse_check(c, s->place, row, err);
 }
@@ -317,6 +325,7 @@ int fz_shard_prepare(struct fz_clickhouse *c, struct fz_shard *s, struct fz_erro
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf row = { 0 };
+	uint32_t layout = 0;
 	int r = s->ready || !c->writing ? 0 : make_tables(c, s, err);
 
 	if (!r && !s->ready && c->writing)
@@ -331,8 +340,13 @@ int fz_shard_prepare(struct fz_clickhouse *c, struct fz_shard *s, struct fz_erro
 	if (!answer.n && !c->writing)
 		return fz_fail(err, FZ_EINPUT, "%s: not a fizeau store", s->name);
 	struct fz_cursor rows = fz_rows_of(&answer);
-	r = check_place(c, s, &rows, err);
-	if (!r && !answer.n) {
+	r = check_place(c, s, &rows, &layout, err);
+	if (!r && layout < LAYOUT && !c->writing)
+		return fz_fail(
+			err, FZ_EUNSUPPORTED,
+			"%s: has an earlier layout; start 'fizeau serve' on it to convert it",
+			s->name);
+	if (!r && layout < LAYOUT) {
 		fz_buf_u32(&row, LAYOUT);
 		fz_buf_u32(&row, s->place);
 		fz_buf_u32(&row, c->n);
@@ -446,7 +460,8 @@ void fz_sql_format(struct fz_buf *sql, const char *format, ...)
 void fz_sql_add_scope(struct fz_buf *sql, const char *project, const char *service,
 		      const char *version)
 {
-	fz_sql_format(sql, "project = {} AND ", project);
+	if (project)
+		fz_sql_format(sql, "project = {} AND ", project);
 	if (service)
 		fz_sql_format(sql, "service = {} AND ", service);
 	if (version)
@@ -474,15 +489,32 @@ void fz_sql_add_series(struct fz_buf *sql, const int64_t *series, size_t n)
 
 /* A push written twice at once may have different times in its two rows, but less than a day apart.
  */
-void fz_sql_add_puts(struct fz_buf *sql, const char *project, const char *service, int64_t from,
-		     int64_t until)
+static void add_valid(struct fz_buf *sql, const char *column, const char *project,
+		      const char *service, int64_t from, int64_t until)
 {
 	enum { APART = 1440 };
 
-	fz_buf_str(sql, "put IN (SELECT min(put) FROM fizeau_push WHERE ");
+	fz_buf_printf(sql, "%s IN (SELECT min(put) FROM fizeau_push WHERE ", column);
 	fz_sql_add_scope(sql, project, service, NULL);
-	fz_buf_printf(sql, "last >= %lld AND first < %lld GROUP BY service, host, id)",
+	fz_buf_printf(sql, "last >= %lld AND first < %lld GROUP BY project, service, host, id)",
 		      clamp(from - APART), clamp(FZ_MIN(until, UINT32_MAX) + APART));
+}
+
+void fz_sql_add_puts(struct fz_buf *sql, const char *project, const char *service, int64_t from,
+		     int64_t until)
+{
+	add_valid(sql, "put", project, service, from, until);
+}
+
+void fz_sql_add_aged(struct fz_buf *sql, const char *project, const char *service, int64_t from,
+		     int64_t until)
+{
+	fz_buf_str(sql, "(intDiv(minute, 60), put) IN (SELECT hour, put FROM fizeau_aged WHERE ");
+	fz_sql_add_scope(sql, project, service, NULL);
+	fz_buf_printf(sql, "hour >= %lld AND hour <= %lld AND ", clamp(from) / FZ_HOUR_MINUTES,
+		      clamp(until) / FZ_HOUR_MINUTES);
+	add_valid(sql, "age", project, service, from, until);
+	fz_buf_str(sql, ")");
 }
 
 void fz_row_text(struct fz_buf *row, struct fz_str text)

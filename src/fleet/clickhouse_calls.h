@@ -26,6 +26,7 @@ struct fz_shard {
 struct fz_clickhouse {
 	struct fz_fleet fleet;
 	bool writing;
+	bool patient; /* a response may take minutes */
 	uint32_t n;
 	struct fz_shard shards[FZ_CLICKHOUSE_SHARDS];
 	char *headers[3];      /* credentials; NULL-terminated */
@@ -69,7 +70,7 @@ int fz_clickhouse_check(const struct fz_clickhouse *c, uint32_t shard, const str
 void fz_sql_add_text(struct fz_buf *sql, const char *text);
 /* Append `format`, with each {} replaced by the next text. */
 void fz_sql_format(struct fz_buf *sql, const char *format, ...);
-/* "project = ... AND [service = ... AND [version = ... AND]] " for those that are not NULL. */
+/* "[project = ... AND [service = ... AND [version = ... AND]]] " for those that are not NULL. */
 void fz_sql_add_scope(struct fz_buf *sql, const char *project, const char *service,
 		      const char *version);
 /* "minute >= ... AND minute < ... AND " */
@@ -77,9 +78,18 @@ void fz_sql_add_time(struct fz_buf *sql, int64_t from, int64_t until);
 /* "series IN (...) AND " */
 void fz_sql_add_series(struct fz_buf *sql, const int64_t *series, size_t n);
 /* "put IN (...)": the valid pushes, which are those with the smallest number of each id, in these
- * minutes and some before and after. service NULL: of all services. */
+ * minutes and some before and after. NULL: of all projects, of all services. */
 void fz_sql_add_puts(struct fz_buf *sql, const char *project, const char *service, int64_t from,
 		     int64_t until);
+
+/* "(intDiv(minute, 60), put) IN (...)": the values of this push and hour are in sums that count
+ * (clickhouse_age.c). */
+void fz_sql_add_aged(struct fz_buf *sql, const char *project, const char *service, int64_t from,
+		     int64_t until);
+
+/* Cells from this number on are the sums of an hour; all others are what was observed. */
+#define FZ_SQL_SUM "2147483648"
+#define FZ_SQL_NO_SUM "number < " FZ_SQL_SUM
 
 void fz_row_text(struct fz_buf *row, struct fz_str text);
 void fz_row_double(struct fz_buf *row, double v);

@@ -81,7 +81,7 @@ static int find_spans(struct fz_clickhouse *c, const char *project, const char *
 
 	fz_buf_printf(&sql,
 		      "SELECT %s, toInt64(min(minute)), toInt64(max(minute)) FROM fizeau_cell"
-		      " WHERE ",
+		      " WHERE " FZ_SQL_NO_SUM " AND ",
 		      name);
 	fz_sql_add_scope(&sql, project, service, NULL);
 	fz_sql_add_puts(&sql, project, service, 0, INT64_MAX);
@@ -221,7 +221,8 @@ static int list_cells(struct lister *k, const char *project, struct fz_error *er
 	fz_buf_str(&sql, "SELECT service, version, metric, unit, max(main), toInt64(min(minute)),"
 			 " toInt64(max(minute)), toInt64(uniqExact(host)),"
 			 " toInt64(uniqExact(series, minute, host)), sum(toFloat64(cpu)),"
-			 " sum(toFloat64(wall)), sum(samples), sum(lost) FROM fizeau_cell WHERE ");
+			 " sum(toFloat64(wall)), sum(samples), sum(lost) FROM fizeau_cell"
+			 " WHERE " FZ_SQL_NO_SUM " AND ");
 	fz_sql_add_scope(&sql, project, NULL, NULL);
 	fz_sql_add_puts(&sql, project, NULL, 0, INT64_MAX);
 	fz_buf_str(&sql, " GROUP BY service, version, metric, unit FORMAT RowBinary");
@@ -245,11 +246,12 @@ static int count_pushes(struct lister *k, const char *project, struct fz_error *
 {
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
 
-	fz_sql_format(&sql,
-		      "SELECT service, v, toInt64(count()) FROM (SELECT service, host, id,"
-		      " argMin(version, put) AS v FROM fizeau_push WHERE project = {}"
-		      " GROUP BY service, host, id) GROUP BY service, v FORMAT RowBinary",
-		      project);
+	fz_sql_format(
+		&sql,
+		"SELECT service, v, toInt64(count()) FROM (SELECT service, host, id,"
+		" argMin(version, put) AS v FROM fizeau_push WHERE project = {} AND host != ''"
+		" GROUP BY service, host, id) GROUP BY service, v FORMAT RowBinary",
+		project);
 	return each_row(k->c, &sql, take_pushes, k, err);
 }
 

@@ -50,7 +50,7 @@ static struct fz_shard *shard_of(struct fz_clickhouse *c, const char *service, c
 }
 
 /* A missing shard is tried again after a while. */
-static int reach(struct fz_clickhouse *c, struct fz_shard *s, struct fz_error *err)
+int fz_shard_reach(struct fz_clickhouse *c, struct fz_shard *s, struct fz_error *err)
 {
 	if (s->missing && fz_clock_now() < s->retry_ns)
 		return fz_fail(err, FZ_EAGAIN, "%s: no response; try again later", s->name);
@@ -110,7 +110,7 @@ static int find_ids(struct job *j, struct fz_error *err)
 
 /* ---- rows ---- */
 
-static uint64_t draw(void)
+uint64_t fz_clickhouse_draw(void)
 {
 	uint64_t put;
 
@@ -154,8 +154,8 @@ static int put_own(struct job *j, struct fz_error *err)
 		item->put = FZ_FLEET_STORED;
 		item->result = fz_shard_check_names(j->c, s, item->push, &item->err);
 		if (!item->result)
-			item->result =
-				fz_clickhouse_add_rows(s, item, draw(), &j->rows, &item->err);
+			item->result = fz_clickhouse_add_rows(s, item, fz_clickhouse_draw(),
+							      &j->rows, &item->err);
 		if (fz_clickhouse_rows_full(&j->rows))
 			r = flush(j, i + 1, err);
 	}
@@ -197,7 +197,7 @@ static void finish(struct job *j)
 static void put(struct job *j)
 {
 	struct fz_error err;
-	int r = reach(j->c, j->shard, &err);
+	int r = fz_shard_reach(j->c, j->shard, &err);
 
 	if (j->shard->written.len > WRITTEN_MAX)
 		fz_map_clear(&j->shard->written);
@@ -260,21 +260,28 @@ void fz_clickhouse_put_all(struct fz_fleet *f, struct fz_fleet_item *const *item
 
 /* ---- forgetting ---- */
 
+int fz_shard_days(struct fz_clickhouse *c, struct fz_shard *s, const char *table, int64_t before,
+		  struct fz_buf *ret, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *sql = fz_asprintf(
+		"SELECT DISTINCT toUInt32(partition) FROM system.parts WHERE active AND"
+		" database = '%s' AND table = 'fizeau_%s' AND toUInt32(partition) < %lld"
+		" FORMAT RowBinary",
+		s->database, table, (long long)before);
+
+	return fz_shard_query(c, s, fz_str_of(sql), ret, err);
+}
+
 /* Drop pushes first, because rows without a push are ignored; cells before their values. */
 static int drop_days(struct fz_clickhouse *c, struct fz_shard *s, int64_t day, struct fz_error *err)
 {
-	static const char *const order[] = { "push", "cell", "value", "node", "function", "alarm" };
+	static const char *const order[] = { "push",     "cell",  "value", "node",
+					     "function", "alarm", "aged" };
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
 	int r = 0;
 
 	for (size_t t = 0; !r && t < FZ_ARRAY_LEN(order); t++) {
-		fz_auto(fz_free_ptr) char *sql = fz_asprintf(
-			"SELECT DISTINCT toUInt32(partition) FROM system.parts WHERE active AND"
-			" database = '%s' AND table = 'fizeau_%s' AND toUInt32(partition) < %lld"
-			" FORMAT RowBinary",
-			s->database, order[t], (long long)day);
-
-		r = fz_shard_query(c, s, fz_str_of(sql), &answer, err);
+		r = fz_shard_days(c, s, order[t], day, &answer, err);
 		struct fz_cursor row = fz_rows_of(&answer);
 		while (!r && fz_row_next(&row)) {
 			fz_auto(fz_buf_release) struct fz_buf nothing = { 0 };
@@ -293,7 +300,8 @@ static int64_t forget_in(struct fz_clickhouse *c, struct fz_shard *s, int64_t da
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
 	fz_auto(fz_free_ptr) char *count =
-		fz_asprintf("SELECT count() FROM fizeau_cell WHERE minute < %lld FORMAT RowBinary",
+		fz_asprintf("SELECT count() FROM fizeau_cell WHERE " FZ_SQL_NO_SUM
+			    " AND minute < %lld FORMAT RowBinary",
 			    (long long)day * 1440);
 	int r = fz_shard_query(c, s, fz_str_of(count), &answer, err);
 
@@ -321,7 +329,7 @@ int64_t fz_clickhouse_forget(struct fz_fleet *f, int64_t before,
 	(void)between;
 	(void)arg;
 	for (uint32_t i = 0; i < c->n; i++) {
-		int64_t n = reach(c, &c->shards[i], err);
+		int64_t n = fz_shard_reach(c, &c->shards[i], err);
 
 		if (!n)
 			n = forget_in(c, &c->shards[i], fz_clickhouse_day(before), err);
@@ -344,7 +352,7 @@ int fz_clickhouse_raise(struct fz_fleet *f, const char *project, const struct fz
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf row = { 0 };
-	int r = reach(c, s, err);
+	int r = fz_shard_reach(c, s, err);
 
 	if (r)
 		return r;

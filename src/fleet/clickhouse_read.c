@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "fleet/hour_cells.h"
+
 void fz_clickhouse_read_free(struct fz_clickhouse_read *r)
 {
 	if (!r)
@@ -27,8 +29,8 @@ void fz_clickhouse_read_free(struct fz_clickhouse_read *r)
 
 /* ---- state ---- */
 
-/* The numbers of pushes are random, so their sum by bits identifies them. Retention drops the cells
- * of a day later than its pushes. */
+/* The numbers of pushes are random, so their sum by bits identifies them. Ages, which are of all
+ * versions, have no host. Retention drops the cells of a day later than its pushes. */
 int fz_clickhouse_state(struct fz_fleet *f, const char *project, const char *service,
 			const char *version, struct fz_buf *ret, struct fz_error *err)
 {
@@ -40,7 +42,9 @@ int fz_clickhouse_state(struct fz_fleet *f, const char *project, const char *ser
 			 " toUInt64(min(toUInt32(partition))) FROM system.parts WHERE active AND"
 			 " database = currentDatabase() AND table = 'fizeau_cell'), 0)"
 			 " FROM fizeau_push WHERE ");
-	fz_sql_add_scope(&sql, project, service, version);
+	fz_sql_add_scope(&sql, project, service, NULL);
+	if (version)
+		fz_sql_format(&sql, "(version = {} OR host = '') AND ", version);
 	fz_buf_str(&sql, "1 FORMAT RowBinary");
 	int r = fz_clickhouse_query(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
 	if (r)
@@ -141,18 +145,33 @@ static int compare_series(const void *a, const void *b)
 	return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 
+/* "if(AGED, ..., ...)": cells in a query's time, whole hours of those that are AGED. */
+static void add_in_time(struct fz_buf *sql, const struct fz_fleet_query *q, const char *aged)
+{
+	fz_buf_printf(sql, "if(%s, ", aged);
+	fz_sql_add_time(sql, fz_nearest_hour(FZ_MAX(q->from, 0)) * FZ_HOUR_MINUTES,
+			fz_nearest_hour(q->until) * FZ_HOUR_MINUTES);
+	fz_buf_str(sql, "1, ");
+	fz_sql_add_time(sql, q->from, q->until);
+	fz_buf_str(sql, "1)");
+}
+
+static void add_wanted(struct fz_buf *sql, const struct fz_fleet_query *q)
+{
+	fz_auto(fz_buf_release) struct fz_buf aged = { 0 };
+
+	fz_sql_add_aged(&aged, q->project, q->service, q->from, q->until);
+	add_in_time(sql, q, aged.p);
+}
+
 static void ask_for_series(const struct fz_fleet_query *q, struct fz_buf *sql)
 {
-	fz_auto(fz_buf_release) struct fz_buf time = { 0 };
-
-	fz_sql_add_time(&time, q->from, q->until);
-	fz_buf_str(&time, "1");
-	fz_buf_printf(sql,
-		      "SELECT series, version, labels, metric, unit, clock, mode, features,"
-		      " period, main, toInt64(uniqExactIf((host, minute), %s)),"
-		      " toInt64(minIf(minute, %s)), toInt64(maxIf(minute, %s)),"
-		      " toInt64(min(minute)) FROM fizeau_cell WHERE ",
-		      time.p, time.p, time.p);
+	fz_buf_str(sql, "SELECT series, version, labels, metric, unit, clock, mode, features,"
+			" period, main, toInt64(uniqExactIf((host, minute), (");
+	add_wanted(sql, q);
+	fz_buf_str(sql, ") AS wanted)), toInt64(minIf(minute, wanted)),"
+			" toInt64(maxIf(minute, wanted)), toInt64(min(minute)) FROM fizeau_cell"
+			" WHERE " FZ_SQL_NO_SUM " AND ");
 	fz_sql_add_scope(sql, q->project, q->service, q->version);
 	fz_sql_add_puts(sql, q->project, q->service, 0, INT64_MAX);
 	fz_buf_str(sql, " GROUP BY series, version, labels, metric, unit, clock, mode, features,"
@@ -191,7 +210,20 @@ struct finder {
 	void *arg;
 	struct fz_fleet_cell_row cell; /* being added up */
 	bool any, overflow;
+	bool sums;          /* of the following cells */
+	uint32_t first_sum; /* index of their first part */
 };
+
+/* A row of the shard: a sum of an hour, a cell whose values are in sums, or another cell. */
+struct row {
+	uint32_t series;
+	struct fz_str host;
+	const struct fz_cell_part *part;
+	struct fz_fleet_exposure exposure;
+	enum { ROW_SUM, ROW_AGED, ROW_CELL } kind;
+};
+
+#define NO_PARTS ((int64_t)UINT32_MAX)
 
 static int end_cell(struct finder *k)
 {
@@ -206,31 +238,60 @@ static void add(struct finder *k, int64_t *sum, int64_t more)
 	k->overflow |= __builtin_add_overflow(*sum, more, sum);
 }
 
-/* Add one push's part of a cell. Parts of a cell are consecutive. */
-static int take_part(struct finder *k, uint32_t series, struct fz_str host,
-		     const struct fz_cell_part *part, const struct fz_fleet_exposure *e)
+static void add_part(struct fz_clickhouse_read *read, const struct fz_cell_part *part,
+		     uint32_t first)
 {
-	struct fz_clickhouse_read *read = k->c->read;
-	bool same = k->any && k->cell.series == series && k->cell.minute == part->minute &&
-		    fz_str_eq(k->cell.host, host);
+	fz_grow(read->parts, read->part_n, read->part_cap);
+	read->parts[read->part_n] = *part;
+	read->parts[read->part_n++].first = first;
+}
+
+/* Sums precede the cells of their hour and host; the first of these cells gets them. */
+static int take_sum(struct finder *k, const struct row *row)
+{
+	int r = end_cell(k);
+
+	if (!k->sums)
+		k->first_sum = k->c->read->part_n;
+	k->sums = true;
+	add_part(k->c->read, row->part, k->first_sum);
+	return r;
+}
+
+static int64_t key_of(struct finder *k, const struct row *row)
+{
+	bool has_sums = k->sums;
+
+	if (row->kind != ROW_AGED)
+		return k->c->read->part_n;
+	k->sums = false;
+	return has_sums ? k->first_sum : NO_PARTS;
+}
+
+/* Add one push's part of a cell. Parts of a cell are consecutive. */
+static int take_cell(struct finder *k, const struct row *row)
+{
+	bool by_hour = row->kind == ROW_AGED;
+	bool same = k->any && k->cell.series == row->series && k->cell.by_hour == by_hour &&
+		    k->cell.minute == row->part->minute && fz_str_eq(k->cell.host, row->host);
 	int r = same ? 0 : end_cell(k);
 
 	if (!same)
 		k->cell = (struct fz_fleet_cell_row){
-			.series = series,
-			.minute = part->minute,
+			.series = row->series,
+			.minute = row->part->minute,
 			.minutes = 1,
-			.key = read->part_n,
-			.host = host,
+			.key = key_of(k, row),
+			.host = row->host,
+			.by_hour = by_hour,
 		};
 	k->any = true;
-	add(k, &k->cell.exposure.cpu_ns, e->cpu_ns);
-	add(k, &k->cell.exposure.wall_ns, e->wall_ns);
-	add(k, &k->cell.exposure.samples, e->samples);
-	add(k, &k->cell.exposure.lost, e->lost);
-	fz_grow(read->parts, read->part_n, read->part_cap);
-	read->parts[read->part_n] = *part;
-	read->parts[read->part_n++].first = (uint32_t)k->cell.key;
+	add(k, &k->cell.exposure.cpu_ns, row->exposure.cpu_ns);
+	add(k, &k->cell.exposure.wall_ns, row->exposure.wall_ns);
+	add(k, &k->cell.exposure.samples, row->exposure.samples);
+	add(k, &k->cell.exposure.lost, row->exposure.lost);
+	if (!by_hour)
+		add_part(k->c->read, row->part, (uint32_t)k->cell.key);
 	return r;
 }
 
@@ -243,19 +304,22 @@ static int read_cells(struct finder *k, uint32_t shard, const struct fz_buf *ans
 	while (!r && fz_row_next(row)) {
 		struct fz_cell_part part = { .series = fz_cursor_u64(row) };
 		struct fz_str host = fz_row_take_text(row);
-		struct fz_fleet_exposure e;
+		struct row cell = { .host = host, .part = &part };
+		struct fz_fleet_exposure *e = &cell.exposure;
 
 		part.minute = fz_row_take_int(row);
 		part.put = fz_cursor_u64(row);
 		part.number = fz_row_take_int(row);
 		part.nodes = fz_row_take_int(row);
-		e.cpu_ns = fz_row_take_int(row);
-		e.wall_ns = fz_row_take_int(row);
-		e.samples = fz_row_take_int(row);
-		e.lost = fz_row_take_int(row);
-		uint32_t series = fz_map_get(&k->series, part.series);
-		if (!row->bad && series != FZ_NONE)
-			r = take_part(k, series, host, &part, &e);
+		e->cpu_ns = fz_row_take_int(row);
+		e->wall_ns = fz_row_take_int(row);
+		e->samples = fz_row_take_int(row);
+		e->lost = fz_row_take_int(row);
+		cell.kind = fz_row_take_int(row);
+		cell.series = fz_map_get(&k->series, part.series);
+		if (row->bad || cell.series == FZ_NONE)
+			continue;
+		r = cell.kind == ROW_SUM ? take_sum(k, &cell) : take_cell(k, &cell);
 	}
 	if (!r)
 		r = end_cell(k);
@@ -292,8 +356,10 @@ static void add_selection(struct fz_buf *sql, const struct fz_fleet_query *q, co
 {
 	fz_sql_add_scope(sql, q->project, q->service, q->version);
 	fz_sql_add_series(sql, series, n);
-	fz_sql_add_time(sql, q->from, q->until);
+	fz_sql_add_time(sql, q->from - FZ_HOUR_MINUTES,
+			FZ_MIN(q->until, UINT32_MAX) + FZ_HOUR_MINUTES);
 	fz_sql_add_puts(sql, q->project, q->service, q->from, q->until);
+	fz_buf_str(sql, " AND ");
 }
 
 int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
@@ -305,9 +371,14 @@ int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, cons
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
 
 	fz_buf_str(&sql, "SELECT series, host, toInt64(minute), put, toInt64(number),"
-			 " toInt64(nodes), cpu, wall, samples, lost FROM fizeau_cell WHERE ");
+			 " toInt64(nodes), cpu, wall, samples, lost, toInt64(multiIf("
+			 "number >= " FZ_SQL_SUM ", 0, ");
+	fz_sql_add_aged(&sql, q->project, q->service, q->from, q->until);
+	fz_buf_str(&sql, ", 1, 2)) AS part FROM fizeau_cell WHERE ");
 	add_selection(&sql, q, series, n);
-	fz_buf_str(&sql, " ORDER BY series, host, minute, put, number FORMAT RowBinary");
+	add_in_time(&sql, q, "part < 2");
+	fz_buf_str(&sql, " ORDER BY series, host, intDiv(minute, 60), part, minute, put, number"
+			 " FORMAT RowBinary");
 	add_scope(k.c->read, q);
 	int r = fz_clickhouse_query(k.c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
 	if (r)
@@ -365,6 +436,8 @@ int fz_clickhouse_sums(struct fz_fleet *f, const struct fz_fleet_query *q, const
 		      " sum(toFloat64(cpu)), sum(toFloat64(samples)) FROM fizeau_cell WHERE ",
 		      (long long)first, (long long)minutes);
 	add_selection(&sql, q, series, n);
+	fz_buf_str(&sql, FZ_SQL_NO_SUM " AND ");
+	add_wanted(&sql, q);
 	fz_buf_str(&sql, " GROUP BY series, bucket FORMAT RowBinary");
 	int r = fz_clickhouse_query(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
 	if (r)

@@ -165,12 +165,11 @@ int64_t fz_fleet_sum_hours(struct fz_fleet *f, int64_t before, struct fz_error *
 
 /* Replace the cells of hours that ended before a minute by the sums of each hour: from then on a
  * query gets whole hours, those whose middle is in its time. `between` is as above, but an hour may
- * have 60 rows. Returns the number of replaced hours, or an error. SQLite only. */
+ * have 60 rows. Returns the number of replaced hours (ClickHouse: of a service on a shard, in all
+ * projects), or an error. */
 int64_t fz_fleet_age_between(struct fz_fleet *f, int64_t before,
 			     bool (*between)(void *arg, int64_t rows), void *arg,
 			     struct fz_error *err);
-/* Does the engine support that? */
-bool fz_fleet_ages(const struct fz_fleet *f);
 
 /* ---- alarms ---- */
 

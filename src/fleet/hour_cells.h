@@ -13,6 +13,13 @@
 
 enum { FZ_HOUR_MINUTES = 60 };
 
+/* Old hours cannot be divided, so a time begins and ends with the hour that is nearest. */
+static inline int64_t fz_nearest_hour(int64_t minute)
+{
+	return (FZ_MIN(minute, INT64_MAX - FZ_HOUR_MINUTES) + FZ_HOUR_MINUTES / 2 - 1) /
+	       FZ_HOUR_MINUTES;
+}
+
 struct fz_hour_cell {
 	int64_t id, minute;
 	struct fz_fleet_exposure exposure;

@@ -134,13 +134,6 @@ static int note_stale(struct finder *k, int64_t first, int64_t last, struct fz_e
 	return r;
 }
 
-/* An old hour cannot be divided, so a time begins and ends with the hour that is nearest. */
-static int64_t nearest_hour(int64_t minute)
-{
-	return (FZ_MIN(minute, INT64_MAX - FZ_HOUR_MINUTES) + FZ_HOUR_MINUTES / 2 - 1) /
-	       FZ_HOUR_MINUTES;
-}
-
 /* ---- minutes ---- */
 
 /* Read cells one by one, except those of hours already read. */
@@ -201,7 +194,7 @@ static int take_open(struct finder *k, struct fz_error *err)
 
 static int find(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
 {
-	int r = take_hours(k, nearest_hour(from), nearest_hour(until), true, err);
+	int r = take_hours(k, fz_nearest_hour(from), fz_nearest_hour(until), true, err);
 
 	if (r)
 		return r;

@@ -129,13 +129,7 @@ int64_t fz_fleet_age_between(struct fz_fleet *f, int64_t before,
 			     bool (*between)(void *arg, int64_t rows), void *arg,
 			     struct fz_error *err)
 {
-	fz_assert(fz_fleet_ages(f));
 	return f->engine->age(f, before, between, arg, err);
-}
-
-bool fz_fleet_ages(const struct fz_fleet *f)
-{
-	return f->engine->age != NULL;
 }
 
 int fz_fleet_state(struct fz_fleet *f, const char *project, const char *service,

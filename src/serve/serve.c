@@ -746,9 +746,6 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 		return r;
 	}
 	r = open_results(&s, err);
-	if (!r && o->retain_minutes_days && !fz_fleet_ages(s.writer))
-		r = fz_fail(err, FZ_EUSAGE,
-			    "--retain-minutes: a store in ClickHouse keeps no sums of hours");
 	if (!r)
 		r = open_files(o, &s.files, err);
 	if (r) {

@@ -800,37 +800,54 @@ def hours():
             assert ("100 % of the head is from other hours of the day than the base" in " ".join(text.split())) == warned, text
 
 
+def check_aged(server):
+    """Answers before and after minutes were replaced, with any store."""
+    hour = int(time.time()) // 3600 * 3600 - 10 * 86400
+    for host in range(3):
+        for n in range(20):
+            for version in ("1", "2"):
+                body = f"main;f {100 + n + host}\nmain;g {200 * int(version)}\n".encode()
+                status, content, _ = server.push(body, host=f"h{host}", version=version, start=hour + n * 180)
+                assert status == 200, content
+
+    def ask():
+        return server.ask("GET", "/api/diff?base=s@1&head=s@2")[1].decode()
+
+    def costs():
+        return [(f["name"], f["base_self"], f["head_self"]) for f in json.loads(ask())["functions"]]
+    before, listed = costs(), server.ask("GET", "/")[1]
+    assert len(before) >= 2 and "by the hour" not in ask()
+    server.stop()
+    server.options = ("--retain-minutes", "8")
+    server.start()
+    wait_until(lambda: "; all known only by the hour" in ask(), "sums of hours")
+    assert costs() == before and server.ask("GET", "/")[1] == listed
+    timeline = json.loads(server.ask("GET", "/api/timeline?service=s")[1])
+    assert sum(point[2] for band in timeline["versions"] for point in band["points"]) == 120
+    # Shorter times than an hour are nowhere; longer ones begin with the nearest hour.
+    server.says(422, "no profiles", "GET", f"/api/diff?base=s@1&head=s@2&since={hour}&until={hour + 1500}")
+    server.says(200, "", "GET", f"/api/diff?base=s@1&head=s@2&since={hour + 1500}&until={hour + 3600}")
+    # What arrives later counts, too, before and after it is added to its hour.
+    late = f"main;f {10 ** 4}\n".encode()
+    assert server.push(late, host="h1", version="2", start=hour + 540)[0] == 200
+    more = [(name, base, head + 10 ** 4 * (name == "f")) for name, base, head in before]
+    assert sorted(costs()) == sorted(more), (costs(), more)
+    return costs
+
+
 @suite.test("old minutes are replaced by sums of hours: releases have the same costs, and the answer names its precision")
 def aged():
     with scratch() as folder, Server(folder) as server:
-        hour = int(time.time()) // 3600 * 3600 - 10 * 86400
-        for host in range(3):
-            for n in range(20):
-                for version in ("1", "2"):
-                    body = f"main;f {100 + n + host}\nmain;g {200 * int(version)}\n".encode()
-                    status, content, _ = server.push(body, host=f"h{host}", version=version, start=hour + n * 180)
-                    assert status == 200, content
-
-        def ask():
-            return server.ask("GET", "/api/diff?base=s@1&head=s@2")[1].decode()
-
-        def costs():
-            return [(f["name"], f["base_self"], f["head_self"]) for f in json.loads(ask())["functions"]]
-        before = costs()
-        assert len(before) >= 2 and "by the hour" not in ask()
+        costs = check_aged(server)
+        later = costs()
         server.stop()
-        server.options = ("--retain-minutes", "8")
         server.start()
-        wait_until(lambda: "; all known only by the hour" in ask(), "sums of hours")
-        assert costs() == before
-        timeline = json.loads(server.ask("GET", "/api/timeline?service=s")[1])
-        assert sum(point[2] for band in timeline["versions"] for point in band["points"]) == 120
-        # Shorter times than an hour are nowhere; longer ones begin with the nearest hour.
-        server.says(422, "no profiles", "GET", f"/api/diff?base=s@1&head=s@2&since={hour}&until={hour + 1500}")
-        server.says(200, "", "GET", f"/api/diff?base=s@1&head=s@2&since={hour + 1500}&until={hour + 3600}")
+        wait_until(lambda: b"; all known only by the hour" in server.ask("GET", "/api/diff?base=s@2&head=s@2")[1], "sums of hours")
+        assert costs() == later
         server.stop()
         with sqlite3.connect(server.store) as store:
-            assert store.execute("SELECT (SELECT count(*) FROM cell), (SELECT sum(n) FROM old_hour)").fetchone() == (0, 120)
+            rows = store.execute("SELECT (SELECT count(*) FROM cell), (SELECT sum(n) FROM old_hour)").fetchone()
+            assert rows == (0, 120), rows
         for options, line in (("--retain-minutes 7", "8"), ("--retain-minutes 30 --retain 30", "less than --retain")):
             assert line in fizeau(folder, "serve", "--store", server.store, *options.split(), status=2).stderr
 

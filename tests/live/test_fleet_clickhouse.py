@@ -16,7 +16,8 @@ import unittest.mock
 import urllib.parse
 
 import test_ci_server
-from clickhouselib import Between, Chdb, ClickHouse
+import test_fleet
+from clickhouselib import Between, Chdb, ClickHouse, ask
 from fleetlib import Server, fizeau, pushed_until_killed, scratch
 from livelib import SANITIZED, Skip, Suite, wait_until
 
@@ -71,7 +72,8 @@ def answers(server):
 def same(one, other):
     assert one.keys() == other.keys()
     for path, answer in one.items():
-        assert answer == other[path], (path, answer[0], answer[1][:300], other[path][0], other[path][1][:300])
+        at = len(os.path.commonprefix([answer[1], other[path][1]])[:-100])
+        assert answer == other[path], (path, answer[0], answer[1][at:at + 300], other[path][0], other[path][1][at:at + 300])
 
 
 @suite.test("what is pushed has the same answers as with SQLite, to the last digit; texts stay texts")
@@ -115,6 +117,22 @@ def later():
                 push_all(to, made)
             same(answers(sqlite), answers(server))
             assert set(push_all(server, made[:50])) == {"known"}
+            for to in (sqlite, server):
+                to.stop()
+                to.options = ("--retain-minutes", "8")
+                to.start()
+                wait_until(lambda to=to: all_aged(to), "sums of hours")
+            same(answers(sqlite), answers(server))
+
+            def values():
+                return sum(int(ask(f"{one.url}/?database={name}", "SELECT count() FROM fizeau_value")) for name in "ab")
+            before = values()
+            for name in "ab":
+                ask(f"{one.url}/?database={name}", "ALTER TABLE fizeau_push UPDATE digest = 1 WHERE host = '' SETTINGS mutations_sync = 1")
+            server.stop()
+            server.start()
+            wait_until(lambda: values() < before / 3, "values that are gone")
+            same(answers(sqlite), answers(server))
             server.stop()
             server.options = ("--retain", "1")
             server.start()
@@ -353,6 +371,108 @@ def forgotten():
         server.says(503, "or lost values", "GET", "/api/diff?base=s@0&head=s@0")
         done = fizeau(folder, "diff", "s@0", "s@0", "--store", server.store, status=2)
         assert "or lost values; try again" in done.stderr, done.stderr
+
+
+def old_pushes():
+    """Two releases at the same hours of two days, 8 hosts, 100 minutes each, from 12 days ago; f3 costs less, which
+    raises no alarm."""
+    chance, made = random.Random(5), []
+    began = int(time.time()) // 86400 * 86400 - 12 * 86400 + 7 * 3600
+    for version, much in (("1", 1), ("2", 0.7)):
+        for host in range(8):
+            for n in range(0, 100, 4):
+                body = "".join(f"main;{a};f{b} {round(chance.gauss(800, 30) * (much if b == 3 else 1))}\n"
+                               for a in ("x", "y") for b in range(5))
+                made.append((body.encode(), {
+                    "service": "shop", "version": version, "host": f"h{host}", "label": f"region={'eu' if host % 2 else HOSTILE}",
+                    "start": began + (int(version) - 1) * 86400 + n * 60, "id": f"{version}-{host}-{n}"}))
+    return began, made
+
+
+def both_aged(began, *servers):
+    """The answers of servers whose minutes are old, which must be the same."""
+    sides = "base=shop@1&head=shop@2"
+    only = urllib.parse.urlencode({"label": f"region={HOSTILE}"})
+    paths = ["/", f"/api/diff?{sides}", f"/api/pair?{sides}", f"/api/diff?{sides}&{only}", "/api/timeline?service=shop",
+             *(f"/api/timeline?service=shop&since={began + a * 60}&until={began + b * 60}" for a, b in ((0, 90), (29, 89), (31, 60))),
+             *(f"/api/diff?base=shop@1&head=shop@1&since={began + a * 60}&until={began + b * 60}"
+               for a, b in ((0, 60), (29, 89), (30, 90), (31, 60), (0, 29)))]
+    said = [{path: server.ask("GET", path)[:2] for path in paths} for server in servers]
+    for other in said[1:]:
+        same(said[0], other)
+    return said[0]
+
+
+def all_aged(server):
+    return server.ask("GET", "/api/diff?base=shop@1&head=shop@2")[1].count(b"; all known only by the hour") == 2
+
+
+@suite.test("old minutes are replaced by sums of hours, with the same answers as with SQLite: by two servers at once, "
+            "while pushes arrive later, when the values are gone")
+def aged():
+    with two_shards() as (folder, one, two, server):
+        began, made = old_pushes()
+        (folder / "sqlite").mkdir()
+        (folder / "second").mkdir()
+        with Server(folder / "sqlite") as sqlite:
+            for to in (server, sqlite):
+                push_all(to, made)
+            fine = both_aged(began, server, sqlite)
+            server.options = sqlite.options = ("--retain-minutes", "8")
+            with Server(folder / "second", "--retain-minutes", "8", store=server.store) as second:
+                server.stop()
+                server.start()
+                wait_until(lambda: all_aged(server), "sums of hours")
+                sqlite.stop()
+                sqlite.start()
+                wait_until(lambda: all_aged(sqlite), "sums of hours")
+                old = both_aged(began, server, sqlite, second)
+            assert old["/"] == fine["/"] and old["/api/timeline?service=shop"] == fine["/api/timeline?service=shop"]
+            # The same of an hour of which something arrives later.
+            late = [(body, {**told, "id": "late" + told["id"]}) for body, told in made[::7]]
+            for to in (server, sqlite):
+                push_all(to, late)
+                assert set(push_all(to, made[:20])) == {"known"}
+                assert not all_aged(to)
+            sqlite.stop()
+            sqlite.start()
+            wait_until(lambda: all_aged(sqlite), "sums of hours")
+            # It is as if half an hour had gone by.
+            for shard in (one, two):
+                shard.ask("ALTER TABLE fleet.fizeau_push UPDATE digest = 1 WHERE host = ''")
+                wait_until(lambda: shard.ask("SELECT min(is_done) FROM system.mutations") == "1\n", "an older age")
+            values = sum(int(shard.ask("SELECT count() FROM fleet.fizeau_value")) for shard in (one, two))
+            server.stop()
+            server.start()
+            wait_until(lambda: all_aged(server), "sums of hours")
+            late_too = both_aged(began, server, sqlite)
+            assert late_too["/"] != old["/"]
+            wait_until(lambda: sum(int(shard.ask("SELECT count() FROM fleet.fizeau_value")) for shard in (one, two)) < values / 3,
+                       "values that are gone")
+            server.stop()
+            server.start()
+            assert both_aged(began, server, sqlite) == late_too
+
+
+@suite.test("a store of an earlier layout is converted by a server; nobody else reads it before")
+def earlier_layout():
+    with two_shards() as (folder, one, _two, server):
+        push_all(server, pushes())
+        before = answers(server)
+        server.stop()
+        for sql in ("DROP TABLE fleet.fizeau_aged", "ALTER TABLE fleet.fizeau_shard DROP PARTITION tuple()",
+                    "INSERT INTO fleet.fizeau_shard VALUES (1, 0, 2)"):
+            one.ask(sql)
+        done = fizeau(folder, "diff", "shop@1", "shop@2", "--store", server.store, status=2)
+        assert "has an earlier layout; start 'fizeau serve' on it" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        server.start()
+        same(before, answers(server))
+
+
+@suite.test("the same claims about old minutes as with SQLite")
+def aged_too():
+    with two_shards() as (_folder, _one, _two, server):
+        test_fleet.check_aged(server)
 
 
 def minute(n, host):
