@@ -233,7 +233,7 @@ static int catch_signals(struct agent *a, struct fz_error *err)
 
 static int open_sampler(struct agent *a, struct fz_error *err)
 {
-	a->how = FZ_RECORD_DEFAULTS;
+	a->how = (struct fz_record_options)FZ_RECORD_DEFAULTS;
 	a->how.machine = a->how.coarse = a->how.all_threads = a->how.no_source = true;
 	a->how.rate = a->o->rate;
 	a->how.mode = FZ_MODE_CPU;

@@ -12,10 +12,10 @@
 enum { RATE = 49, RATE_MAX = 1000, EVERY = 60, EVERY_MAX = 3600 };
 
 static struct fz_cli_fleet fleet;
-static struct fz_rate rate;
-static double every;
-static const char *host, *config, *order;
-static struct fz_cli_spool spool;
+static struct fz_rate rate = { .micro_hz = RATE * (uint64_t)1000000 };
+static double every = EVERY;
+static const char *host, *config, *order = "ini,cgroup,command";
+static struct fz_cli_spool spool = { "/var/spool/fizeau", FZ_CLI_SPOOL_LIMIT };
 
 /* Parse "90", "90s" or "5m". */
 static int set_every(const char *text, const struct fz_opt *opt, struct fz_error *err)
@@ -119,27 +119,16 @@ static int start(char **names, int n, struct fz_error *err)
 
 #endif
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
-	int status;
-
-	fleet = (struct fz_cli_fleet){ 0 };
-	rate.micro_hz = RATE * (uint64_t)1000000;
-	every = EVERY;
-	host = config = NULL;
-	order = "ini,cgroup,command";
-	spool = (struct fz_cli_spool){ "/var/spool/fizeau", FZ_CLI_SPOOL_LIMIT };
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count)
+	if (state->argument_count)
 		return fz_cli_errorf("agent: takes no arguments");
 	if (!fleet.server)
 		return fz_cli_errorf("agent: --server URL is required");
 	if (!rate.micro_hz || rate.micro_hz > RATE_MAX * (uint64_t)1000000)
 		return fz_cli_errorf(
 			"agent: --rate: the maximum is 1,000 samples per second on each CPU");
-	return fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(start), &state);
+	return fz_cli_fleet_do("agent", FZ_CLI_FLEET_WORK(start), state);
 }
 
 const struct fz_command fz_command_agent = {

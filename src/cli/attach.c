@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-static struct fz_cli_record options;
+static struct fz_cli_record options = FZ_CLI_RECORD_DEFAULTS;
 static bool main_thread, idle;
 static const char *pid_word; /* --pid; NULL: the argument is used */
 
@@ -144,7 +144,7 @@ static int record_process(struct fz_record *r, const char *command, pid_t pid, i
 	return rc;
 }
 
-static int attach_to(const struct fz_command *command, struct fz_opt_state *state)
+static int attach_to(const char *command, struct fz_opt_state *state)
 {
 	struct fz_record record = { .fd = -1, .signal_fd = -1 };
 	struct fz_error err;
@@ -152,19 +152,19 @@ static int attach_to(const struct fz_command *command, struct fz_opt_state *stat
 	pid_t pid = 0;
 
 	if (fz_cli_system_settle(&options, &err))
-		return fz_cli_fail(command->name, &err);
+		return fz_cli_fail(command, &err);
 	int named = state->argument_count + (pid_word != NULL);
 	if (options.how.machine && named)
 		return fz_cli_errorf("%s: --system records all processes and allows no process id",
-				     command->name);
+				     command);
 	if (!options.how.machine && named != 1)
-		return fz_cli_errorf("%s: specify one process id or --system", command->name);
+		return fz_cli_errorf("%s: specify one process id or --system", command);
 	if (!options.how.machine &&
 	    fz_cli_pid(pid_word ? pid_word : state->arguments[0], &pid, &pidfd, &err)) {
-		return fz_cli_fail(command->name, &err);
+		return fz_cli_fail(command, &err);
 	}
-	if (record_process(&record, command->name, pid, pidfd, &err)) {
-		status = fz_cli_fail(command->name, &err);
+	if (record_process(&record, command, pid, pidfd, &err)) {
+		status = fz_cli_fail(command, &err);
 	} else {
 		status = fz_cli_record_end(&record, &options,
 					   record.sampler.end == FZ_END_EXIT ? "ended" : "", false);
@@ -175,30 +175,21 @@ static int attach_to(const struct fz_command *command, struct fz_opt_state *stat
 	return status;
 }
 
-static int attach(const struct fz_command *command, int argc, char **argv)
+static void begin(void)
 {
-	struct fz_opt_state state = { .options = option_table };
-	int status;
-
-	options = FZ_CLI_RECORD_DEFAULTS;
 	fz_cli_system_begin(&options);
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	return attach_to(command, &state);
+}
+
+static int attach(struct fz_opt_state *state)
+{
+	return attach_to("attach", state);
 }
 
 /* The live view of all threads; keeps a recording only if one is requested. */
-static int top(const struct fz_command *command, int argc, char **argv)
+static int top(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = top_option_table };
-	int status;
-
-	options = FZ_CLI_RECORD_DEFAULTS;
-	fz_cli_system_begin(&options);
 	options.live = options.look_only = options.how.all_threads = true;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	return attach_to(command, &state);
+	return attach_to("top", state);
 }
 
 const struct fz_command fz_command_attach = {
@@ -211,6 +202,7 @@ const struct fz_command fz_command_attach = {
 		    "  $ fizeau attach --system -d 30       # the whole machine\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROCESS,
+	.begin = begin,
 	.run = attach,
 };
 
@@ -223,5 +215,6 @@ const struct fz_command fz_command_top = {
 		    "  $ fizeau top --system        # the whole machine\n",
 	.options = top_option_table,
 	.argument = FZ_ARGUMENT_PROCESS,
+	.begin = begin,
 	.run = top,
 };

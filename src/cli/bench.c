@@ -29,7 +29,7 @@ static struct {
 	struct fz_bench_options bench;
 	int what, gate;
 	bool show_output;
-} options;
+} options = { .record = FZ_CLI_RECORD_DEFAULTS, .what = FZ_BENCH_BOTH };
 
 /* text is NULL without a value. */
 static int set_symbol(const char *text, const struct fz_opt *opt, struct fz_error *err)
@@ -374,18 +374,13 @@ static int bench(const struct fz_opt_state *state, struct fz_series *series, int
 	return rc ? rc : report(p, fz_path_base(fz_str_of(argv[0])).p, ret_status, err);
 }
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table, .stop_at_first = true };
 	struct fz_series series = { 0 };
 	struct fz_error err;
-	int status, found = FZ_EXIT_OK;
+	int found = FZ_EXIT_OK;
 
-	options.record = FZ_CLI_RECORD_DEFAULTS;
-	options.what = FZ_BENCH_BOTH;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count == 0)
+	if (state->argument_count == 0)
 		return fz_cli_errorf("bench: no command; add one after '--', for example: fizeau "
 				     "bench -- pytest tests/");
 	if (options.gate && options.what == FZ_BENCH_WALL)
@@ -394,7 +389,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	options.bench.what = (enum fz_bench_what)options.what;
 	options.bench.progress = true;
 	options.bench.apart = options.bench.memory;
-	int rc = bench(&state, &series, &found, &err);
+	int rc = bench(state, &series, &found, &err);
 	fz_cli_output_release(&options.record.output);
 	if (rc)
 		fz_cli_fail("bench", &err);
@@ -414,5 +409,6 @@ const struct fz_command fz_command_bench = {
 		    "  $ fizeau bench -o bench.html -- node bench.mjs\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,
+	.stop_at_first = true,
 	.run = run,
 };

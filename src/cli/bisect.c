@@ -10,7 +10,7 @@
 static struct {
 	struct fz_bisect_options search;
 	int format, color;
-} options;
+} options = { .search.count.metric = FZ_REVISION_METRIC };
 
 static struct fz_cli_counts counts = { .who = "bisect" };
 
@@ -91,18 +91,13 @@ static int exit_of(const struct fz_ci_search *s)
 	return s->hidden_n ? FZ_EXIT_TROUBLE : FZ_EXIT_REGRESSION;
 }
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	fz_auto(fz_bisect_release) struct fz_bisect b = { .search = FZ_CI_SEARCH_INIT };
 	fz_auto(fz_free_ptr) char **child = NULL;
 	struct fz_error err;
-	int status;
 
-	options.search.count.metric = FZ_REVISION_METRIC;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	int rc = take_arguments(&state, &child, &err);
+	int rc = take_arguments(state, &child, &err);
 	options.search.argv = child;
 	if (!rc)
 		rc = fz_cli_counts_place(&counts, &options.search.save, &options.search.server,

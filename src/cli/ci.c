@@ -7,7 +7,7 @@
 
 enum { OTHERS_DEFAULT = 2, PARALLEL_MAX = 64 };
 
-static struct fz_cli_ci_options options;
+static struct fz_cli_ci_options options = { .run.others = OTHERS_DEFAULT };
 static struct fz_cli_counts counts = { .who = "ci" };
 
 static int set_metrics(const char *text, const struct fz_opt *opt, struct fz_error *err)
@@ -96,25 +96,14 @@ static int ci(struct fz_ci_run *c, struct fz_error *err)
 	return rc;
 }
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table, .stop_at_first = true };
 	fz_auto(fz_ci_run_release) struct fz_ci_run c = { 0 };
 	fz_auto(fz_free_ptr) char **child = NULL;
 	struct fz_error err;
-	int status;
-
-	/* To run a program of that name, use "--". */
-	if (argc > 1 && strcmp(argv[1], "merge") == 0)
-		return fz_cli_ci_merge(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "accept") == 0)
-		return fz_cli_ci_accept(argc - 1, argv + 1);
-	options.run.others = OTHERS_DEFAULT;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	struct fz_launch_words words = { .words = state.arguments,
-					 .n = (size_t)state.argument_count,
-					 .plain = state.saw_dashes && state.after_dashes == 0 };
+	struct fz_launch_words words = { .words = state->arguments,
+					 .n = (size_t)state->argument_count,
+					 .plain = state->saw_dashes && state->after_dashes == 0 };
 	int rc = fz_launch_command(&words, &child, &err);
 	options.run.save = counts.save;
 	/* --token-file is for both; --save uses it only if it is a URL. */
@@ -135,6 +124,9 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	return rc ? FZ_EXIT_TROUBLE : fz_ci_exit(&c.result);
 }
 
+static const struct fz_command *const parts[] = { &fz_command_ci_merge, &fz_command_ci_accept,
+						  NULL };
+
 const struct fz_command fz_command_ci = {
 	.name = "ci",
 	.summary = "check a pull request for performance regressions",
@@ -147,5 +139,7 @@ const struct fz_command fz_command_ci = {
 		    "  $ fizeau ci -o report -- node bench.mjs   # write all reports to report/\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,
+	.stop_at_first = true,
+	.parts = parts,
 	.run = run,
 };

@@ -44,7 +44,4 @@ void fz_cli_ci_server_fetch(struct fz_ci_run *c, const struct fz_cli_ci_options 
  * the next run. Failures are only warnings, because the verdict does not depend on them. */
 void fz_cli_ci_server_send(struct fz_ci_run *c, const struct fz_cli_ci_options *o);
 
-/* fizeau ci accept; argv[0] is "accept". */
-int fz_cli_ci_accept(int argc, char **argv);
-/* fizeau ci merge; argv[0] is "merge". */
-int fz_cli_ci_merge(int argc, char **argv);
+extern const struct fz_command fz_command_ci_accept, fz_command_ci_merge;

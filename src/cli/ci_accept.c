@@ -22,15 +22,6 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-static const struct fz_command command = {
-	.name = "ci accept",
-	.summary = "acknowledge a benchmark change stored on a server, with a reason",
-	.usage = "--server URL --reason TEXT [options] BENCHMARK",
-	.examples = "  $ fizeau ci accept --server http://fleet:4999 --pull 128 \\\n"
-		    "      --reason 'easier to read' test_parse_pr\n",
-	.options = option_table,
-};
-
 #ifdef FZ_FLEET
 
 #include <jansson.h>
@@ -106,18 +97,23 @@ static int accept_change(char **names, int n, struct fz_error *err)
 
 #endif
 
-int fz_cli_ci_accept(int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
-	int status;
-
-	if (!fz_cli_parse(&command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count != 1)
+	if (state->argument_count != 1)
 		return fz_cli_errorf("ci accept: specify one benchmark, as named in the report");
 	if (!options.fleet.server)
 		return fz_cli_errorf("ci accept: --server URL is required");
 	if (!reason == !withdraw)
 		return fz_cli_errorf("ci accept: --reason TEXT is required (or --withdraw)");
-	return fz_cli_fleet_do(&command, FZ_CLI_FLEET_WORK(accept_change), &state);
+	return fz_cli_fleet_do("ci accept", FZ_CLI_FLEET_WORK(accept_change), state);
 }
+
+const struct fz_command fz_command_ci_accept = {
+	.name = "ci accept",
+	.summary = "acknowledge a benchmark change stored on a server, with a reason",
+	.usage = "--server URL --reason TEXT [options] BENCHMARK",
+	.examples = "  $ fizeau ci accept --server http://fleet:4999 --pull 128 \\\n"
+		    "      --reason 'easier to read' test_parse_pr\n",
+	.options = option_table,
+	.run = run,
+};

@@ -17,31 +17,18 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-static const struct fz_command command = {
-	.name = "ci merge",
-	.summary = "combine the reports of several jobs into one verdict",
-	.usage = "[options] FOLDER...",
-	.examples = "  $ fizeau ci merge -o report shard-*/   # folders written by 'fizeau ci "
-		    "-o'\n",
-	.options = option_table,
-};
-
-int fz_cli_ci_merge(int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	fz_auto(fz_ci_run_release) struct fz_ci_run c = { 0 };
 	struct fz_error err;
-	int status;
 
-	if (!fz_cli_parse(&command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count == 0)
+	if (state->argument_count == 0)
 		return fz_cli_errorf(
 			"ci merge: no reports; specify the folders written by 'fizeau ci -o'");
 	int rc = fz_cli_ci_server_check(&options, &err);
 	if (!rc)
-		rc = fz_ci_merge(&c, (const char *const *)state.arguments,
-				 (size_t)state.argument_count, &err);
+		rc = fz_ci_merge(&c, (const char *const *)state->arguments,
+				 (size_t)state->argument_count, &err);
 	if (!rc)
 		fz_ci_merge_find(&c, NULL); /* without the commit there are no links */
 	if (!rc)
@@ -58,3 +45,13 @@ int fz_cli_ci_merge(int argc, char **argv)
 		return fz_ci_exit(&c.result);
 	return fz_cli_fail("ci merge", &err);
 }
+
+const struct fz_command fz_command_ci_merge = {
+	.name = "ci merge",
+	.summary = "combine the reports of several jobs into one verdict",
+	.usage = "[options] FOLDER...",
+	.examples = "  $ fizeau ci merge -o report shard-*/   # folders written by 'fizeau ci "
+		    "-o'\n",
+	.options = option_table,
+	.run = run,
+};

@@ -128,21 +128,23 @@ static void print_command_help(const struct fz_command *command, const struct fz
 	fz_buf_release(&text);
 }
 
-bool fz_cli_parse(const struct fz_command *command, struct fz_opt_state *state, int argc,
-		  char **argv, int *ret_exit)
+int fz_cli_run(const struct fz_command *command, int argc, char **argv)
 {
+	struct fz_opt_state state = { .options = command->options,
+				      .stop_at_first = command->stop_at_first };
 	struct fz_error err;
 
-	if (fz_opt_parse(state, argc, argv, &err)) {
-		*ret_exit = fz_cli_fail(command->name, &err);
-		return false;
-	}
-	if (state->help) {
-		print_command_help(command, state);
-		*ret_exit = FZ_EXIT_OK;
-		return false;
-	}
-	return true;
+	for (size_t i = 0; command->parts && command->parts[i] && argc > 1; i++)
+		if (strcmp(argv[1], strchr(command->parts[i]->name, ' ') + 1) == 0)
+			return fz_cli_run(command->parts[i], argc - 1, argv + 1);
+	if (command->begin)
+		command->begin();
+	if (fz_opt_parse(&state, argc, argv, &err))
+		return fz_cli_fail(command->name, &err);
+	if (!state.help)
+		return command->run(&state);
+	print_command_help(command, &state);
+	return FZ_EXIT_OK;
 }
 
 int fz_cli_end(int status)

@@ -31,8 +31,12 @@ struct fz_command {
 	const char *examples; /* lines "$ command   # comment"; shown first in --help */
 	const struct fz_opt *options;
 	enum fz_argument argument;
-	/* Parses its own options and returns the exit status. */
-	int (*run)(const struct fz_command *command, int argc, char **argv);
+	bool stop_at_first; /* the first argument ends the options: they are those of a program */
+	/* Commands that the first argument may name, such as "ci merge"; NULL: none. To run a
+	 * program of that name, use "--". */
+	const struct fz_command *const *parts;
+	void (*begin)(void); /* before the options are parsed; NULL: nothing to do */
+	int (*run)(struct fz_opt_state *state); /* returns the exit status */
 };
 
 extern const struct fz_command fz_command_run, fz_command_attach, fz_command_top, fz_command_dump,
@@ -43,10 +47,9 @@ extern const struct fz_command fz_command_run, fz_command_attach, fz_command_top
 
 extern const struct fz_command *const fz_commands[]; /* NULL-terminated */
 
-/* Parse options; prints help or the error. Returns true if the command should continue, else
- * *ret_exit is the exit status. */
-bool fz_cli_parse(const struct fz_command *command, struct fz_opt_state *state, int argc,
-		  char **argv, int *ret_exit);
+/* Parse the options of a command and run it, once per process; prints help or the error. Returns
+ * the exit status. */
+int fz_cli_run(const struct fz_command *command, int argc, char **argv);
 /* Print "fizeau: MESSAGE" to stderr; returns FZ_EXIT_TROUBLE. */
 int fz_cli_error(const struct fz_error *err);
 /* The same after "COMMAND: ". */

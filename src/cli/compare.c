@@ -10,7 +10,7 @@
 static struct {
 	struct fz_cli_record record;
 	struct fz_compare_options compare;
-} options;
+} options = { .record = FZ_CLI_RECORD_DEFAULTS, .compare.warmup = 1 };
 
 static const struct fz_opt option_table[] = {
 	FZ_OPT_HEADING("Runs"),
@@ -148,23 +148,21 @@ static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, st
 	return fz_launch_command(&command, ret_argv, err);
 }
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static void begin(void)
 {
-	struct fz_opt_state state = { .options = option_table };
-	fz_auto(fz_paired_run_release) struct fz_paired_run c = { 0 };
-	fz_auto(fz_free_ptr) char **child = NULL;
-	struct fz_error err;
-	int status;
-
-	options.record = FZ_CLI_RECORD_DEFAULTS;
 	options.record.clock = FZ_CLOCK_CPU;
 	/* Runs are complete, in turn on one machine, and do the same work, even with two commands.
 	 */
 	options.record.output.scale = FZ_SCALE_TIME;
-	options.compare.warmup = 1;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	int rc = take_arguments(&state, &child, &err);
+}
+
+static int run(struct fz_opt_state *state)
+{
+	fz_auto(fz_paired_run_release) struct fz_paired_run c = { 0 };
+	fz_auto(fz_free_ptr) char **child = NULL;
+	struct fz_error err;
+
+	int rc = take_arguments(state, &child, &err);
 	options.compare.argv = child;
 	if (!rc)
 		rc = compare(&c, &err);
@@ -189,5 +187,6 @@ const struct fz_command fz_command_compare = {
 		"  $ fizeau compare --base-command 'python3 a.py' --head-command 'python3 b.py'\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,
+	.begin = begin,
 	.run = run,
 };

@@ -429,25 +429,21 @@ static const struct {
 	void (*write)(struct fz_buf *out);
 } shells[] = { { "bash", write_bash }, { "zsh", write_zsh }, { "fish", write_fish } };
 
-static int completion(const struct fz_command *command, int argc, char **argv)
+static int completion(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
-	int status;
 
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count != 1)
+	if (state->argument_count != 1)
 		return fz_cli_errorf("completion: specify a shell: bash, zsh or fish");
 	for (size_t i = 0; i < FZ_ARRAY_LEN(shells); i++) {
-		if (strcmp(shells[i].name, state.arguments[0]) != 0)
+		if (strcmp(shells[i].name, state->arguments[0]) != 0)
 			continue;
 		shells[i].write(&out);
 		fz_cli_print(fz_buf_view(&out));
 		return FZ_EXIT_OK;
 	}
 	return fz_cli_errorf("completion: unknown shell '%s'; use bash, zsh or fish",
-			     state.arguments[0]);
+			     state->arguments[0]);
 }
 
 const struct fz_command fz_command_completion = {

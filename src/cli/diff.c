@@ -43,7 +43,7 @@ static int compare_last_two(struct fz_cli_output *o, struct fz_error *err)
 			   &(struct fz_cli_side){ &head, 1, .range = o->range }, o, err);
 }
 
-static struct fz_cli_output output;
+static struct fz_cli_output output = FZ_CLI_OUTPUT_DEFAULTS;
 static struct fz_cli_range base_range, head_range;
 static struct fz_cli_fleet fleet;
 
@@ -136,20 +136,13 @@ static int split(const struct fz_opt_state *state, struct fz_cli_side *ret_base,
 	return 0;
 }
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	struct fz_error err;
-	int status;
 
-	output = FZ_CLI_OUTPUT_DEFAULTS;
-	base_range = head_range = (struct fz_cli_range){ 0 };
-	fleet = (struct fz_cli_fleet){ 0 };
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
 	struct fz_cli_side base = { 0 }, head = { 0 };
 	bool releases = fz_cli_fleet_asked(&fleet);
-	if (!releases && split(&state, &base, &head, &err))
+	if (!releases && split(state, &base, &head, &err))
 		return fz_cli_fail("diff", &err);
 	base.number_unit = head.number_unit = output.number_unit;
 	base.range = base_range.text ? base_range : output.range;
@@ -157,7 +150,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	base.range.marks = head.range.marks = output.range.marks;
 	int r = fz_cli_output_check(&output, true, NULL, &err);
 	if (!r && releases)
-		r = compare_releases(state.arguments, state.argument_count, &output, &err);
+		r = compare_releases(state->arguments, state->argument_count, &output, &err);
 	else if (!r && !base.n)
 		r = compare_last_two(&output, &err);
 	else if (!r)

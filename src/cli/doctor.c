@@ -284,17 +284,12 @@ static int check_process(const char *word)
 	return rc ? fz_cli_error(&err) : FZ_EXIT_OK;
 }
 
-static int doctor(const struct fz_command *command, int argc, char **argv)
+static int doctor(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
-	int status;
-
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count > 1)
+	if (state->argument_count > 1)
 		return fz_cli_errorf("doctor: specify at most one process id");
 	check_machine();
-	return state.argument_count ? check_process(state.arguments[0]) : FZ_EXIT_OK;
+	return state->argument_count ? check_process(state->arguments[0]) : FZ_EXIT_OK;
 }
 
 const struct fz_command fz_command_doctor = {

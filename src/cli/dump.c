@@ -27,7 +27,7 @@ static struct {
 	enum fz_python_tasks tasks;
 	int color;
 	const char *pid; /* --pid */
-} options;
+} options = { .async.mode = FZ_CLI_ASYNC_NOT_GIVEN };
 
 static int more(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
@@ -362,27 +362,22 @@ static int dump_all(const char *const *words, int n)
 	return status;
 }
 
-static int dump(const struct fz_command *command, int argc, char **argv)
+static int dump(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	struct fz_error err;
-	int status;
 
-	options.async.mode = FZ_CLI_ASYNC_NOT_GIVEN;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
 	if (fz_cli_tasks_check(&options.async, FZ_PYTHON_TASKS_ALL, &options.tasks, &err))
 		return fz_cli_fail("dump", &err);
 	options.locals |= options.verbose > 0;
 	if (options.locals && options.tasks != FZ_PYTHON_TASKS_NONE)
 		return fz_cli_errorf("dump: --locals cannot be combined with --async-aware");
-	if (options.pid && !state.argument_count)
+	if (options.pid && !state->argument_count)
 		return dump_all(&options.pid, 1);
 	if (options.pid)
 		return fz_cli_errorf("dump: --pid cannot be combined with process id arguments");
-	if (state.argument_count < 1)
+	if (state->argument_count < 1)
 		return fz_cli_errorf("dump: specify one or more process ids");
-	return dump_all((const char *const *)state.arguments, state.argument_count);
+	return dump_all((const char *const *)state->arguments, state->argument_count);
 }
 
 const struct fz_command fz_command_dump = {

@@ -74,8 +74,7 @@ int fz_cli_fleet_missing(struct fz_error *err)
 		       "libgnutls28-dev installed");
 }
 
-int fz_cli_fleet_do(const struct fz_command *command, fz_cli_fleet_work *work,
-		    const struct fz_opt_state *state)
+int fz_cli_fleet_do(const char *command, fz_cli_fleet_work *work, const struct fz_opt_state *state)
 {
 	struct fz_error err;
 	int r = work ? work(state->arguments, state->argument_count, &err)
@@ -83,7 +82,7 @@ int fz_cli_fleet_do(const struct fz_command *command, fz_cli_fleet_work *work,
 
 	if (!r)
 		return FZ_EXIT_OK;
-	return fz_cli_fail(command->name, &err);
+	return fz_cli_fail(command, &err);
 }
 
 int fz_cli_fleet_token(const struct fz_cli_fleet *f, char **ret, struct fz_error *err)

@@ -70,8 +70,7 @@ int fz_cli_fleet_check_server(struct fz_error *err);
 /* Run a command's work on its arguments; returns the exit status. work is NULL if this program was
  * built without server support. */
 typedef int fz_cli_fleet_work(char **names, int n, struct fz_error *err);
-int fz_cli_fleet_do(const struct fz_command *command, fz_cli_fleet_work *work,
-		    const struct fz_opt_state *state);
+int fz_cli_fleet_do(const char *command, fz_cli_fleet_work *work, const struct fz_opt_state *state);
 #ifdef FZ_FLEET
 enum { FZ_CLI_HAS_SERVERS = 1 };
 #define FZ_CLI_FLEET_WORK(work) work

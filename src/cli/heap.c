@@ -14,8 +14,8 @@
 
 enum { ROWS = 20 };
 
-static struct fz_cli_output output;
-static int limit;
+static struct fz_cli_output output = FZ_CLI_OUTPUT_DEFAULTS;
+static int limit = ROWS;
 static const char *pid_option;
 
 static const struct fz_opt option_table[] = {
@@ -195,23 +195,17 @@ static int take(const char *word, struct fz_profile *p, struct fz_error *err)
 	return rc;
 }
 
-static int heap(const struct fz_command *command, int argc, char **argv)
+static int heap(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 	struct fz_error err;
-	int status;
 
-	output = FZ_CLI_OUTPUT_DEFAULTS;
-	limit = ROWS;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count + !!pid_option != 1)
+	if (state->argument_count + !!pid_option != 1)
 		return fz_cli_errorf("heap: specify one process id");
 	int rc = fz_cli_output_check(&output, false, NULL, &err);
 	if (!rc) {
 		p = fz_profile_new();
-		rc = take(pid_option ? pid_option : state.arguments[0], p, &err);
+		rc = take(pid_option ? pid_option : state->arguments[0], p, &err);
 		if (rc)
 			fz_error_prefix(&err, "heap");
 	}

@@ -14,7 +14,7 @@ static struct {
 	struct fz_history_run_options run;
 	const char *html;
 	int format, color;
-} options;
+} options = { .run = { .commits = COMMITS_DEFAULT, .count.metric = FZ_REVISION_METRIC } };
 
 static struct fz_cli_counts counts = { .who = "history" };
 
@@ -103,19 +103,13 @@ static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, st
 	return fz_launch_command(&words, ret_argv, err);
 }
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	fz_auto(fz_history_run_release) struct fz_history_run r = { 0 };
 	fz_auto(fz_free_ptr) char **child = NULL;
 	struct fz_error err;
-	int status;
 
-	options.run.commits = COMMITS_DEFAULT;
-	options.run.count.metric = FZ_REVISION_METRIC;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	int rc = take_arguments(&state, &child, &err);
+	int rc = take_arguments(state, &child, &err);
 	options.run.argv = child;
 	if (!rc)
 		rc = fz_cli_counts_place(&counts, &options.run.save, &options.run.server, &err);

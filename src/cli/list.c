@@ -146,7 +146,7 @@ static void add_recording(struct fz_table *t, size_t number, const char *path)
 	fz_table_end(t);
 }
 
-static int list(const struct fz_command *command, int argc, char **argv)
+static int list(struct fz_opt_state *state)
 {
 	static const struct fz_column columns[] = {
 		{ .min = 4 },
@@ -157,7 +157,6 @@ static int list(const struct fz_command *command, int argc, char **argv)
 		{ "commit", .gap = 2, .min = 8 },
 		{ "command", .gap = 2 },
 	};
-	struct fz_opt_state state = { .options = option_table };
 	struct fz_style style = fz_style_of(STDOUT_FILENO, FZ_COLOR_AUTO);
 	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
 	fz_auto(fz_store_list_release) struct fz_store_list open = { 0 };
@@ -165,11 +164,8 @@ static int list(const struct fz_command *command, int argc, char **argv)
 	struct fz_table t;
 	struct fz_error err;
 	char cwd[4096];
-	int status;
 
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count)
+	if (state->argument_count)
 		return fz_cli_errorf("list: takes no arguments");
 	if (!getcwd(cwd, sizeof(cwd)))
 		return fz_cli_errorf("list: the current folder no longer exists");

@@ -56,7 +56,7 @@ static int help(int argc, char **argv)
 		return fz_cli_errorf("help: unknown command '%s'; see 'fizeau help'", argv[1]);
 	char option[] = "--help";
 	char *arguments[] = { argv[1], option, argc > 2 ? argv[2] : NULL, NULL };
-	return command->run(command, argc > 2 ? 3 : 2, arguments);
+	return fz_cli_run(command, argc > 2 ? 3 : 2, arguments);
 }
 
 static int unknown_command(const char *name)
@@ -219,7 +219,7 @@ static int dispatch(int argc, char **argv)
 	const struct fz_command *command = find_command(argv[1]);
 	if (!command)
 		return unknown_command(argv[1]);
-	return command->run(command, argc - 1, argv + 1);
+	return fz_cli_run(command, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

@@ -83,21 +83,17 @@ static int ask(int fd, const char *text, char *answer, size_t size, struct fz_er
 	return 0;
 }
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	char pid_uri[FZ_CONTROL_URI_SIZE], answer[FZ_LINESERVER_LINE] = "";
 	fz_auto(fz_close_fd) int fd = -1;
 	struct fz_error err;
 	const char *uri;
-	int status;
 
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count != 2)
+	if (state->argument_count != 2)
 		return fz_cli_errorf(
 			"mark: specify a process and a text, for example: fizeau mark PID deploy");
-	const char *what = state.arguments[0], *text = state.arguments[1];
+	const char *what = state->arguments[0], *text = state->arguments[1];
 	if (strlen(text) > FZ_PROFILE_MARK_TEXT || strchr(text, '\n') || !*text)
 		return fz_cli_errorf("mark: the text must be one line of 1 to %d bytes",
 				     FZ_PROFILE_MARK_TEXT);

@@ -8,9 +8,11 @@
 
 enum { COMMANDS_MAX = 64, TIMEOUT_DEFAULT = 600, TIMEOUT_MAX = 86400 };
 
-static struct fz_mcp_options options;
 static const char *commands[COMMANDS_MAX + 1];
 static size_t command_n;
+static struct fz_mcp_options options = { .root = ".",
+					 .commands = commands,
+					 .timeout = TIMEOUT_DEFAULT };
 
 static int allow(const char *text, const struct fz_opt *opt, struct fz_error *err)
 {
@@ -42,18 +44,12 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	struct fz_error err;
-	int status, stopped_by = 0;
+	int stopped_by = 0;
 
-	options = (struct fz_mcp_options){ .root = ".",
-					   .commands = commands,
-					   .timeout = TIMEOUT_DEFAULT };
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count)
+	if (state->argument_count)
 		return fz_cli_errorf("mcp: takes no arguments");
 	if (options.setup && !command_n)
 		return fz_cli_errorf("mcp: --setup requires --allow");

@@ -78,9 +78,10 @@ struct fz_cli_output {
 	char *folder;                   /* of the default name; NULL: the current one */
 };
 
-#define FZ_CLI_OUTPUT_DEFAULTS   \
-	((struct fz_cli_output){ \
-		.threshold = 0.05, .limit = FZ_CLI_LIMIT_NOT_GIVEN, .min_share = -1 })
+#define FZ_CLI_OUTPUT_DEFAULTS                                                      \
+	{                                                                           \
+		.threshold = 0.05, .limit = FZ_CLI_LIMIT_NOT_GIVEN, .min_share = -1 \
+	}
 
 /* Option callbacks; the value is the struct fz_cli_output. */
 int fz_cli_output_set_format(const char *text, const struct fz_opt *opt, struct fz_error *err);

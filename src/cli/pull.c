@@ -344,17 +344,11 @@ static int pull(char **names, int n, struct fz_error *err)
 
 #endif
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
-	int status;
-
-	fleet = (struct fz_cli_fleet){ 0 };
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
 	if (!fleet.server)
 		return fz_cli_errorf("pull: --server URL is required");
-	return fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(pull), &state);
+	return fz_cli_fleet_do("pull", FZ_CLI_FLEET_WORK(pull), state);
 }
 
 const struct fz_command fz_command_pull = {

@@ -170,22 +170,15 @@ static int push_all(char **names, int n, struct fz_error *err)
 
 #endif
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
-	int status;
-
-	fleet = (struct fz_cli_fleet){ 0 };
-	service = version = host = NULL;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (!state.argument_count)
+	if (!state->argument_count)
 		return fz_cli_errorf("push: specify a recording; @1 is the latest");
 	if (!fleet.server)
 		return fz_cli_errorf("push: --server URL is required");
 	if (!service)
 		return fz_cli_errorf("push: --service NAME is required");
-	return fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(push_all), &state);
+	return fz_cli_fleet_do("push", FZ_CLI_FLEET_WORK(push_all), state);
 }
 
 const struct fz_command fz_command_push = {

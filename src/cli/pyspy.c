@@ -158,7 +158,7 @@ int fz_cli_record_alias(int argc, char **argv)
 	/* Parsing permutes the list, so keep the strings to free. */
 	fz_auto(fz_free_ptr) char **made = fz_calloc(own, sizeof(*made));
 	memcpy(made, w.list, own * sizeof(*made));
-	int status = command->run(command, (int)w.n - 1, w.list);
+	int status = fz_cli_run(command, (int)w.n - 1, w.list);
 	for (size_t k = 0; k < own; k++)
 		free(made[k]);
 	free(w.pid);

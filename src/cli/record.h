@@ -23,12 +23,11 @@ struct fz_cli_record {
 	struct fz_cli_output output;
 };
 
-#define FZ_CLI_RECORD_DEFAULTS                                                \
-	((struct fz_cli_record){ .how = FZ_RECORD_DEFAULTS,                   \
-				 .mode = FZ_CLI_MODE_NONE,                    \
-				 .clock = FZ_CLOCK_NONE,                      \
-				 .async = { .mode = FZ_CLI_ASYNC_NOT_GIVEN }, \
-				 .output = FZ_CLI_OUTPUT_DEFAULTS })
+#define FZ_CLI_RECORD_DEFAULTS                                                                \
+	{                                                                                     \
+		.how = FZ_RECORD_DEFAULTS, .mode = FZ_CLI_MODE_NONE, .clock = FZ_CLOCK_NONE,  \
+		.async = { .mode = FZ_CLI_ASYNC_NOT_GIVEN }, .output = FZ_CLI_OUTPUT_DEFAULTS \
+	}
 
 int fz_cli_parse_rate(const char *text, const struct fz_opt *opt, struct fz_error *err);
 int fz_cli_parse_duration(const char *text, const struct fz_opt *opt, struct fz_error *err);

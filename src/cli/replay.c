@@ -5,7 +5,7 @@
 #include "cli/mode.h"
 #include "cli/output.h"
 
-static struct fz_cli_output output;
+static struct fz_cli_output output = FZ_CLI_OUTPUT_DEFAULTS;
 static bool list_formats;
 static int mode = FZ_CLI_MODE_NONE;
 
@@ -49,32 +49,27 @@ static void warn_guess(const char *name, const struct fz_profile *p)
 			name, (int)guess.n, guess.p);
 }
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 	struct fz_error err;
-	int status;
 
-	output = FZ_CLI_OUTPUT_DEFAULTS;
 	output.replays = true;
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
 	if (list_formats)
 		return fz_cli_formats_print();
-	if (state.argument_count != 1)
+	if (state->argument_count != 1)
 		return fz_cli_errorf("replay: expected one recording, got %d",
-				     state.argument_count);
+				     state->argument_count);
 	int r = fz_cli_output_check(&output, false, NULL, &err);
 	if (!r)
-		r = fz_cli_load(state.arguments[0], output.number_unit, &p, &err);
+		r = fz_cli_load(state->arguments[0], output.number_unit, &p, &err);
 	if (!r)
 		r = fz_cli_check_numbers(output.number_unit, output.base, p, &err);
 	if (!r && !output.base)
-		warn_guess(state.arguments[0], p);
+		warn_guess(state->arguments[0], p);
 	if (!r && mode != FZ_CLI_MODE_NONE)
-		r = fz_cli_mode_keep(p, fz_cli_mode(mode), state.arguments[0], &err);
-	output.labels[FZ_HEAD] = state.arguments[0];
+		r = fz_cli_mode_keep(p, fz_cli_mode(mode), state->arguments[0], &err);
+	output.labels[FZ_HEAD] = state->arguments[0];
 	if (!r)
 		r = fz_cli_output_write(&output, p, &err);
 	fz_cli_output_release(&output);

@@ -60,18 +60,14 @@ static int remove_named(const struct fz_store_list *l, const struct fz_store_lis
 	return rc;
 }
 
-static int rm(const struct fz_command *command, int argc, char **argv)
+static int rm(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	fz_auto(fz_store_list_release) struct fz_store_list l = { 0 };
 	fz_auto(fz_store_list_release) struct fz_store_list open = { 0 };
 	struct fz_error err;
 	char cwd[4096];
-	int status;
 
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (all == (state.argument_count > 0))
+	if (all == (state->argument_count > 0))
 		return fz_cli_errorf("rm: specify recordings, such as @1, or --all");
 	if (!getcwd(cwd, sizeof(cwd)))
 		return fz_cli_errorf("rm: the current folder no longer exists");
@@ -79,7 +75,7 @@ static int rm(const struct fz_command *command, int argc, char **argv)
 	if (fz_store_list(folder, &l, &open, &err))
 		return fz_cli_error(&err);
 	int rc = all ? remove_all(&l, &err)
-		     : remove_named(&l, &open, state.arguments, state.argument_count, &err);
+		     : remove_named(&l, &open, state->arguments, state->argument_count, &err);
 	for (size_t i = 0; all && !rc && i < open.n; i++)
 		fz_cli_warn("rm: %s %s", open.paths[i], open_remedy);
 	return rc ? fz_cli_error(&err) : FZ_EXIT_OK;

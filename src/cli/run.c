@@ -23,7 +23,7 @@ static struct {
 	bool module, keep;
 	int runs;
 	const char *python;
-} options;
+} options = { .record = FZ_CLI_RECORD_DEFAULTS, .runs = 1 };
 
 static const struct fz_opt option_table[] = {
 	FZ_RECORD_OPTION_ENTRIES(options.record),
@@ -356,18 +356,17 @@ static void hint_misplaced(const struct fz_opt *table, char *const words[], int 
 
 /* ---- the command ---- */
 
-static int run_command(const struct fz_command *command, int argc, char **argv)
+static void begin(void)
 {
-	struct fz_opt_state state = { .options = option_table, .stop_at_first = true };
+	fz_cli_system_begin(&options.record);
+}
+
+static int run_command(struct fz_opt_state *state)
+{
 	struct fz_trial run = { .child = { .pidfd = -1 } };
 	struct fz_error err;
 	int status;
 
-	options.record = FZ_CLI_RECORD_DEFAULTS;
-	options.runs = 1;
-	fz_cli_system_begin(&options.record);
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
 	if (fz_cli_system_settle(&options.record, &err))
 		return fz_cli_fail("run", &err);
 	if (options.keep && options.record.how.duration == 0 && !options.record.live &&
@@ -379,21 +378,21 @@ static int run_command(const struct fz_command *command, int argc, char **argv)
 		return fz_cli_errorf("run: --control cannot be combined with several --runs");
 	if (options.runs > 1 && options.record.live)
 		return fz_cli_errorf("run: --live cannot be combined with several --runs");
-	struct fz_launch_words words = { .words = state.arguments,
-					 .n = (size_t)state.argument_count,
+	struct fz_launch_words words = { .words = state->arguments,
+					 .n = (size_t)state->argument_count,
 					 .module = options.module,
-					 .plain = state.saw_dashes && state.after_dashes == 0,
+					 .plain = state->saw_dashes && state->after_dashes == 0,
 					 .python = options.python };
 	fz_auto(fz_free_ptr) char **child_argv = NULL;
 	if (fz_launch_command(&words, &child_argv, &err)) {
 		fz_error_prefix(&err, "run");
 		return not_started(&err);
 	}
-	const char *program = fz_path_base(fz_str_of(state.arguments[0])).p;
+	const char *program = fz_path_base(fz_str_of(state->arguments[0])).p;
 	status = options.runs > 1 || options.record.how.count
 			 ? start_and_record_runs(child_argv, program)
 			 : start_and_record(&run, child_argv, program);
-	hint_misplaced(option_table, state.arguments, state.argument_count, status);
+	hint_misplaced(option_table, state->arguments, state->argument_count, status);
 	return status;
 }
 
@@ -407,5 +406,7 @@ const struct fz_command fz_command_run = {
 		    "  $ fizeau run -d 30 -- ./manage.sh runserver  # any command\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,
+	.stop_at_first = true,
+	.begin = begin,
 	.run = run_command,
 };

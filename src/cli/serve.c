@@ -13,7 +13,10 @@ enum { MEMORY_DEFAULT = 1024, MEMORY_MIN = 64, MEMORY_MAX = 1 << 20 };
 enum { CONNECTIONS_DEFAULT = 500, CONNECTIONS_MAX = 10000 };
 enum { RECORDINGS_DEFAULT = 10 << 10, RECORDINGS_MAX = 1 << 30 };
 
-static struct fz_serve_options options;
+static struct fz_serve_options options = { .listen = "127.0.0.1:4999",
+					   .body_max_mib = BODY_DEFAULT,
+					   .memory_mib = MEMORY_DEFAULT,
+					   .connections_per_address = CONNECTIONS_DEFAULT };
 static int stopped_by; /* a signal */
 
 static const struct fz_opt option_table[] = {
@@ -100,18 +103,11 @@ static int serve(char **names, int n, struct fz_error *err)
 
 #endif
 
-static int run(const struct fz_command *command, int argc, char **argv)
+static int run(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	int status;
 
-	options = (struct fz_serve_options){ .listen = "127.0.0.1:4999",
-					     .body_max_mib = BODY_DEFAULT,
-					     .memory_mib = MEMORY_DEFAULT,
-					     .connections_per_address = CONNECTIONS_DEFAULT };
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count)
+	if (state->argument_count)
 		return fz_cli_errorf("serve: takes no arguments");
 	if (options.recordings_mib && !options.recordings)
 		return fz_cli_errorf("serve: --recordings-limit requires --recordings FOLDER");
@@ -124,7 +120,7 @@ static int run(const struct fz_command *command, int argc, char **argv)
 	if (!options.store)
 		return fz_cli_errorf("serve: --store PATH is required");
 	stopped_by = 0;
-	status = fz_cli_fleet_do(command, FZ_CLI_FLEET_WORK(serve), &state);
+	status = fz_cli_fleet_do("serve", FZ_CLI_FLEET_WORK(serve), state);
 	return status == FZ_EXIT_OK && stopped_by ? 128 + stopped_by : status;
 }
 

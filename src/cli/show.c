@@ -43,9 +43,8 @@ static void add_facts(const struct fz_profile *p, const char *path, const struct
 	fz_buf_char(out, '\n');
 }
 
-static int show(const struct fz_command *command, int argc, char **argv)
+static int show(struct fz_opt_state *state)
 {
-	struct fz_opt_state state = { .options = option_table };
 	struct fz_text_options text = { .style = fz_style_of(STDOUT_FILENO, FZ_COLOR_AUTO),
 					.limit = FZ_TEXT_ROWS };
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
@@ -54,14 +53,10 @@ static int show(const struct fz_command *command, int argc, char **argv)
 	fz_auto(fz_buf_release) struct fz_buf phases = { 0 };
 	struct fz_output *out;
 	struct fz_error err;
-	int status;
 
-	range = (struct fz_cli_range){ 0 };
-	if (!fz_cli_parse(command, &state, argc, argv, &status))
-		return status;
-	if (state.argument_count > 1)
+	if (state->argument_count > 1)
 		return fz_cli_errorf("show: specify at most one recording");
-	const char *name = state.argument_count ? state.arguments[0] : "@1";
+	const char *name = state->argument_count ? state->arguments[0] : "@1";
 	if (fz_store_resolve(name, &path, &err) || fz_format_load(path, &p, &err) ||
 	    fz_cli_range_keep(&range, name, p, &err) || fz_output_open("-", &out, &err))
 		return fz_cli_error(&err);

@@ -42,9 +42,8 @@ struct fz_record_options {
 	int sampled_by;            /* enum fz_engine_choice */
 };
 
-#define FZ_RECORD_DEFAULTS                                     \
-	((struct fz_record_options){ .rate = { 1000000000 },   \
-				     .mode = FZ_MODE_WALL,     \
-				     .clock = FZ_CLOCK_WALL,   \
-				     .engine = FZ_COUNTER_ANY, \
-				     .sampled_by = FZ_ENGINE_READ })
+#define FZ_RECORD_DEFAULTS                                                            \
+	{                                                                             \
+		.rate = { 1000000000 }, .mode = FZ_MODE_WALL, .clock = FZ_CLOCK_WALL, \
+		.engine = FZ_COUNTER_ANY, .sampled_by = FZ_ENGINE_READ                \
+	}

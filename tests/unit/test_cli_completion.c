@@ -87,7 +87,7 @@ static const char *script(const char *shell, int *ret_status)
 	snprintf(name, sizeof(name), "%s", shell);
 	fflush(stdout);
 	dup2(fd, STDOUT_FILENO);
-	*ret_status = fz_command_completion.run(&fz_command_completion, *shell ? 2 : 1, argv);
+	*ret_status = fz_cli_run(&fz_command_completion, *shell ? 2 : 1, argv);
 	fflush(stdout);
 	dup2(saved, STDOUT_FILENO);
 	ssize_t n = pread(fd, out, sizeof(out) - 1, 0);

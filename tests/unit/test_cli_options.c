@@ -197,7 +197,7 @@ static void test_formats(void **state)
 	assert_refused(set_option(fz_cli_output_set_format, "format", "html", &o, &err), err,
 		       "formats html and svg cannot be combined; use 'fizeau replay' to convert "
 		       "the recording to a second format");
-	o = FZ_CLI_OUTPUT_DEFAULTS;
+	o = (struct fz_cli_output)FZ_CLI_OUTPUT_DEFAULTS;
 	assert_int_equal(set_option(fz_cli_output_set_format, "format", "HTML", &o, &err),
 			 FZ_EUSAGE);
 	assert_true(strncmp(err.message, "--format: 'HTML' is not one of text, tree, html, ", 49) ==
@@ -208,7 +208,7 @@ static void test_formats(void **state)
 	fz_cli_output_list_formats(&list);
 	assert_null(strchr(list.p, ','));
 	for (char *w = strtok_r(list.p, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
-		o = FZ_CLI_OUTPUT_DEFAULTS;
+		o = (struct fz_cli_output)FZ_CLI_OUTPUT_DEFAULTS;
 		assert_int_equal(set_option(fz_cli_output_set_format, "format", w, &o, &err), 0);
 	}
 }

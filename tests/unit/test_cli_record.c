@@ -133,13 +133,13 @@ static void test_metrics(void **state)
 	r.output.metric = "peak";
 	r = accepted(r);
 	assert_true(r.how.memory && !r.how.cache);
-	r = FZ_CLI_RECORD_DEFAULTS;
+	r = (struct fz_cli_record)FZ_CLI_RECORD_DEFAULTS;
 	r.how.count = true;
 	r.output.metric = "D1 misses";
 	r = accepted(r);
 	assert_true(r.how.cache && !r.how.memory);
 	/* Other metrics may come from the recording. */
-	r = FZ_CLI_RECORD_DEFAULTS;
+	r = (struct fz_cli_record)FZ_CLI_RECORD_DEFAULTS;
 	r.output.metric = "cpu";
 	accepted(r);
 }
