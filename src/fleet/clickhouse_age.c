@@ -8,8 +8,8 @@
  *   a while later: the values of these pushes in this hour are deleted
  *
  * An age counts like a push (clickhouse_put.c): of two with one id, made by two servers at once,
- * the smaller number counts. The id has the number of earlier ages of that hour, which begin a while
- * apart, so no push is in two ages that count. What arrives later is aged later.
+ * the smaller number counts. The id has the number of earlier ages of that hour, which begin a
+ * while apart, so no push is in two ages that count. What arrives later is aged later.
  *
  * Values of an hour of which some are lost, or whose sums exceed 63 bits, stay as they are.
  */
@@ -22,7 +22,8 @@
 /* Between ages of an hour, and until values are deleted; an age takes at most half of it. */
 enum { APART_SECONDS = 1800, DAY = 1440 };
 
-#define OF_CELL "project, service, version, labels, metric, unit, clock, mode, features, period, main"
+#define OF_CELL \
+	"project, service, version, labels, metric, unit, clock, mode, features, period, main"
 
 struct hour {
 	char *project, *service;
@@ -105,12 +106,13 @@ static void prepare(struct aging *k)
 		      " FROM fizeau_cell WHERE %s%s)"
 		      " ARRAY JOIN hosts AS host, arrayEnumerate(hosts) AS number",
 		      k->cells.p, k->in_age.p);
-	fz_buf_printf(&k->source,
-		      "SELECT series, number, node, value, n FROM (SELECT series, put, node, value, n"
-		      " FROM fizeau_value WHERE %s%s) AS v ANY LEFT JOIN (SELECT put, number FROM"
-		      " (SELECT put, host FROM fizeau_cell WHERE %s%s GROUP BY put, host) AS p"
-		      " ANY LEFT JOIN (%s) AS h USING host) AS b USING put",
-		      k->values.p, k->in_age.p, k->cells.p, k->in_age.p, k->hosts.p);
+	fz_buf_printf(
+		&k->source,
+		"SELECT series, number, node, value, n FROM (SELECT series, put, node, value, n"
+		" FROM fizeau_value WHERE %s%s) AS v ANY LEFT JOIN (SELECT put, number FROM"
+		" (SELECT put, host FROM fizeau_cell WHERE %s%s GROUP BY put, host) AS p"
+		" ANY LEFT JOIN (%s) AS h USING host) AS b USING put",
+		k->values.p, k->in_age.p, k->cells.p, k->in_age.p, k->hosts.p);
 }
 
 /* How many ages it has. *ret_waits: the last one is too young for another. */
@@ -123,8 +125,7 @@ static int count_ages(struct aging *k, uint64_t *ret, bool *ret_waits, struct fz
 			 " FROM fizeau_push WHERE ");
 	add_names(&sql, &k->hour);
 	fz_buf_printf(&sql, "host = '' AND first = %lld AND last = %lld FORMAT RowBinary",
-		      (long long)k->hour.first,
-		      (long long)k->hour.first + FZ_HOUR_MINUTES - 1);
+		      (long long)k->hour.first, (long long)k->hour.first + FZ_HOUR_MINUTES - 1);
 	int r = take_numbers(k, &sql, numbers, FZ_ARRAY_LEN(numbers), err);
 	*ret = numbers[0];
 	*ret_waits = numbers[0] && numbers[1] + APART_SECONDS > numbers[2];
@@ -347,10 +348,9 @@ int64_t fz_clickhouse_age(struct fz_fleet *f, int64_t before,
 			  bool (*between)(void *arg, int64_t rows), void *arg, struct fz_error *err)
 {
 	struct fz_clickhouse *c = fz_clickhouse(f);
-	fz_auto(release) struct aging k = { .c = c,
-					    .between = between,
-					    .arg = arg,
-					    .before = before - before % FZ_HOUR_MINUTES };
+	fz_auto(release) struct aging k = {
+		.c = c, .between = between, .arg = arg, .before = before - before % FZ_HOUR_MINUTES
+	};
 
 	c->patient = true;
 	for (uint32_t i = 0; i < c->n && !k.ended; i++) {
