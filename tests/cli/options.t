@@ -259,3 +259,8 @@ fizeau: run: --control cannot be combined with --count, which does not sample
 $ fizeau run --runs 2 --control unix:x -- true
 fizeau: run: --control cannot be combined with several --runs
 [2]
+
+# The first argument ends the options: what follows are the program's.
+$ fizeau run /nonexistent --flag
+fizeau: run: '/nonexistent' cannot be started: No such file or directory
+[125]
