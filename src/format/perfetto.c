@@ -429,16 +429,12 @@ static int play(struct reader *r, struct fz_spans *spans, struct fz_error *err)
 static int add_slices(struct reader *r, struct fz_error *err)
 {
 	fz_auto(fz_spans_release) struct fz_spans spans = { 0 };
-	double zero = INFINITY;
 	int code = play(r, &spans, err);
 
 	if (code)
 		return code;
-	for (size_t i = 0; i < spans.n; i++)
-		zero = FZ_MIN(zero, spans.list[i].start);
-	fz_profile_add_metric(r->p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	r->p->samples.timed = true;
-	fz_spans_add(&spans, r->p, 1, zero);
+	fz_spans_add(&spans, r->p, 1);
 	return 0;
 }
 

@@ -65,8 +65,13 @@ void fz_track_close(struct fz_track *t)
 		t->depth--;
 }
 
-void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p, double ns, double zero)
+void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p, double ns)
 {
+	double zero = INFINITY;
+
+	for (size_t i = 0; i < spans->n; i++)
+		zero = FZ_MIN(zero, spans->list[i].start);
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	p->samples.spans = true;
 	for (size_t i = 0; i < spans->n; i++) {
 		const struct fz_span *span = &spans->list[i];
