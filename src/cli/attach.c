@@ -32,9 +32,7 @@ static const struct fz_opt top_option_table[] = {
 	FZ_RECORD_SAMPLING_ENTRIES(options),
 	FZ_CLI_SYSTEM_ENTRY(options),
 	FZ_CLI_OUTPUT_FILE_ENTRIES(options.output),
-	FZ_OPT(CHOICE, "color", "WHEN", &options.output.color,
-	       "use colours: auto (default: if the terminal supports them), always or never",
-	       .choices = fz_cli_color_names),
+	FZ_CLI_COLOR_ENTRY(&options.output.color),
 	FZ_CLI_PID_ENTRY(pid_word),
 	{ .kind = FZ_OPT_END },
 };

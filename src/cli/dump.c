@@ -60,9 +60,7 @@ static const struct fz_opt option_table[] = {
 	       "stop the program while reading: exact on every Python version"),
 	FZ_OPT_HEADING("Output"),
 	FZ_OPT(FLAG, "json", NULL, &options.json, "print one JSON object"),
-	FZ_OPT(CHOICE, "color", "WHEN", &options.color,
-	       "use colours: auto (default: on a terminal), always or never",
-	       .choices = fz_cli_color_names),
+	FZ_CLI_COLOR_ENTRY(&options.color),
 	FZ_CLI_PID_ENTRY(options.pid),
 	{ .kind = FZ_OPT_END },
 };

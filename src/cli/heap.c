@@ -22,9 +22,7 @@ static const struct fz_opt option_table[] = {
 	FZ_CLI_OUTPUT_FILE_ENTRIES(output),
 	FZ_OPT(INT, "limit", "N", &limit, "print N types and N holders (default: 20)",
 	       .short_name = 'l', .min = 1, .max = 1000000),
-	FZ_OPT(CHOICE, "color", "WHEN", &output.color,
-	       "use colours: auto (default: on a terminal), always or never",
-	       .choices = fz_cli_color_names),
+	FZ_CLI_COLOR_ENTRY(&output.color),
 	FZ_CLI_PID_ENTRY(pid_option),
 	{ .kind = FZ_OPT_END },
 };

@@ -37,8 +37,7 @@ static const struct fz_opt option_table[] = {
 	FZ_OPT(CHOICE, "format", "NAME", &options.format, "output format: text (default) or json",
 	       .choices = fz_cli_counts_formats),
 	FZ_OPT(STRING, "html", "FILE", &options.html, "also write an HTML page with charts"),
-	FZ_OPT(CHOICE, "color", "WHEN", &options.color,
-	       "use colours: auto (default), always or never", .choices = fz_cli_color_names),
+	FZ_CLI_COLOR_ENTRY(&options.color),
 	{ .kind = FZ_OPT_END },
 };
 

@@ -103,6 +103,10 @@ void fz_cli_output_list_scales(struct fz_buf *out);
 void fz_cli_output_list_sorts(struct fz_buf *out);
 extern const char *const fz_cli_compression_names[];
 extern const char *const fz_cli_color_names[];
+#define FZ_CLI_COLOR_ENTRY(when)                                              \
+	FZ_OPT(CHOICE, "color", "WHEN", when,                                 \
+	       "use colours: auto (default: on a terminal), always or never", \
+	       .choices = fz_cli_color_names)
 
 /* Entries for a command's option table; o is a struct fz_cli_output that outlives it. */
 #define FZ_CLI_OUTPUT_FILE_ENTRIES(o)                                                        \
@@ -195,9 +199,7 @@ extern const char *const fz_cli_color_names[];
 	FZ_OPT(INT, "limit", "N", &(o).limit,                                                     \
 	       "maximum rows of a table (default 15) or a tree (default 100)", .short_name = 'l', \
 	       .min = 0, .max = 1000000, .common = true),                                         \
-		FZ_OPT(CHOICE, "color", "WHEN", &(o).color,                                       \
-		       "use colours: auto (default: on a terminal), always or never",             \
-		       .choices = fz_cli_color_names)
+		FZ_CLI_COLOR_ENTRY(&(o).color)
 
 /* For commands that read recordings. */
 #define FZ_CLI_OUTPUT_PROCESS_ENTRY(o)                     \
