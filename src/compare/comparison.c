@@ -38,11 +38,15 @@ static int prepare(struct fz_comparison *c, bool fold, struct fz_error *err)
 	return r;
 }
 
-static struct fz_judge_options judge_options_of(const struct fz_comparison_options *o)
+static struct fz_judge_options judge_options_of(const struct fz_comparison_options *o,
+						const struct fz_profile *const side[FZ_SIDES])
 {
 	struct fz_judge_options ret = FZ_JUDGE_DEFAULTS;
 
 	ret.paths = !o->diff.inverted;
+	/* What no number of samples averages out is a property of each host. */
+	ret.delta /=
+		FZ_MIN(fz_profile_unit_hosts(side[FZ_BASE]), fz_profile_unit_hosts(side[FZ_HEAD]));
 	ret.delta = o->delta > 0 ? o->delta : ret.delta;
 	ret.run_delta = o->run_delta > 0 ? o->run_delta : ret.run_delta;
 	return ret;
@@ -54,7 +58,7 @@ int fz_comparison_new(const struct fz_profile *base, const struct fz_profile *he
 {
 	const struct fz_profile *side[FZ_SIDES] = { base, head };
 	struct fz_comparison_options o = options ? *options : (struct fz_comparison_options){ 0 };
-	struct fz_judge_options how = judge_options_of(&o);
+	struct fz_judge_options how = judge_options_of(&o, side);
 	fz_auto(fz_comparison_freep) struct fz_comparison *c = fz_calloc(1, sizeof(*c));
 	int r = 0;
 

@@ -340,6 +340,10 @@ static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct
 		noise.own = noise_even.own;
 	if (pairing->paired && !noise.few)
 		noise.own = restarted;
+	/* Each host of a unit varies by itself. */
+	if (is_fleet(c) && !noise.few)
+		noise.own /= sqrt(FZ_MIN(fz_profile_unit_hosts(c->walk[FZ_BASE].profile),
+					 fz_profile_unit_hosts(c->walk[FZ_HEAD].profile)));
 	if (pairing->hosts)
 		noise.own_sides = restarted * sqrt(2 / (double)pairing->hosts);
 	if (c->o->kappa > 0)

@@ -400,6 +400,23 @@ static void describe(struct folder *k, const struct fz_fleet_units *u, int side,
 	fz_profile_set_fact(k->p, FZ_FLEET_PAIRS_FACT, fz_buf_view(&text));
 }
 
+/* Hosts of a unit, on the side with fewer, if there were as many units as there can be. What
+ * happens to one host, such as a clock that stalls, is averaged from some hosts on. */
+static void note_hosts(const struct fz_fleet_found *const found[2], const struct fz_fleet_units *u,
+		       struct fz_profile *const ret[2])
+{
+	enum { AVERAGED_HOSTS = 4 };
+	uint32_t hosts = u->kind == FZ_FLEET_BY_PAIRS ? u->hosts
+						      : FZ_MIN(found[0]->host_n, found[1]->host_n);
+	char text[32];
+
+	if (u->kind == FZ_FLEET_BY_BLOCKS || hosts < AVERAGED_HOSTS * FZ_FLEET_UNITS)
+		return;
+	snprintf(text, sizeof(text), "%.2f", (double)hosts / FZ_FLEET_UNITS);
+	for (int side = 0; side < 2; side++)
+		fz_profile_set_fact(ret[side], FZ_FLEET_UNIT_FACT, fz_str_of(text));
+}
+
 enum { HOUR_MINUTES = 60, DAY_HOURS = 24, NEAR_HOURS = 2 };
 
 /* Percentage of the head's minutes with no minute of the base at a similar hour of the day. */
@@ -483,8 +500,10 @@ static int fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2],
 		}
 		release(&k[side]);
 	}
-	if (!r)
+	if (!r) {
 		note_hours(found, ret[1]);
+		note_hosts(found, &u, ret);
+	}
 	return r;
 }
 

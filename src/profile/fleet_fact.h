@@ -13,10 +13,21 @@
 /* Of a head: percentage of its minutes at times of day that the base lacks; missing if below 50. */
 #define FZ_FLEET_HOURS_FACT "fleet hours"
 
+/* How many hosts a unit consists of at least, on average; missing if they are few. */
+#define FZ_FLEET_UNIT_FACT "fleet hosts of a unit"
+
 /* The n-th runs of two profiles with the same value are a pair. Value: number of hosts whose time
  * is divided into blocks (0: units are hosts), and a hash of the pairs. */
 #define FZ_FLEET_PAIRS_FACT "fleet pairs"
 #define FZ_FLEET_PAIRS_FORMAT "%u %016llx"
+
+/* At least 1, whatever a file says. */
+static inline double fz_profile_unit_hosts(const struct fz_profile *p)
+{
+	double ret;
+
+	return fz_parse_decimal(fz_profile_fact(p, FZ_FLEET_UNIT_FACT), &ret) && ret > 1 ? ret : 1;
+}
 
 static inline bool fz_profile_is_fleet(const struct fz_profile *p)
 {

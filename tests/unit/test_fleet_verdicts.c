@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "compare/judge.h"
+#include "compare/comparison.h"
 #include "fleet/fold.h"
 #include "fleet_sim.h"
 #include "repeats.h"
@@ -29,6 +29,9 @@ static const struct {
 	  0.8 },
 	{ { "other hosts, whose clocks stall", 40, 4, false, 0.02, 0.02, 0.8, 1000, 0.3, 0, 0.3 },
 	  0 },
+	{ { "160 other hosts, whose clocks stall", 160, 4, false, 0.02, 0.02, 0.8, 1000, 0.3, 0,
+	    0.3 },
+	  0.1 },
 	{ { "few other hosts, whose clocks stall", 3, 4, false, 0.05, 0.02, 0.8, 1000, 0.3, 0,
 	    0.3 },
 	  0 },
@@ -61,8 +64,7 @@ static struct outcome compare(struct fz_fleet *f, const struct sim *sim, uint64_
 {
 	static const char *const sides[] = { "s@a", "s@b" };
 	struct fz_fleet_query q = { .project = "p", .labels = "", .until = INT64_MAX };
-	struct fz_diff_options options = { .match = FZ_MATCH_NAMES };
-	struct fz_judge_options judging = FZ_JUDGE_DEFAULTS;
+	struct fz_comparison_options options = { .diff = { .match = FZ_MATCH_NAMES } };
 	struct fz_profile *p[FZ_SIDES];
 	struct outcome o = { 0 };
 	struct fz_error err = { 0 };
@@ -70,10 +72,11 @@ static struct outcome compare(struct fz_fleet *f, const struct sim *sim, uint64_
 	if (sim_push(f, sim, "a", false, seed, 0, &err) ||
 	    sim_push(f, sim, "b", true, seed, slower, &err) || fz_fleet_pair(f, &q, sides, p, &err))
 		fail_msg("%s", err.message);
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
-	if (fz_diff_new(p[FZ_BASE], p[FZ_HEAD], &options, &d, &err))
+	fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
+	if (fz_comparison_new(p[FZ_BASE], p[FZ_HEAD], &options, &c, &err))
 		fail_msg("%s", err.message);
-	fz_auto(fz_judgement_freep) struct fz_judgement *j = fz_judge(d, &judging);
+	const struct fz_diff *d = c->diff;
+	const struct fz_judgement *j = c->judgement;
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		bool changed = j->self[i].verdict == FZ_VERDICT_CHANGED;
 
