@@ -126,13 +126,17 @@ static bool is_confirmed(const struct check *c, uint64_t key)
 /* The base in the release's own minutes, and in the same minutes a day and a week earlier. */
 enum { BESIDE, DAY, WEEK, CONTROLS };
 
-/* Compares with a control. ret->j stays NULL if the base did less than half as much then. */
+/* Compares with a control; of the release, the minutes from head_from on. ret->j stays NULL if the
+ * base did less than half as much then. */
 static int compare_control(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
-			   int control, struct check *ret, struct fz_error *err)
+			   int control, int64_t head_from, struct check *ret, struct fz_error *err)
 {
 	static const int64_t days[CONTROLS] = { [DAY] = 1, [WEEK] = 7 };
 	int64_t earlier = days[control] * FZ_FLEET_DAY;
-	const struct minutes m = { w->first - earlier, next_end(w) - earlier, w->first };
+	const struct minutes m = { head_from - earlier, next_end(w) - earlier, head_from };
+
+	release(ret);
+	*ret = (struct check){ 0 };
 	int r = compare(f, w, base, &m, ret, err);
 
 	if (r == FZ_EINPUT || r == FZ_EUSAGE)
@@ -140,6 +144,36 @@ static int compare_control(struct fz_fleet *f, const struct fz_fleet_watch *w, c
 	if (!r && 2 * ret->profile[FZ_BASE]->quality.taken < ret->profile[FZ_HEAD]->quality.taken)
 		ret->j = NULL;
 	return r;
+}
+
+/* Compares with the same minutes a week or a day earlier, which have the same pattern, else with
+ * the day before. *used: the control, or CONTROLS for the day. */
+static int compare_all(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
+		       struct check *ret, int *used, struct fz_error *err)
+{
+	const struct minutes day = { .base_from = w->first - FZ_FLEET_DAY };
+	int r = 0;
+
+	for (*used = WEEK; *used >= DAY; --*used) {
+		r = compare_control(f, w, base, *used, w->first, ret, err);
+		if (r || ret->j)
+			return r;
+	}
+	*used = CONTROLS;
+	release(ret);
+	*ret = (struct check){ 0 };
+	return compare(f, w, base, &day, ret, err);
+}
+
+/* The same for the minutes since the last check. */
+static int compare_later(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
+			 int used, struct check *ret, struct fz_error *err)
+{
+	const struct minutes day = { .base_from = w->first - FZ_FLEET_DAY,
+				     .head_from = w->checked };
+
+	return used == CONTROLS ? compare(f, w, base, &day, ret, err)
+				: compare_control(f, w, base, used, w->checked, ret, err);
 }
 
 /* Does a control show that a function costs no more than in the base? Earlier minutes are of the
@@ -320,24 +354,25 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	fz_auto(release) struct check later = { 0 };
 	struct check controls[CONTROLS] = { 0 };
 	fz_auto(fz_free_ptr) uint32_t *found = NULL;
-	struct minutes minutes = { .base_from = w->first - FZ_FLEET_DAY };
 	uint32_t n = 0;
+	int used = CONTROLS;
 	int r = fz_fleet_previous(f, w->project, w->service, w->version, &base, err);
 
 	if (r)
 		return r;
 	if (base.n)
-		r = compare(f, w, base.p, &minutes, &all, err);
-	minutes.head_from = w->checked;
+		r = compare_all(f, w, base.p, &all, &used, err);
 	if (!r && base.n && w->suspect_n)
-		r = compare(f, w, base.p, &minutes, &later, err);
+		r = compare_later(f, w, base.p, used, &later, err);
 	if (!r && later.j) {
 		found = fz_calloc(FZ_MAX(all.d->function_count, 1), sizeof(*found));
 		n = confirm(w, &all, &later, found);
 	}
 	/* A release without an increase needs no controls. */
 	for (int control = 0; !r && n && control < CONTROLS; control++)
-		r = compare_control(f, w, base.p, control, &controls[control], err);
+		r = control == used ? 0
+				    : compare_control(f, w, base.p, control, w->first,
+						      &controls[control], err);
 	/* With some hosts missing, the wrong version may seem to be the previous one. */
 	if (!r && fz_fleet_missing(f))
 		r = fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",

@@ -21,6 +21,9 @@ struct sim {
 	double restart_sd; /* of a function's cost on a host, for as long as a release runs there */
 	double load_sd;    /* of how much there is to do, from host to host and minute to minute */
 	int start;         /* minutes after SIM_START */
+	int every;         /* minutes between cells; 0: 1 */
+	double daily;   /* how much a function's cost changes with the time of day, on all hosts */
+	double weekend; /* and at weekends */
 };
 
 static uint64_t sim_state = 1;
@@ -75,6 +78,16 @@ static double sim_share(uint32_t function)
 	return rare * 0.2 * pow(0.8, function - 1) / (1 - pow(0.8, SIM_FUNCTIONS));
 }
 
+/* How much more or less a function costs at some time, as a logarithm. */
+static double sim_pattern(const struct sim *sim, uint32_t function, int64_t minute)
+{
+	double day = (double)(minute % 1440) / 1440;
+	bool weekend = minute / 1440 % 7 >= 5;
+
+	return sim->daily * sin(6.283185307179586 * (day + 0.13 * function)) +
+	       (weekend ? function % 2 ? sim->weekend : -sim->weekend : 0);
+}
+
 /* What one host pushes for a side; slower: how much more function 3 (13 %) costs. */
 static void sim_host(const struct sim *sim, double slower, uint64_t host, uint64_t minutes,
 		     struct fz_fleet_batch *b)
@@ -94,8 +107,9 @@ static void sim_host(const struct sim *sim, double slower, uint64_t host, uint64
 	for (uint32_t m = 0; m < (uint32_t)sim->minutes; m++) {
 		double much = sim->samples * load * exp(sim->load_sd * sim_normal());
 
+		int64_t minute = SIM_START + sim->start + (int64_t)m * FZ_MAX(sim->every, 1);
 		b->cells[m] =
-			(struct fz_fleet_cell){ .minute = SIM_START + sim->start + m,
+			(struct fz_fleet_cell){ .minute = minute,
 						.exposure = { .wall_ns = 60000000000, .lost = 1 } };
 		uint32_t stall = sim_uniform() < sim->stalls
 					 ? 1 + (uint32_t)(sim_uniform() * SIM_FUNCTIONS)
@@ -104,7 +118,8 @@ static void sim_host(const struct sim *sim, double slower, uint64_t host, uint64
 		for (uint32_t f = 1; f <= SIM_FUNCTIONS; f++) {
 			int64_t n = (f == stall) * 150;
 
-			n += sim_poisson(much * sim_share(f) * exp(own[f] + now[f]));
+			n += sim_poisson(much * sim_share(f) *
+					 exp(own[f] + now[f] + sim_pattern(sim, f, minute)));
 
 			now[f] =
 				sim->memory * now[f] +

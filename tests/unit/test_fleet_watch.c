@@ -12,6 +12,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 
+#include "compare/comparison.h"
+#include "fleet/fold.h"
 #include "fleet/watch.h"
 #include "fleet_sim.h"
 #include "repeats.h"
@@ -300,6 +302,121 @@ static struct watched watch_large(const struct sim *sim, const char *store, uint
 	return ret;
 }
 
+/* ---- a day of large fleets, with patterns of the day and the week ---- */
+
+enum { A_DAY = 1440, CELL_MINUTES = 360, CELLS_A_DAY = A_DAY / CELL_MINUTES, BASE_DAYS = 8 };
+
+struct day {
+	char alarm[32]; /* function; "": none */
+	int minutes;
+	bool found, other; /* in a comparison with the same day of the week before */
+};
+
+static struct sim sim_of_days(int hosts)
+{
+	struct sim sim = fleets[0];
+
+	sim.hosts = hosts;
+	sim.every = CELL_MINUTES;
+	sim.samples *= CELL_MINUTES;
+	/* The mean of minutes that remember. */
+	sim.minute_sd *= sqrt((1 + sim.memory) / (1 - sim.memory) / CELL_MINUTES);
+	sim.memory = 0;
+	sim.daily = 0.05;
+	sim.weekend = 0.03;
+	return sim;
+}
+
+static int watch_one_day(struct fz_fleet *f, int64_t first, struct day *ret, struct fz_error *err)
+{
+	struct fz_fleet_watch w = {
+		.project = "p", .service = "s", .version = "b", .first = first
+	};
+	int r = 0;
+
+	for (int minute = 1; r >= 0 && minute <= A_DAY && !ret->minutes; minute++) {
+		fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
+		struct fz_fleet_alarm alarm;
+
+		w.last = w.first + minute;
+		r = fz_fleet_check_due(&w) ? fz_fleet_check(f, &w, &alarm, &texts, err) : 0;
+		if (r <= 0)
+			continue;
+		ret->minutes = minute;
+		snprintf(ret->alarm, sizeof(ret->alarm), "%s", alarm.function);
+	}
+	fz_fleet_watch_release(&w);
+	return FZ_MIN(r, 0);
+}
+
+static int compare_days(struct fz_fleet *f, int64_t first, struct day *ret, struct fz_error *err)
+{
+	static const char *const sides[] = { "s@a", "s@b" };
+	struct fz_fleet_query q = { .project = "p",
+				    .labels = "",
+				    .from = first - 7 * A_DAY,
+				    .until = first + A_DAY,
+				    .base_until = first - 6 * A_DAY };
+	fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
+	struct fz_profile *p[FZ_SIDES];
+	int r = fz_fleet_pair(f, &q, sides, p, err);
+
+	if (!r)
+		r = fz_comparison_new(p[FZ_BASE], p[FZ_HEAD], NULL, &c, err);
+	for (uint32_t i = 0; !r && i < c->diff->function_count; i++) {
+		const struct fz_judged *j = &c->judgement->self[i];
+		bool is_f3 = fz_str_eq(c->diff->functions[i].name, FZ_STR("f3"));
+
+		if (j->verdict != FZ_VERDICT_CHANGED)
+			continue;
+		ret->found |= is_f3 && j->low > 0;
+		ret->other |= !is_f3 || j->low <= 0;
+	}
+	fz_profile_free(p[FZ_BASE]);
+	fz_profile_free(p[FZ_HEAD]);
+	return r;
+}
+
+static struct day watch_day(const struct sim *of, uint64_t seed, double slower)
+{
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	struct sim sim = *of;
+	int start = (int)(seed % 7) * A_DAY + (int)(seed * 7 % 24) * 60;
+	struct day ret = { 0 };
+	struct fz_error err;
+
+	sim.start = start - BASE_DAYS * A_DAY;
+	sim.minutes = BASE_DAYS * CELLS_A_DAY;
+	int r = fz_fleet_open(":memory:", FZ_FLEET_WRITE, &f, &err);
+	if (!r)
+		r = sim_push(f, &sim, "a", false, seed, 0, &err);
+	sim.start = start;
+	sim.minutes = CELLS_A_DAY;
+	if (!r)
+		r = sim_push(f, &sim, "b", true, seed, slower, &err);
+	if (!r)
+		r = compare_days(f, SIM_START + start, &ret, &err);
+	if (!r)
+		r = watch_one_day(f, SIM_START + start, &ret, &err);
+	if (r)
+		fail_msg("%s", err.message);
+	return ret;
+}
+
+/* More hosts show a smaller change: 0.05 % of the service. */
+static void test_many_hosts(void **state)
+{
+	const struct sim sim = sim_of_days(1000);
+
+	(void)state;
+	if (!rates_count())
+		return;
+	struct day same = watch_day(&sim, 1, 0), more = watch_day(&sim, 1, 0.0005 / sim_share(3));
+	assert_true(!same.minutes && !same.found && !same.other);
+	assert_true(more.found && !more.other);
+	assert_string_equal(more.alarm, "f3");
+}
+
 static int number_of(const char *variable, int otherwise)
 {
 	const char *text = getenv(variable);
@@ -338,16 +455,47 @@ static void test_large(void **state)
 	}
 }
 
+/* A line for each change: as above, then how many comparisons found it, and how many found another
+ * change. */
+static void test_days(void **state)
+{
+	static const double more[] = { 0, 0.0005, 0.001, 0.0025, 0.005 }; /* of the service */
+	struct sim sim = sim_of_days(number_of("FZ_FLEET_HOSTS", 1000));
+	int releases = number_of("FZ_FLEET_RELEASES", 20);
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(more); i++) {
+		int alarms = 0, minutes = 0, wrong = 0, found = 0, other = 0;
+
+		for (int k = 0; k < releases; k++) {
+			struct day d = watch_day(&sim, (uint64_t)k + 1, more[i] / sim_share(3));
+			bool right = more[i] > 0 && strcmp(d.alarm, "f3") == 0;
+
+			alarms += right;
+			minutes += right ? d.minutes : 0;
+			wrong += d.minutes && !right;
+			found += more[i] > 0 && d.found;
+			other += d.other || (more[i] == 0 && d.found);
+		}
+		printf("%g %d %d %d %d %d %d\n", more[i], releases, alarms,
+		       alarms ? minutes / alarms : 0, wrong, found, other);
+		fflush(stdout);
+	}
+}
+
 int main(void)
 {
+	const struct CMUnitTest days[] = { cmocka_unit_test(test_days) };
 	const struct CMUnitTest large[] = { cmocka_unit_test(test_large) };
 
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_when_due),        cmocka_unit_test(test_previous),
 		cmocka_unit_test(test_nothing_changed), cmocka_unit_test(test_planted),
-		cmocka_unit_test(test_hours),
+		cmocka_unit_test(test_hours),           cmocka_unit_test(test_many_hosts),
 	};
 
+	if (getenv("FZ_FLEET_DAY"))
+		return cmocka_run_group_tests(days, NULL, NULL);
 	if (getenv("FZ_FLEET_HOSTS"))
 		return cmocka_run_group_tests(large, NULL, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
