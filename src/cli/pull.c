@@ -95,6 +95,8 @@ static int find_side(const struct fz_client *client, const char *what, int most,
 	fz_auto(fz_fleet_side_release) struct fz_fleet_side side = { 0 };
 	int r = fz_fleet_side_of(what, time(NULL) / 60, &side, err);
 
+	if (!r && side.labels.n)
+		r = fz_fail(err, FZ_EUSAGE, "'%s': recordings are not selected by labels", what);
 	if (r)
 		return r;
 	fz_auto(fz_free_ptr) char *query = query_of_side(&side, most);

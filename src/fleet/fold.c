@@ -514,7 +514,11 @@ static int find_side(struct fz_fleet *f, const struct fz_fleet_query *q,
 		     struct fz_fleet_found *ret, struct fz_error *err)
 {
 	struct fz_fleet_query of = *q;
+	/* Each set begins and ends with a line's end. */
+	fz_auto(fz_free_ptr) char *labels =
+		fz_asprintf("%s%s", q->labels, side->labels.p + (*q->labels && side->labels.n));
 
+	of.labels = labels;
 	of.service = side->service;
 	of.version = side->version;
 	of.metric = metric;

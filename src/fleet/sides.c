@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sides of comparisons, from text; sides.h. A range is at the end of the text, after the last "@".
- */
+/* Sides of comparisons, from text; sides.h. Labels are at the end of the text, in braces, and
+ * before them a range, after the last "@". */
 #include "fleet/sides.h"
 
 #include <time.h>
@@ -104,7 +104,26 @@ static const char *find_range(const char *text, int64_t now, struct range *ret)
 	return take_range(range, now, ret) ? range : NULL;
 }
 
-static char *name_of(const struct fz_fleet_side *s, const struct range *range)
+/* Where "{key=value,...}" begins at the end of the text; NULL if there is none. */
+static const char *find_labels(const char *text)
+{
+	const char *brace = strchr(text, '{');
+
+	return brace && strchr(brace, '=') && text[strlen(text) - 1] == '}' ? brace : NULL;
+}
+
+static int take_labels(const char *text, struct fz_buf *ret, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *copy = fz_strndup(text + 1, strlen(text) - 2);
+	const char *list[FZ_FLEET_LABELS_MAX + 1];
+	size_t n = 0;
+
+	for (char *rest = copy; rest && n < FZ_ARRAY_LEN(list);)
+		list[n++] = strsep(&rest, ",");
+	return fz_fleet_labels(list, n, ret, err);
+}
+
+static char *name_of(const struct fz_fleet_side *s, const struct range *range, const char *labels)
 {
 	struct fz_buf out = { 0 };
 
@@ -116,11 +135,17 @@ static char *name_of(const struct fz_fleet_side *s, const struct range *range)
 		fz_buf_str(&out, "..");
 	if (range && range->until < INT64_MAX)
 		add_time(&out, range->until);
+	fz_buf_str(&out, labels);
 	return fz_buf_take(&out);
 }
 
-int fz_fleet_side_of(const char *text, int64_t now, struct fz_fleet_side *ret, struct fz_error *err)
+int fz_fleet_side_of(const char *whole, int64_t now, struct fz_fleet_side *ret,
+		     struct fz_error *err)
 {
+	const char *labels = find_labels(whole);
+	fz_auto(fz_free_ptr) char *text =
+		fz_strndup(whole, labels ? (size_t)(labels - whole) : strlen(whole));
+	fz_auto(fz_buf_release) struct fz_buf set = { 0 };
 	const char *at = strchr(text, '@');
 	struct range range = { 0, INT64_MAX };
 
@@ -130,16 +155,22 @@ int fz_fleet_side_of(const char *text, int64_t now, struct fz_fleet_side *ret, s
 		return fz_fail(err, FZ_EUSAGE,
 			       "invalid release '%s' (expected SERVICE@VERSION, such as api@1.4, "
 			       "or SERVICE@FROM..TO, such as api@2h..1h)",
-			       text);
+			       whole);
 	if (range.from >= range.until)
 		return fz_fail(err, FZ_EUSAGE, "'%s': the range ends before it begins", text);
+	int r = labels ? take_labels(labels, &set, err) : 0;
+	if (r)
+		return fz_error_prefix(err, "%s", whole);
+	fz_buf_str(&set, "");
 	*ret = (struct fz_fleet_side){ .service = fz_strndup(text, (size_t)(at - text)),
 				       .from = range.from,
 				       .until = range.until };
 	if (found != at + 1)
 		ret->version =
 			found ? fz_strndup(at + 1, (size_t)(found - at - 2)) : fz_strdup(at + 1);
-	ret->name = name_of(ret, found ? &range : NULL);
+	ret->name = name_of(ret, found ? &range : NULL, labels ? labels : "");
+	ret->labels = set;
+	set = (struct fz_buf){ 0 };
 	return 0;
 }
 
@@ -148,6 +179,7 @@ void fz_fleet_side_release(struct fz_fleet_side *s)
 	free(s->service);
 	free(s->version);
 	free(s->name);
+	fz_buf_release(&s->labels);
 }
 
 int fz_fleet_check_version(const char *name, struct fz_error *err)
@@ -155,6 +187,10 @@ int fz_fleet_check_version(const char *name, struct fz_error *err)
 	int r = fz_fleet_check_name("version", name, err);
 	struct range range;
 
+	if (!r && find_labels(name))
+		return fz_fail(err, FZ_EUSAGE,
+			       "version: '%s' looks like a set of labels; choose another name",
+			       name);
 	if (!r && find_range(name, 0, &range))
 		return fz_fail(err, FZ_EUSAGE,
 			       "version: '%s' looks like a time range; choose another name", name);

@@ -852,6 +852,25 @@ def aged():
             assert line in fizeau(folder, "serve", "--store", server.store, *options.split(), status=2).stderr
 
 
+@suite.test("a side selects what was pushed with its labels, with a file and a server, together with --label")
+def labels_of_sides():
+    with scratch() as folder, Server(folder) as server:
+        query = f"/api/push?service=s&version=1&start=1700000040"
+        for host, region, zone, cost in ("a", "eu", "1", 10), ("b", "eu", "2", 20), ("c", "us", "1", 40):
+            server.says(200, "stored", "POST", f"{query}&host={host}&label=region%3D{region}&label=zone%3D{zone}", f"main;f {cost}\n".encode())
+        for at in ("--server", server.url), ("--store", "fleet.db"):
+            for base, head, more, samples in (("{region=eu}", "{region=us}", (), (30, 40)), ("{region=eu,zone=2}", "", (), (20, 70)),
+                                              ("{region=eu}", "{region=us}", ("--label", "zone=1"), (10, 40))):
+                done = fizeau(folder, "diff", f"s@1{base}", f"s@1{head}", *at, *more, "--format", "json")
+                told = json.loads(done.stdout)
+                assert (told["base"]["samples"], told["head"]["samples"]) == samples, (base, told["base"], told["head"])
+            done = fizeau(folder, "diff", "s@1{region=x}", "s@1", *at, status=2)
+            assert "no profiles with these labels" in done.stderr, done.stderr
+            done = fizeau(folder, "diff", "s@1{=x}", "s@1", *at, status=2)
+            assert "s@1{=x}: " in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        server.says(400, "looks like a set of labels", "POST", "/api/push?service=s&version=1%7Ba%3Db%7D&host=h", b"main 1\n")
+
+
 @suite.test("each query of the dashboard for Grafana has an answer with the fields that it names")
 def grafana():
     with open(SOURCE / "examples" / "grafana.json", encoding="utf-8") as file:

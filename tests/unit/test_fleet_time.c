@@ -18,7 +18,14 @@ enum { START = 29000000 /* minutes */, SIX = 29664375 /* 2026-05-27T06:15 */ };
 static const struct {
 	const char *text, *version, *name;
 	int64_t from, until;
+	const char *labels; /* NULL: none */
 } good[] = {
+	{ "api@1.4{b=2,a=1}", "1.4", "api@1.4{b=2,a=1}", 0, INT64_MAX, "\na=1\nb=2\n" },
+	{ "api@15m..{a=x@y}", NULL, "api@2026-05-27T06:00..{a=x@y}", SIX - 15, INT64_MAX,
+	  "\na=x@y\n" },
+	{ "api@1.4@2h..1h{a=1}", "1.4", "api@1.4@2026-05-27T04:15..2026-05-27T05:15{a=1}",
+	  SIX - 120, SIX - 60, "\na=1\n" },
+	{ "api@{x}", "{x}", "api@{x}", 0, INT64_MAX },
 	{ "api@1.4", "1.4", "api@1.4", 0, INT64_MAX },
 	{ "api@v1@x", "v1@x", "api@v1@x", 0, INT64_MAX },
 	{ "api@1..2", "1..2", "api@1..2", 0, INT64_MAX },
@@ -53,15 +60,26 @@ static void test_sides(void **state)
 			assert_string_equal(side.version, good[i].version);
 		assert_int_equal(side.from, good[i].from);
 		assert_int_equal(side.until, good[i].until);
+		assert_string_equal(side.labels.p, good[i].labels ? good[i].labels : "");
 	}
 }
 
 static void test_no_sides(void **state)
 {
 	static const char *const wrong[] = {
-		"api",       "@1",         "api@",
-		"",          "api@1h..2h", "api@1h..1h",
-		"api@@2h..", "@2h..1h",    "api@2026-05-27..2026-05-26"
+		"api",
+		"@1",
+		"api@",
+		"",
+		"api@1h..2h",
+		"api@1h..1h",
+		"api@@2h..",
+		"@2h..1h",
+		"api@2026-05-27..2026-05-26",
+		"api@{a=1}",
+		"api{a=1}",
+		"api@1{=1}",
+		"api@1{a=1,}",
 	};
 	struct fz_fleet_side side;
 	struct fz_error err;
@@ -78,6 +96,8 @@ static void test_versions(void **state)
 
 	(void)state;
 	assert_int_equal(fz_fleet_check_version("1.4", &err), 0);
+	assert_int_equal(fz_fleet_check_version("{x}", &err), 0);
+	assert_int_equal(fz_fleet_check_version("1.4{a=1}", &err), FZ_EUSAGE);
 	assert_int_equal(fz_fleet_check_version("1..2", &err), 0);
 	assert_int_equal(fz_fleet_check_version("2h..1h", &err), FZ_EUSAGE);
 	assert_non_null(strstr(err.message, "looks like a time range"));
