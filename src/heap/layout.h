@@ -32,6 +32,7 @@ enum {
 	FZ_HEAP_FRAME_DATA = 24,   /* of a frame object from 3.11 on: its frame */
 	FZ_HEAP_CODE_CACHES = 152, /* of 3.8 - 3.10: addresses of a map and of entries */
 	FZ_HEAP_SET_ENTRY = 16,
+	FZ_HEAP_NDARRAY_DIMENSIONS = 24, /* number, lengths, strides, base, description, flags */
 	FZ_HEAP_DEQUE_LEFT = 40,
 	FZ_HEAP_DEQUE_BLOCK = 64, /* items per block, between two links */
 };

@@ -309,25 +309,27 @@ static void module(struct fz_heap_walk *w, uint64_t object, uint32_t stack)
 }
 
 static void ndarray(struct fz_heap_walk *w, const struct fz_heap_type_info *t, uint64_t object,
-		    uint64_t size, uint32_t stack)
+		    uint32_t stack)
 {
-	uint64_t base, description, data;
+	uint64_t base, description, data, lengths, bytes = fz_heap_array_data(w, object);
 	const uint8_t *kind;
 
 	if (!fz_heap_word(w, object + NDARRAY_BASE, &base) ||
 	    !fz_heap_word(w, object + NDARRAY_DESCRIPTION, &description) ||
-	    !fz_heap_word(w, object + NDARRAY_DATA, &data))
+	    !fz_heap_word(w, object + NDARRAY_DATA, &data) ||
+	    !fz_heap_word(w, object + FZ_HEAP_NDARRAY_DIMENSIONS + 8, &lengths))
 		return;
-	if (size > t->basic)
+	fz_heap_block_known(w, lengths);
+	if (bytes)
 		fz_heap_block_known(w, data);
 	fz_heap_scan(w, object + NDARRAY_BASE, object + t->basic, object + t->weak_list, stack, 0);
 	kind = fz_heap_memory_at(&w->memory, description + DESCRIPTION_KIND, 1);
-	if (kind && *kind == 'O' && !base && size > t->basic)
-		fz_heap_scan(w, data, data + (size - t->basic), 0, stack, 0);
+	if (kind && *kind == 'O' && !base)
+		fz_heap_scan(w, data, data + bytes, 0, stack, 0);
 }
 
 static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
-		  const struct fz_heap_type_info *t, uint64_t size, uint32_t stack)
+		  const struct fz_heap_type_info *t, uint32_t stack)
 {
 	const struct fz_py_layout *l = w->layout;
 	uint64_t object = item->object, at, n;
@@ -381,7 +383,7 @@ static void known(struct fz_heap_walk *w, const struct fz_heap_item *item,
 			fz_heap_block_known(w, at);
 		break;
 	case FZ_HEAP_NDARRAY:
-		ndarray(w, t, object, size, stack);
+		ndarray(w, t, object, stack);
 		break;
 	default:
 		break;
@@ -415,7 +417,7 @@ void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item,
 	} else if (t.kind == FZ_HEAP_OTHER && t.item) {
 		to = object + size - (t.flags & FZ_HEAP_COLLECTED ? FZ_HEAP_PREFIX : 0);
 	} else if (t.kind != FZ_HEAP_OTHER && t.kind != FZ_HEAP_FIXED && t.kind != FZ_HEAP_CODE) {
-		known(w, item, &t, size, holder);
+		known(w, item, &t, holder);
 		from = object + t.kind_basic;
 	} else if (t.kind == FZ_HEAP_CODE) {
 		code_caches(w, object);

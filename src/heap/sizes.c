@@ -17,7 +17,6 @@ enum {
 	CODE_CELLS_OF_ARGUMENTS = 96,
 	CODE_CACHE_SIZE = 172,
 	CODE_CACHE_ENTRY = 32,
-	NDARRAY_DIMENSIONS = 24, /* number, lengths, strides, base, description, flags */
 	NDARRAY_OWNS = 4,
 	NDARRAY_DIMENSIONS_MAX = 64,
 };
@@ -148,11 +147,11 @@ static uint64_t array_extra(struct fz_heap_walk *w, uint64_t object)
 	return allocated * item;
 }
 
-/* Without dimensions it is 0. */
-static uint64_t ndarray_extra(struct fz_heap_walk *w, uint64_t object)
+/* Without dimensions there is no data. */
+uint64_t fz_heap_array_data(struct fz_heap_walk *w, uint64_t object)
 {
 	uint64_t fields[6], bytes = 0;
-	const uint8_t *p = fz_heap_memory_at(&w->memory, object + NDARRAY_DIMENSIONS, 48);
+	const uint8_t *p = fz_heap_memory_at(&w->memory, object + FZ_HEAP_NDARRAY_DIMENSIONS, 48);
 
 	if (!p)
 		return SIZE_LIMIT;
@@ -170,7 +169,17 @@ static uint64_t ndarray_extra(struct fz_heap_walk *w, uint64_t object)
 			return 0;
 		bytes = FZ_MAX(bytes, all);
 	}
-	return bytes;
+	return FZ_MIN(bytes, SIZE_LIMIT);
+}
+
+/* Data, and a length and a stride for each dimension. */
+static uint64_t ndarray_extra(struct fz_heap_walk *w, uint64_t object)
+{
+	uint32_t n;
+
+	if (!word32(w, object + FZ_HEAP_NDARRAY_DIMENSIONS, &n) || n > NDARRAY_DIMENSIONS_MAX)
+		return SIZE_LIMIT;
+	return fz_heap_array_data(w, object) + n * 16ul;
 }
 
 /* A frame object up to 3.10 has one slot in its body. */

@@ -128,6 +128,8 @@ uint64_t fz_heap_size(struct fz_heap_walk *w, const struct fz_heap_type_info *t,
 /* Numbers of slots for variables of a code object. */
 bool fz_heap_code_slots(struct fz_heap_walk *w, uint64_t code, uint64_t *ret_locals,
 			uint64_t *ret_all);
+/* Bytes of data that an array of NumPy owns. */
+uint64_t fz_heap_array_data(struct fz_heap_walk *w, uint64_t object);
 /* Capacity for attributes of the keys of a class. */
 bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret);
 

@@ -8,7 +8,7 @@ import re
 import subprocess
 import tempfile
 
-from livelib import EXPECTED, Suite, Target, find_interpreter, fizeau, wait_until
+from livelib import EXPECTED, Suite, Target, fetched_package, find_interpreter, fizeau, wait_until
 
 suite = Suite()
 
@@ -192,6 +192,19 @@ sys.stdin.readline()
 """
 
 
+# Arrays of many shapes; some own their data, some are views.
+ARRAYS = """\
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy
+MADE = [numpy.zeros((n, 2, 3)) for n in range(1, 1000)]
+MADE += [array.reshape(-1, 1, 1, 6) for array in MADE] + [numpy.array([str(n)], dtype=object) for n in range(1000)]
+print("up", flush=True)
+print(sum(map(sys.getsizeof, MADE)), flush=True)
+sys.stdin.readline()
+"""
+
+
 def wait_for_input(target):
     """Wait until the program only reads: it must not change while its heap is read."""
     call = pathlib.Path(f"/proc/{target.pid}/syscall")
@@ -283,6 +296,18 @@ def private(name):
         # An element, its attributes, its text and what it has from malloc for them.
         assert below(recording, "objects", "__main__.TREE") >= 4 * 20000
         assert below(recording, "memory", "__main__.VIEW") < 1000
+
+
+@suite.test("NumPy's arrays as getsizeof counts them")
+def arrays():
+    with Target(find_interpreter("debian-3.11"), ARRAYS, fetched_package("numpy==2.2.6", "-3.11"),
+                stdin=subprocess.PIPE) as t, tempfile.TemporaryDirectory() as folder:
+        inside = int(t.process.stdout.readline())
+        wait_for_input(t)
+        recording = pathlib.Path(folder, "heap.fz")
+        assert fizeau("heap", t.pid, "-o", recording).returncode == 0
+        ours = by_type(recording, "memory")["ndarray"]
+        assert inside <= ours < inside * 1.01, (ours, inside)
 
 
 for interpreter in EXPECTED:
