@@ -435,27 +435,35 @@ static void write_verdict(struct picture *pic)
 	fz_buf_release(&text);
 }
 
+/* Names of the sides, if they have some: the library's have none. */
+static void write_labels(struct picture *pic)
+{
+	const char *const *labels = pic->options->labels;
+	const char *base = pic->page->is_diff ? labels[FZ_BASE] : NULL, *head = labels[FZ_HEAD];
+
+	if (base)
+		fz_html_write(pic->out, fz_str_of(base));
+	if (base && head)
+		fz_output_str(pic->out, " → ");
+	if (head)
+		fz_html_write(pic->out, fz_str_of(head));
+	if (base || head)
+		fz_output_str(pic->out, " · ");
+}
+
 static void write_heading(struct picture *pic)
 {
 	const struct fz_page *page = pic->page;
-	const char *const *labels = pic->options->labels;
 	char a[FZ_NUMBER_SIZE], b[FZ_NUMBER_SIZE];
 
 	fz_output_printf(pic->out, "<text class=\"t\" x=\"%d\" y=\"24\">%s</text>\n", MARGIN,
 			 fz_page_kind(page->is_diff, pic->inverted));
 	fz_output_printf(pic->out, "<text class=\"q\" x=\"%d\" y=\"42\">", MARGIN);
-	for (int side = FZ_BASE; side < FZ_SIDES; side++) {
-		if (!page->profile[side])
-			continue;
-		if (side == FZ_HEAD && page->is_diff)
-			fz_output_str(pic->out, " → ");
-		if (labels[side])
-			fz_html_write(pic->out, fz_str_of(labels[side]));
-	}
+	write_labels(pic);
 	fz_format_value((double)page->sum[FZ_BASE], page->unit, a);
 	fz_format_value((double)page->sum[FZ_HEAD], page->unit, b);
-	fz_output_printf(pic->out, page->is_diff ? " · %s: %s → %s" : " · %s: %.0s%s", page->metric,
-			 a, b);
+	fz_output_printf(pic->out, page->is_diff ? "%s: %s → %s" : "%s: %.0s%s", page->metric, a,
+			 b);
 	if (page->diff && page->factor != 1)
 		fz_output_printf(pic->out, " · base scaled by %.4g", page->factor);
 	fz_output_str(pic->out, "</text>\n");

@@ -274,6 +274,23 @@ static void a_picture_shows_what_was_removed(void **state)
 	fz_profile_free(head);
 }
 
+/* The library's reports have no names of the sides. */
+static void a_picture_begins_with_the_names_it_has(void **state)
+{
+	struct fz_html_options o = FZ_HTML_DEFAULTS;
+	struct fz_profile *p = small_profile("leaf", 60000000);
+	fz_auto(fz_free_ptr) char *diff = write_diff(p, p, fz_report_svg_diff);
+	fz_auto(fz_free_ptr) char *profile = write_profile(p, &o, fz_report_svg_profile);
+
+	(void)state;
+	assert_non_null(strstr(diff, "y=\"42\">wall: 100 ms → 100 ms"));
+	assert_non_null(strstr(profile, "y=\"42\">wall: 100 ms"));
+	o.labels[FZ_HEAD] = "a.fz";
+	fz_auto(fz_free_ptr) char *named = write_profile(p, &o, fz_report_svg_profile);
+	assert_non_null(strstr(named, "y=\"42\">a.fz · wall: 100 ms"));
+	fz_profile_free(p);
+}
+
 static void empty_profiles_make_pages(void **state)
 {
 	struct fz_html_options o = FZ_HTML_DEFAULTS;
@@ -318,6 +335,7 @@ int main(void)
 		cmocka_unit_test(the_same_profile_gives_the_same_page),
 		cmocka_unit_test(names_never_end_an_element),
 		cmocka_unit_test(a_picture_shows_what_was_removed),
+		cmocka_unit_test(a_picture_begins_with_the_names_it_has),
 		cmocka_unit_test(empty_profiles_make_pages),
 		cmocka_unit_test(no_metric_is_an_error),
 	};
