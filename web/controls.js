@@ -113,6 +113,7 @@ export function buildControls(app) {
 	$("subtitle").textContent = showName(labels || command || " ").trim();
 	$("subtitle").title = showName([header.base?.label, header.head.label].filter(Boolean)
 		.join(" → "));
+	new ResizeObserver(() => app.flame.picture && showCrumbs(app)).observe($("crumbs"));
 }
 
 function titleOf(app) {
@@ -170,24 +171,32 @@ export function showControls(app, what) {
 	else app.sandwich.update(app.model.upright(), app.model.middle(), what);
 }
 
+const READABLE = 60; // pixels of a cut name
+
+// Has a crumb before the last one no room for its name?
+function isCramped(crumbs) {
+	return Array.from(crumbs.querySelectorAll(".link:not(:last-child) .parts > :last-child"))
+		.some((part) => part.clientWidth < Math.min(part.scrollWidth, READABLE));
+}
+
 export function showCrumbs(app) {
 	const { tree } = app.flame.picture;
 	const focus = app.flame.focus;
 	const path = pathOf(tree, focus), nodes = [];
 	for (let i = focus; i > 0; i = tree.parent[i]) nodes.unshift(i);
-	const crumb = (text, to, title) =>
-		el("button", { class: "link", title, onclick: () => app.zoomTo(to) },
+	const crumb = (text, to, title, kind = "link") =>
+		el("button", { class: kind, title, onclick: () => app.zoomTo(to) },
 			twoParts("crumb", splitName(text)));
 	const name = (i) => frameName(app.data, tree, i,
 		showName(app.data.functions.names[tree.func[i]]));
-	const tail = path.slice(-3);
-	const items = [crumb("All", [], "The whole picture (0)")];
-	if (path.length > tail.length) items.push(el("span", {}, "…"));
-	tail.forEach((f, i) =>
-		items.push(crumb(name(nodes[path.length - tail.length + i]),
-			path.slice(0, path.length - tail.length + i + 1),
-			app.model.placeOf(functionOfStep(f)))));
-	$("crumbs").replaceChildren(...items);
+	const step = (at, isFar) => crumb(name(nodes[at]), path.slice(0, at + 1),
+		app.model.placeOf(functionOfStep(path[at])), isFar ? "link far" : "link");
+	for (let n = Math.min(path.length, 3), isLast = false; !isLast; n--) {
+		const from = path.length - n;
+		$("crumbs").replaceChildren(crumb("All", [], "The whole picture (0)"),
+			...path.slice(from).map((_, k) => step(from + k, from > 0 && k === 0)));
+		isLast = n < 2 || !isCramped($("crumbs"));
+	}
 	$("crumbs").classList.toggle("zoomed", path.length > 0);
 }
 

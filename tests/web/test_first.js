@@ -352,6 +352,12 @@ test("an entry that tells of own time alone says so, and what its function costs
 	});
 });
 
+// Returns when the page is drawn for the width.
+async function resize(page, width) {
+	await page.setViewportSize({ width, height: 700 });
+	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
 test("where a step through the changes is, is marked in the list, which unfolds for it; crumbs keep names' last parts", async () => {
 	const names = Array.from({ length: 9 }, (_, i) => `Parser.statement_of_${i}`);
 	const runOf = (factor, k) => writeText([["rest", 9000], ...names.map((name, i) => [name, (100 + 20 * i) * factor])]
@@ -382,13 +388,32 @@ test("where a step through the changes is, is marked in the list, which unfolds 
 		assert.equal(await page.evaluate(() => document.activeElement.ariaCurrent), "true");
 		assert.equal((await page.$$(".spot")).length, 9);
 		for (const width of [1500, 1280, 390]) {
-			await page.setViewportSize({ width, height: 700 });
+			await resize(page, width);
 			const [text, end, wide, needed, room] = await page.$eval("#crumbs .link:last-child", (link) => {
 				const last = link.querySelector(".parts > :last-child");
 				return [link.textContent, last.getBoundingClientRect().right, last.clientWidth, last.scrollWidth, document.getElementById("crumbs").getBoundingClientRect().right];
 			});
 			assert.equal(text, names[1]);
 			assert.ok((wide >= needed || wide > 40) && end <= room + 1, JSON.stringify([width, end, wide, needed, room]));
+		}
+	});
+});
+
+test("names of a zoomed path that have no room are left out", async () => {
+	const stack = (self) => ["<module>", "run", "Reader.read_every_statement", "Reader.read_one_statement", "Statement.of_tokens"]
+		.map((name, line) => ({ name, file: "app.py", line: line + 1 })).concat(self);
+	const leaf = { name: "Tokens.next_matching_token", file: "app.py", line: 9 };
+	await withPage(diffPage([{ tid: 1, stack: stack(leaf), count: 90 }], [{ tid: 1, stack: stack(leaf), count: 100 }]), { width: 1500, height: 700 }, async (page) => {
+		const deepest = (await readTree(page)).nodes.reduce((a, b) => (b.i > a.i ? b : a)).i;
+		await page.evaluate((i) => fizeau.selection.select(i), deepest);
+		await page.keyboard.press("Enter");
+		for (const width of [1500, 1280, 1000, 800, 700, 390]) {
+			await resize(page, width);
+			const crumbs = await page.$$eval("#crumbs > *", (list) => list.map((c) => [c.textContent, c.querySelector(".parts > :last-child").clientWidth]));
+			assert.equal(crumbs[0][0], "All");
+			assert.equal(crumbs.at(-1)[0], leaf.name);
+			assert.ok(crumbs.slice(1).every(([, wide]) => wide > 40), JSON.stringify([width, crumbs]));
+			assert.ok(await page.$eval("#crumbs > :nth-child(2)", (c) => getComputedStyle(c, "::before").content.includes("…")));
 		}
 	});
 });
