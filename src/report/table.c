@@ -28,10 +28,15 @@ void fz_table_function(struct fz_str name, const struct fz_source_place *place, 
 
 	fz_table_text(name, UINT_MAX, style, &shown);
 	unsigned width = (unsigned)(fz_str_columns(fz_buf_view(&shown)) + strlen(" ()"));
-	int behind = place->line > 0 ? snprintf(NULL, 0, ":%d", (int)place->line) : 0;
-	if (place->file.n == 0 || fz_str_eq(place->file, FZ_STR("~")) ||
-	    width + (unsigned)behind + FILE_MIN_COLUMNS > columns) {
-		fz_table_text(name, columns, style, out);
+	char line[16] = "";
+	if (place->line > 0)
+		snprintf(line, sizeof(line), ":%d", (int)place->line);
+	unsigned behind = (unsigned)strlen(line);
+	bool in_file = place->file.n > 0 && !fz_str_eq(place->file, FZ_STR("~"));
+	if (!in_file || width + behind + FILE_MIN_COLUMNS > columns) {
+		bool told = in_file && fz_str_ends(name, ">") && behind < columns;
+		fz_table_text(name, columns - (told ? behind : 0), style, out);
+		fz_buf_str(out, told ? line : "");
 		return;
 	}
 	fz_buf_printf(out, "%s (", shown.p ? shown.p : "");

@@ -498,7 +498,7 @@ def by_the_line(root, tool):
     _, recorded, compared, measured = root().run("\necho ----\n".join(steps)).split("----\n")
     assert recorded.count("samples every") == recorded.count("squares.<locals>.<genexpr>") == 2, recorded
     assert " -> " in compared and "squares.<locals>.<genexpr>" in compared, compared
-    rows = (r"^python3 +([\d,]+) .*s +\[", r"^([\d,]+) instructions", r"^ *([\d,]+) .* squares\.<locals>\.<genexpr>$")
+    rows = (r"^python3 +([\d,]+) .*s +\[", r"^([\d,]+) instructions", r"^ *([\d,]+) .* squares\.<locals>\.<genexpr>(:\d+)?$")
     found = [re.search(row, measured, re.M) for row in rows]
     assert all(found), measured
     bench, whole, squares = (int(row[1].replace(",", "")) for row in found)
