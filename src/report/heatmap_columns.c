@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A heat map's data as columns, in the order in which web/heat_data.js reads them.
+/* A heat map's data as columns, which web/heat_data.js reads by name.
  *
  * Lists of lines are in order of files; "file.lines" has the number of lines per file on this page.
  * Functions are numbered in order of first use, so that a page of one file contains only those of
@@ -16,6 +16,7 @@
 enum {
 	TEXT_BYTES_MAX = 24 << 20, /* of source text in one page; further files show none */
 	OPCODES = 256,
+	COLUMNS_MAX = 8, /* of one list */
 };
 
 struct filler {
@@ -27,6 +28,7 @@ struct filler {
 	uint32_t *number_of; /* by function; FZ_NONE: not on this page */
 	uint32_t *functions; /* by number */
 	uint32_t function_n;
+	uint32_t opcode_number[OPCODES]; /* FZ_NONE: not on this page */
 	int64_t *scratch;
 };
 
@@ -35,55 +37,36 @@ static bool shows_file(const struct filler *f, uint32_t file)
 	return f->view == FZ_HEAT_ALL || (f->view == FZ_HEAT_FILE && file == f->file);
 }
 
-/* Returns the value of row i on a side. */
-typedef int64_t number_of(const struct filler *f, size_t i, int side);
+/* Stores the values of row i on a side, one for each column. Returns whether this page has it. */
+typedef bool row_of(const struct filler *f, size_t i, int side, int64_t *ret);
 
-static void fill(struct filler *f, const char *name, size_t n, number_of *value)
+/* Add a column for each name. Names must be static: columns keep the pointers. */
+static void fill_rows(struct filler *f, const char *const *names, size_t name_n, size_t n, int side,
+		      row_of *row)
 {
-	for (size_t i = 0; i < n; i++)
-		f->scratch[i] = value(f, i, FZ_HEAD);
-	fz_columns_numbers(f->columns, name, f->scratch, n);
-}
+	int64_t values[COLUMNS_MAX] = { 0 };
 
-/* Add a column per side. Names must be static: columns keep the pointers. */
-static void fill_sides(struct filler *f, const char *const names[FZ_SIDES], size_t n,
-		       number_of *value)
-{
-	for (int side = f->h->diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++) {
+	for (size_t what = 0; what < name_n; what++) {
+		size_t kept = 0;
 		for (size_t i = 0; i < n; i++)
-			f->scratch[i] = value(f, i, side);
-		fz_columns_numbers(f->columns, names[side], f->scratch, n);
+			if (row(f, i, side, values))
+				f->scratch[kept++] = values[what];
+		fz_columns_numbers(f->columns, names[what], f->scratch, kept);
 	}
 }
 
-#define SIDES(name) ((const char *const[]){ name ".base", name ".head" })
-
 /* ---- files ---- */
 
-static int64_t file_origin(const struct filler *f, size_t i, int side)
+static bool file_row(const struct filler *f, size_t i, int side, int64_t *ret)
 {
-	(void)side;
-	return f->h->files[i].origin;
-}
+	const struct fz_heat_file *file = &f->h->files[i];
 
-static int64_t file_self(const struct filler *f, size_t i, int side)
-{
-	return f->h->files[i].cost.self[side];
-}
-
-static int64_t file_total(const struct filler *f, size_t i, int side)
-{
-	return f->h->files[i].cost.total[side];
-}
-
-static int64_t file_has(const struct filler *f, size_t i, int side)
-{
-	return f->h->files[i].on_side[side] != FZ_NONE;
-}
-
-static int64_t file_lines(const struct filler *f, size_t i, int side)
-{
-	return shows_file(f, (uint32_t)i) ? f->h->files[i].line_count[side] : 0;
+	ret[0] = file->cost.self[side];
+	ret[1] = file->cost.total[side];
+	ret[2] = file->on_side[side] != FZ_NONE;
+	ret[3] = shows_file(f, (uint32_t)i) ? file->line_count[side] : 0;
+	ret[4] = file->origin;
+	return true;
 }
 
 static struct fz_str recorded_path(const struct fz_heat *h, const struct fz_heat_file *file)
@@ -109,6 +92,11 @@ static void fill_changed(struct filler *f, const char *name, bool total)
 
 static void fill_files(struct filler *f)
 {
+	static const char *const names[][5] = {
+		{ "file.self.base", "file.total.base", "file.has.base", "file.lines.base" },
+		{ "file.self.head", "file.total.head", "file.has.head", "file.lines.head",
+		  "file.origin" },
+	};
 	const struct fz_heat *h = f->h;
 
 	fz_columns_begin_strings(f->columns, "file.name");
@@ -119,11 +107,8 @@ static void fill_files(struct filler *f)
 	for (uint32_t i = 0; i < h->file_count; i++)
 		fz_columns_string(f->columns, recorded_path(h, &h->files[i]));
 	fz_columns_end_strings(f->columns);
-	fill(f, "file.origin", h->file_count, file_origin);
-	fill_sides(f, SIDES("file.self"), h->file_count, file_self);
-	fill_sides(f, SIDES("file.total"), h->file_count, file_total);
-	fill_sides(f, SIDES("file.has"), h->file_count, file_has);
-	fill_sides(f, SIDES("file.lines"), h->file_count, file_lines);
+	for (int side = h->diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++)
+		fill_rows(f, names[side], side == FZ_HEAD ? 5 : 4, h->file_count, side, file_row);
 	if (!h->judgement)
 		return;
 	fill_changed(f, "file.changed.self", false);
@@ -132,29 +117,25 @@ static void fill_files(struct filler *f)
 
 /* ---- lines ---- */
 
+static bool line_row(const struct filler *f, size_t i, int side, int64_t *ret)
+{
+	const struct fz_heat_line *l = &f->h->lines[side][i];
+
+	ret[0] = l->line;
+	ret[1] = l->self;
+	ret[2] = l->total;
+	ret[3] = l->function == FZ_NONE ? 0 : f->number_of[l->function] + 1ll;
+	return shows_file(f, l->file);
+}
+
 static void fill_lines(struct filler *f, int side)
 {
-	static const char *const names[][FZ_SIDES] = {
-		{ "line.number.base", "line.number.head" },
-		{ "line.self.base", "line.self.head" },
-		{ "line.total.base", "line.total.head" },
-		{ "line.function.base", "line.function.head" },
+	static const char *const names[][4] = {
+		{ "line.number.base", "line.self.base", "line.total.base", "line.function.base" },
+		{ "line.number.head", "line.self.head", "line.total.head", "line.function.head" },
 	};
-	const struct fz_heat *h = f->h;
 
-	for (size_t what = 0; what < FZ_ARRAY_LEN(names); what++) {
-		size_t n = 0;
-		for (uint32_t i = 0; i < h->line_count[side]; i++) {
-			const struct fz_heat_line *l = &h->lines[side][i];
-			if (!shows_file(f, l->file))
-				continue;
-			int64_t function =
-				l->function == FZ_NONE ? 0 : f->number_of[l->function] + 1ll;
-			int64_t values[] = { l->line, l->self, l->total, function };
-			f->scratch[n++] = values[what];
-		}
-		fz_columns_numbers(f->columns, names[what][side], f->scratch, n);
-	}
+	fill_rows(f, names[side], 4, f->h->line_count[side], side, line_row);
 }
 
 static bool same_text(const struct fz_source_text *a, const struct fz_source_text *b)
@@ -258,131 +239,96 @@ static const struct fz_heat_function *function_at(const struct filler *f, size_t
 	return &f->h->functions[f->functions[i]];
 }
 
-static int64_t function_file(const struct filler *f, size_t i, int side)
+static bool function_row(const struct filler *f, size_t i, int side, int64_t *ret)
 {
+	const struct fz_heat_function *of = function_at(f, i);
+	int64_t values[] = { of->file,     of->line,         of->side,         of->state,
+			     of->presence, of->self_verdict, of->total_verdict };
+
 	(void)side;
-	return function_at(f, i)->file;
+	memcpy(ret, values, sizeof(values));
+	return true;
 }
 
-static int64_t function_line(const struct filler *f, size_t i, int side)
+static bool function_cost_row(const struct filler *f, size_t i, int side, int64_t *ret)
 {
-	(void)side;
-	return function_at(f, i)->line;
-}
-
-static int64_t function_side(const struct filler *f, size_t i, int side)
-{
-	(void)side;
-	return function_at(f, i)->side;
-}
-
-static int64_t function_state(const struct filler *f, size_t i, int side)
-{
-	(void)side;
-	return function_at(f, i)->state;
-}
-
-static int64_t function_presence(const struct filler *f, size_t i, int side)
-{
-	(void)side;
-	return function_at(f, i)->presence;
-}
-
-static int64_t self_verdict(const struct filler *f, size_t i, int side)
-{
-	(void)side;
-	return function_at(f, i)->self_verdict;
-}
-
-static int64_t total_verdict(const struct filler *f, size_t i, int side)
-{
-	(void)side;
-	return function_at(f, i)->total_verdict;
-}
-
-static int64_t function_self(const struct filler *f, size_t i, int side)
-{
-	return function_at(f, i)->cost.self[side];
-}
-
-static int64_t function_total(const struct filler *f, size_t i, int side)
-{
-	return function_at(f, i)->cost.total[side];
+	ret[0] = function_at(f, i)->cost.self[side];
+	ret[1] = function_at(f, i)->cost.total[side];
+	return true;
 }
 
 static void fill_functions(struct filler *f)
 {
+	static const char *const costs[][2] = {
+		{ "function.self.base", "function.total.base" },
+		{ "function.self.head", "function.total.head" },
+	};
+	static const char *const names[] = {
+		"function.file",          "function.line",     "function.side",
+		"function.state",         "function.presence", "function.verdict.self",
+		"function.verdict.total",
+	};
+	size_t of_diff = f->h->judgement ? FZ_ARRAY_LEN(names) : 5;
 	uint32_t n = f->function_n;
 
 	fz_columns_begin_strings(f->columns, "function.name");
 	for (uint32_t i = 0; i < n; i++)
 		fz_columns_string(f->columns, function_at(f, i)->name);
 	fz_columns_end_strings(f->columns);
-	fill(f, "function.file", n, function_file);
-	fill(f, "function.line", n, function_line);
-	fill_sides(f, SIDES("function.self"), n, function_self);
-	fill_sides(f, SIDES("function.total"), n, function_total);
-	if (!f->h->diff)
-		return;
-	fill(f, "function.side", n, function_side);
-	fill(f, "function.state", n, function_state);
-	fill(f, "function.presence", n, function_presence);
-	if (!f->h->judgement)
-		return;
-	fill(f, "function.verdict.self", n, self_verdict);
-	fill(f, "function.verdict.total", n, total_verdict);
+	fill_rows(f, names, f->h->diff ? of_diff : 2, n, FZ_HEAD, function_row);
+	for (int side = f->h->diff ? FZ_BASE : FZ_HEAD; side < FZ_SIDES; side++)
+		fill_rows(f, costs[side], 2, n, side, function_cost_row);
+}
+
+static bool call_row(const struct filler *f, size_t i, int side, int64_t *ret)
+{
+	const struct fz_heat_call *c = &f->h->calls[i];
+
+	(void)side;
+	ret[0] = c->file;
+	ret[1] = c->line;
+	ret[2] = f->number_of[c->callee];
+	ret[3] = c->weight;
+	return shows_call(f, c);
 }
 
 static void fill_calls(struct filler *f)
 {
 	static const char *const names[] = { "call.file", "call.line", "call.callee",
 					     "call.weight" };
-	const struct fz_heat *h = f->h;
 
-	for (size_t what = 0; what < FZ_ARRAY_LEN(names); what++) {
-		size_t n = 0;
-		for (size_t i = 0; i < h->call_count; i++) {
-			const struct fz_heat_call *c = &h->calls[i];
-			if (!shows_call(f, c))
-				continue;
-			int64_t values[] = { c->file, c->line, f->number_of[c->callee], c->weight };
-			f->scratch[n++] = values[what];
-		}
-		fz_columns_numbers(f->columns, names[what], f->scratch, n);
-	}
+	fill_rows(f, names, FZ_ARRAY_LEN(names), f->h->call_count, FZ_HEAD, call_row);
 }
 
 /* ---- spans and instructions ---- */
+
+static bool span_row(const struct filler *f, size_t i, int side, int64_t *ret)
+{
+	const struct fz_heat_spot *s = &f->h->spans[i];
+	int64_t values[] = { s->file, s->line, s->end_line, s->from, s->to, s->self, s->total };
+
+	(void)side;
+	memcpy(ret, values, sizeof(values));
+	return shows_file(f, s->file);
+}
 
 static void fill_spans(struct filler *f)
 {
 	static const char *const names[] = { "span.file", "span.line", "span.end",  "span.from",
 					     "span.to",   "span.self", "span.total" };
-	const struct fz_heat *h = f->h;
 
-	for (size_t what = 0; what < FZ_ARRAY_LEN(names); what++) {
-		size_t n = 0;
-		for (size_t i = 0; i < h->span_count; i++) {
-			const struct fz_heat_spot *s = &h->spans[i];
-			if (!shows_file(f, s->file))
-				continue;
-			int64_t values[] = { s->file, s->line, s->end_line, s->from,
-					     s->to,   s->self, s->total };
-			f->scratch[n++] = values[what];
-		}
-		fz_columns_numbers(f->columns, names[what], f->scratch, n);
-	}
+	fill_rows(f, names, FZ_ARRAY_LEN(names), f->h->span_count, FZ_HEAD, span_row);
 }
 
-static void fill_opcode_names(struct filler *f, uint32_t number[OPCODES])
+static void fill_opcode_names(struct filler *f)
 {
 	const struct fz_heat *h = f->h;
 	const uint8_t *python = h->profile[FZ_HEAD]->recording.python;
 	const char *base[OPCODES] = { NULL };
-	uint32_t count = 0;
+	uint32_t *number = f->opcode_number, count = 0;
 	char text[16];
 
-	memset(number, 0xff, OPCODES * sizeof(*number));
+	memset(number, 0xff, sizeof(f->opcode_number));
 	fz_columns_begin_strings(f->columns, "opcode.name");
 	for (size_t i = 0; i < h->opcode_count; i++) {
 		uint8_t code = h->opcodes[i].opcode;
@@ -403,28 +349,25 @@ static void fill_opcode_names(struct filler *f, uint32_t number[OPCODES])
 	fz_columns_end_strings(f->columns);
 }
 
+static bool opcode_row(const struct filler *f, size_t i, int side, int64_t *ret)
+{
+	const struct fz_heat_spot *s = &f->h->opcodes[i];
+	int64_t values[] = { s->file, s->line, f->opcode_number[s->opcode], s->self, s->total };
+
+	(void)side;
+	memcpy(ret, values, sizeof(values));
+	return shows_file(f, s->file);
+}
+
 static void fill_opcodes(struct filler *f)
 {
 	static const char *const names[] = { "op.file", "op.line", "op.name", "op.self",
 					     "op.total" };
-	const struct fz_heat *h = f->h;
-	uint32_t number[OPCODES];
 
-	if (!h->opcode_count)
+	if (!f->h->opcode_count)
 		return;
-	fill_opcode_names(f, number);
-	for (size_t what = 0; what < FZ_ARRAY_LEN(names); what++) {
-		size_t n = 0;
-		for (size_t i = 0; i < h->opcode_count; i++) {
-			const struct fz_heat_spot *s = &h->opcodes[i];
-			if (!shows_file(f, s->file))
-				continue;
-			int64_t values[] = { s->file, s->line, number[s->opcode], s->self,
-					     s->total };
-			f->scratch[n++] = values[what];
-		}
-		fz_columns_numbers(f->columns, names[what], f->scratch, n);
-	}
+	fill_opcode_names(f);
+	fill_rows(f, names, FZ_ARRAY_LEN(names), f->h->opcode_count, FZ_HEAD, opcode_row);
 }
 
 static void fill_all(struct filler *f)
