@@ -313,7 +313,8 @@ function hotspots(model, side, all) {
 		}));
 }
 
-function changeItem(model, entry, current = -1) {
+// group: the title above it, which may say in what state the function is.
+function changeItem(model, entry, current = -1, group = "") {
 	const { data } = model;
 	const { f, change, leaf = -1, whole } = entry;
 	const { delta, ratio } = change;
@@ -323,7 +324,8 @@ function changeItem(model, entry, current = -1) {
 		ratio === null ? "from none" : formatPercentChange(ratio);
 	return hotspotItem(model, f, {
 		name: nameOfChange(data, entry), value: formatChange(delta, data.unit),
-		detail: `${formatPair(change, data.unit)} · ${word.replace(" ", "\u00a0")}`,
+		detail: formatPair(change, data.unit) +
+			(word === group.toLowerCase() ? "" : ` · ${word.replace(" ", "\u00a0")}`),
 		kind: delta > 0 ? "more" : "less",
 		note: [origin && `its code was in ${showName(origin)}`,
 			whole ? `own ${noun(data.header)}; ${formatPair(whole, data.unit)} with callees` :
@@ -361,7 +363,8 @@ function certainChanges(model, found, current, opened) {
 		const isHidden = imports.some(({ f }) => f === current) ||
 			some.findIndex(({ f }) => f === current) >= HOTSPOTS;
 		if (isHidden) opened.add(g);
-		const items = (entries) => entries.map((entry) => changeItem(model, entry, current));
+		const items = (entries) =>
+			entries.map((entry) => changeItem(model, entry, current, titleOf(g)));
 		if (opened.has(g)) return [el("li", { class: "group" }, titleOf(g)), ...items(list)];
 		const rest = some.slice(HOTSPOTS);
 		// A line that is replaced by its entries when clicked; the group stays open.

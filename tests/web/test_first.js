@@ -399,6 +399,21 @@ test("where a step through the changes is, is marked in the list, which unfolds 
 	});
 });
 
+test("a change does not repeat the title above it", async () => {
+	const runOf = (stack, k) => writeText(`main;rest ${9000 + k}\nmain;${stack} ${2000 + k}\n`, ".collapsed");
+	const file = path.join(folder, "titles.html");
+	execFileSync(process.env.FIZEAU, ["diff", ...[1, 2, 3, 4].map((k) => runOf("rest;before_only", k)), "::", ...[1, 2, 3, 4].map((k) => runOf("read;parse;after_only", k)),
+		"--scale", "time", "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+	await withPage(file, {}, async (page) => {
+		const text = (await page.innerText(".spots")).replace(/\u00a0/g, " ");
+		assert.match(text, /before_only/);
+		for (const title of ["New or newly called", "Gone or no longer called"]) {
+			assert.ok(text.includes(title), text);
+			assert.equal(text.toLowerCase().split(title.toLowerCase()).length, 2, text);
+		}
+	});
+});
+
 test("names of a zoomed path that have no room are left out", async () => {
 	const stack = (self) => ["<module>", "run", "Reader.read_every_statement", "Reader.read_one_statement", "Statement.of_tokens"]
 		.map((name, line) => ({ name, file: "app.py", line: line + 1 })).concat(self);
