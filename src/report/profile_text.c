@@ -253,7 +253,7 @@ static void add_rejected(const struct fz_quality *q, struct fz_buf *out)
 {
 	uint64_t rejected = fz_quality_rejected(q);
 	char number[FZ_NUMBER_SIZE], share[FZ_NUMBER_SIZE];
-	const char *before = ": ";
+	const char *before = "; ";
 
 	fz_buf_printf(out, ", %s rejected", fz_format_count((int64_t)rejected, number));
 	if (rejected == 0)
@@ -263,8 +263,8 @@ static void add_rejected(const struct fz_quality *q, struct fz_buf *out)
 	for (size_t i = 0; i < FZ_REJECTS; i++) {
 		if (!q->rejected[i])
 			continue;
-		fz_buf_printf(out, "%s%s %s", before,
-			      fz_format_count((int64_t)q->rejected[i], number), fz_reject_names[i]);
+		fz_buf_printf(out, "%s%s: %s", before, fz_reject_names[i],
+			      fz_format_count((int64_t)q->rejected[i], number));
 		before = ", ";
 	}
 	fz_buf_char(out, ')');

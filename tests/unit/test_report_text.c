@@ -61,8 +61,8 @@ static void profile_limit_and_quality(void **state)
 		"        3   50.0 %          3   50.0 %  a_very_long_function_name_that_cannot...\n"
 		"                                        and 2 more functions\n"
 		"\n"
-		"Sampling: 6 samples, 3 rejected (3.0 %: 1 changed while read, 2 root missing), 1\n"
-		"  instant missed, longest gap 3.00 ms.\n");
+		"Sampling: 6 samples, 3 rejected (3.0 %; changed while read: 1, root missing: 2),\n"
+		"  1 instant missed, longest gap 3.00 ms.\n");
 }
 
 /* The folder of a long command's program gives way to what tells commands apart. */
