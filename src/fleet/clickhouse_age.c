@@ -7,9 +7,10 @@
  *   push {host "", id, put = age}       now visible: readers take the sums instead of the values
  *   a while later: the values of these pushes in this hour are deleted
  *
- * An age counts like a push (clickhouse_put.c): of two with one id, made by two servers at once,
- * the smaller number counts. The id has the number of earlier ages of that hour, which begin a
- * while apart, so no push is in two ages that count. What arrives later is aged later.
+ * A roll-up counts like a push (clickhouse_put.c): of two with one id, made by two servers at once,
+ * the one with the smaller number counts. The id has the number of earlier roll-ups of that hour.
+ * These start half an hour apart, so no push is in two that count. What arrives later is added by
+ * the next one.
  *
  * Values of an hour of which some are lost, or whose sums exceed 63 bits, stay as they are.
  */
@@ -19,7 +20,8 @@
 #include "fleet/clickhouse_put.h"
 #include "fleet/hour_cells.h"
 
-/* Between ages of an hour, and until values are deleted; an age takes at most half of it. */
+/* Between the starts of two roll-ups of an hour, and before values are deleted; a roll-up takes at
+ * most half of it. */
 enum { APART_SECONDS = 1800, DAY = 1440 };
 
 #define OF_CELL \
@@ -41,7 +43,7 @@ struct aging {
 	int64_t before, hours;
 	struct hour hour;
 	uint64_t age;
-	/* conditions: cells of the hour; values of the hour; put is in the age */
+	/* conditions: cells of the hour; values of the hour; the push is in the roll-up */
 	struct fz_buf cells, values, in_age;
 	struct fz_buf hosts;  /* query: host, number */
 	struct fz_buf source; /* query: series, number, node, value, n */
@@ -63,7 +65,7 @@ static int run(struct aging *k, const struct fz_buf *sql, struct fz_buf *ret, st
 	return fz_shard_query(k->c, k->s, fz_buf_view(sql), ret, err);
 }
 
-/* Run a query with one row of numbers. */
+/* Runs a query whose result is one row of numbers. */
 static int take_numbers(struct aging *k, const struct fz_buf *sql, uint64_t *ret, size_t n,
 			struct fz_error *err)
 {
@@ -85,7 +87,7 @@ static void add_names(struct fz_buf *sql, const struct hour *h)
 	fz_sql_add_scope(sql, h->project, h->service, NULL);
 }
 
-/* Write the parts of statements about this hour and age. */
+/* Writes the parts of statements about this hour and roll-up. */
 static void prepare(struct aging *k)
 {
 	const struct hour *h = &k->hour;
@@ -115,7 +117,7 @@ static void prepare(struct aging *k)
 		k->values.p, k->in_age.p, k->cells.p, k->in_age.p, k->hosts.p);
 }
 
-/* How many ages it has. *ret_waits: the last one is too young for another. */
+/* Counts the roll-ups of the hour. *ret_waits: the last one is too recent for another. */
 static int count_ages(struct aging *k, uint64_t *ret, bool *ret_waits, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
@@ -151,7 +153,7 @@ static int add_puts(struct aging *k, struct fz_error *err)
 	return run(k, &sql, &answer, err);
 }
 
-/* Can the values be added up? */
+/* Sets whether the values are complete and their sums fit. */
 static int check(struct aging *k, bool *ret, struct fz_error *err)
 {
 	/* Sums of integers in ClickHouse overflow silently. */
@@ -299,7 +301,8 @@ static int age_day(struct aging *k, int64_t day, struct fz_error *err)
 	return r || k->ended ? r : fz_clickhouse_check(k->c, k->s->place, &rows, err);
 }
 
-/* Delete the values whose sums count. The condition is evaluated later, without a database. */
+/* Deletes the values whose sums count. ClickHouse evaluates the condition later, without a current
+ * database. */
 static int delete_values(struct aging *k, int64_t day, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf where = { 0 }, sql = { 0 }, answer = { 0 };

@@ -29,8 +29,8 @@ void fz_clickhouse_read_free(struct fz_clickhouse_read *r)
 
 /* ---- state ---- */
 
-/* The numbers of pushes are random, so their sum by bits identifies them. Ages, which are of all
- * versions, have no host. Retention drops the cells of a day later than its pushes. */
+/* The numbers of pushes are random, so their exclusive or identifies them. Roll-ups, which are of
+ * all versions, have no host. Retention drops the cells of a day later than its pushes. */
 int fz_clickhouse_state(struct fz_fleet *f, const char *project, const char *service,
 			const char *version, struct fz_buf *ret, struct fz_error *err)
 {
