@@ -106,7 +106,7 @@ function intervalColumns(family, data) {
 function verdictColumn({ word, surprise }) {
 	const rank = [1, 0, 2];
 	return {
-		id: "verdict", title: "Verdict", width: 116,
+		id: "verdict", title: "Verdict", width: 210,
 		key: (r) => rank[word[r.f]] * 1e6 +
 		(surprise[r.f] < 0 && word[r.f] === CHANGED ? 1e5 : surprise[r.f]),
 		raw: (r, t) => t.verdictOf(r), text: (r, t) => t.verdictOf(r),

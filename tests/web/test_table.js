@@ -48,7 +48,7 @@ test("a table shows whole columns and whole names: what has no room is behind it
 				return [...cell.querySelectorAll(".origin, .place")].map((e) => e.getBoundingClientRect()).every((b) => b.bottom <= bottom || b.top >= bottom);
 			});
 			return [left + box.clientWidth, cells.map((c) => c.getBoundingClientRect().right),
-				[...document.querySelectorAll("#table .what > span, #table .head button")].filter(own).map((e) => e.textContent), tagsOf.every(Boolean)];
+				[...document.querySelectorAll("#table .what > span, #table .head button, #table .rows .cell:not(.name)")].filter(own).map((e) => e.textContent), tagsOf.every(Boolean)];
 		});
 		assert.ok(rights.some((right) => Math.abs(right - edge) < 1.5), `${width}: ${edge} is no edge of ${rights}`);
 		assert.deepEqual([cut, tags], [[], true], `${width}`);
