@@ -89,7 +89,7 @@ char fz_process_thread_state(pid_t pid, pid_t tid);
 
 /* The error for a pidfd_open that failed with errno for an existing process. */
 int fz_process_no_pidfd(struct fz_error *err);
-/* The pid of the process that traces `pid` with ptrace, or 0. */
+/* The thread that traces a process or thread with ptrace, or 0. */
 pid_t fz_process_tracer(pid_t pid);
 
 /* Target of a link below /proc/PID ("exe", "cwd", "root"). False with errno. */

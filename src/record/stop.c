@@ -25,6 +25,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	PATIENCE_NS = 20000000,
@@ -89,6 +90,11 @@ static int seize(struct fz_stopper *s, pid_t tid, struct fz_error *err)
 	int code = errno;
 	if (code == ESRCH || is_left_over(s, tid))
 		return tid == s->pid ? fz_fail(err, FZ_EGONE, "process %d has ended", s->pid) : 0;
+	/* A thread that a seized one has just started, before that was reported. */
+	if (fz_process_tracer(tid) == gettid()) {
+		add(s, tid);
+		return 0;
+	}
 	pid_t tracer = fz_process_tracer(s->pid);
 	if (tracer)
 		return fz_fail(err, FZ_EPERM,

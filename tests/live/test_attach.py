@@ -258,6 +258,31 @@ def killed_while_stopped():
         return f"{caught} of 15 kills met a stopped thread"
 
 
+SHORT_THREADS = """\
+import threading
+while True:
+    threads = [threading.Thread(target=int) for _ in range(8)]
+    for t in threads: t.start()
+    print("up", flush=True)
+    for t in threads: t.join()
+"""
+
+
+@suite.test("--blocking: a thread that starts meanwhile is nobody else's")
+def started_while_stopping():
+    """Threads of a seized thread are seized by the kernel, before that is reported."""
+    target = subprocess.Popen([sys.executable, "-c", SHORT_THREADS], stdout=subprocess.PIPE, text=True)
+    try:
+        for _ in range(80):
+            target.stdout.readline()
+            done = fizeau("dump", "--blocking", target.pid)
+            assert done.returncode == 0 and "traced" not in done.stderr, done
+    finally:
+        target.kill()
+        target.wait()
+        target.stdout.close()
+
+
 @suite.test("--blocking on a process that a tracer holds is one line")
 def traced():
     watch = ["strace", "-qq", "-o", "/dev/null", "-p"]
