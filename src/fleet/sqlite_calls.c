@@ -201,12 +201,38 @@ static const char *const upgrades[LAYOUT] = {
 	" (SELECT sum(cells) FROM host_sum WHERE series = series.id)"    \
 	" ELSE (SELECT count(*)" IN_TIME ") + (SELECT total(n)" OLD_IN_TIME("first") ") END"
 
-/* For FZ_SQL_PREVIOUS: a series' first host, or first of others, and when; by an index. */
-#define FIRST_OF_ROWS(column, table, time, others)                                          \
-	" (SELECT " column " FROM " table " WHERE series = own.id" others " ORDER BY " time \
-	" LIMIT 1)"
-#define FIRST_HOST(table, time, others) FIRST_OF_ROWS("host", table, time, others)
-#define FIRST_TIME(table, time, others) FIRST_OF_ROWS(time, table, time, others)
+/* A version with several hosts begins when the second one does: one clock may be behind. The first
+ * two hosts of a version are among the first two of its series, which an index finds. */
+/* clang-format off */
+#define FIRST_OF_ROWS(column, table, time, others) \
+	" (SELECT " column " FROM " table " WHERE series = own.id" others " ORDER BY " time " LIMIT 1)"
+#define FIRST_HOST(table, time) FIRST_OF_ROWS("host", table, time, "")
+#define FIRST_AND_SECOND(table, time, host) \
+	"SELECT version, " host " AS host," \
+	" " FIRST_OF_ROWS(time, table, time, "") " AS first FROM seen AS own UNION ALL SELECT version," \
+	FIRST_OF_ROWS("host", table, time, " AND host <> " host) "," \
+	" " FIRST_OF_ROWS(time, table, time, " AND host <> " host) " FROM seen AS own"
+#define PREVIOUS \
+	"WITH own AS (SELECT id, version FROM series" \
+	" WHERE project = (SELECT id FROM project WHERE name = ?1) AND service = ?2)," \
+	" seen AS (SELECT id, version," \
+	FIRST_HOST("cell", "minute") " AS cell_host," \
+	FIRST_HOST("old_hour", "first") " AS hour_host FROM own)," \
+	" part AS (" FIRST_AND_SECOND("cell", "minute", "cell_host") \
+	" UNION ALL " FIRST_AND_SECOND("old_hour", "first", "hour_host") ")," \
+	" begun AS (SELECT version, min(first) AS first," \
+	" row_number() OVER (PARTITION BY version ORDER BY min(first)) AS place," \
+	" count(*) OVER (PARTITION BY version) AS hosts FROM part" \
+	" WHERE host IS NOT NULL GROUP BY version, host)," \
+	" release AS (SELECT version," \
+	" max(CASE WHEN place = min(hosts, 2) THEN first END) AS first," \
+	" (SELECT max(max(ifnull((SELECT max(minute) FROM cell WHERE series = own.id), 0)," \
+	" ifnull((SELECT max(last) FROM old_hour WHERE series = own.id), 0))) FROM own" \
+	" WHERE own.version = begun.version) AS last FROM begun GROUP BY version)" \
+	" SELECT version FROM release WHERE version <> ?3" \
+	" AND first < (SELECT first FROM release WHERE version = ?3)" \
+	" ORDER BY last DESC, version DESC LIMIT 1"
+/* clang-format on */
 
 #define PUT_HOUR(how, table)                                                                \
 	how " INTO " table " (series, hour, host, first, last, n, cpu, wall, samples, lost" \
@@ -216,64 +242,55 @@ static const char *const upgrades[LAYOUT] = {
 	"SELECT " table ".id, hour, host, name, " columns " FROM " table \
 	" JOIN host ON host.id = host WHERE series = ? AND hour >= ? AND hour < ?"
 
-static const char
-	*const statements[FZ_SQL_NAMES] = {
-		[FZ_SQL_BEGIN] = "BEGIN IMMEDIATE",
-		[FZ_SQL_BEGIN_READING] = "BEGIN",
-		[FZ_SQL_COMMIT] = "COMMIT",
-		[FZ_SQL_DATA_VERSION] = "PRAGMA data_version",
-		[FZ_SQL_ROLLBACK] = "ROLLBACK",
-		[FZ_SQL_PUT_BEGIN] = "SAVEPOINT put",
-		[FZ_SQL_PUT_END] = "RELEASE put",
-		[FZ_SQL_PUT_UNDO] = "ROLLBACK TO put",
-		[FZ_SQL_ADD_PUSH] =
-			"INSERT INTO push VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		[FZ_SQL_COUNT_SAME_PUSH] =
-			"SELECT count(*) FROM push WHERE project = ? AND id = ? AND"
-			" service = ? AND version = ? AND"
-			" ifnull(digest = ?, 1)",
-		[FZ_SQL_PUT_PROJECT] =
-			"INSERT INTO project (name) VALUES (?) ON CONFLICT DO NOTHING",
-		[FZ_SQL_GET_PROJECT] = "SELECT id FROM project WHERE name = ?",
-		[FZ_SQL_GET_HOST] = "SELECT id FROM host WHERE project = ? AND name = ?",
-		[FZ_SQL_ADD_HOST] = "INSERT INTO host (project, name) VALUES (?, ?)",
-		[FZ_SQL_COUNT_HOSTS] = "SELECT count(*) FROM host WHERE project = ?",
-		[FZ_SQL_GET_SERIES] =
-			"SELECT id FROM series WHERE project = ? AND service = ? AND"
-			" version = ? AND labels = ? AND metric = ? AND unit = ? AND"
-			" clock = ? AND mode = ? AND features = ? AND interval = ? AND"
-			" main = ?",
-		[FZ_SQL_ADD_SERIES] =
-			"INSERT INTO series (project, service, version, labels, metric, unit,"
-			" clock, mode, features, interval, main)"
-			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		/* excluding the name about to be added */
-		[FZ_SQL_COUNT_SERVICES] = "SELECT count(DISTINCT service) FROM series"
-					  " WHERE project = ?1 AND service <> ?2",
-		[FZ_SQL_COUNT_VERSIONS] = "SELECT count(DISTINCT version) FROM series"
-					  " WHERE project = ?1 AND service = ?2 AND version <> ?3",
-		[FZ_SQL_COUNT_LABELS] = "SELECT count(DISTINCT labels) FROM series"
-					" WHERE project = ?1 AND service = ?2 AND labels <> ?3",
-		[FZ_SQL_GET_FUNCTION] = "SELECT id FROM function WHERE project = ? AND"
-					" name = CAST(? AS BLOB) AND file = CAST(? AS BLOB) AND"
-					" module = CAST(? AS BLOB) AND line = ? AND kind = ?",
-		[FZ_SQL_ADD_FUNCTION] =
-			"INSERT INTO function (project, name, file, module, line, kind)"
-			" VALUES (?, CAST(? AS BLOB), CAST(? AS BLOB), CAST(? AS BLOB),"
-			" ?, ?)",
-		[FZ_SQL_GET_NODE] = "SELECT id FROM node WHERE parent = ? AND function = ?",
-		[FZ_SQL_ADD_NODE] = "INSERT INTO node (parent, function) VALUES (?, ?)",
-		[FZ_SQL_ADD_CELL] =
-			"INSERT INTO cell (series, minute, host, cpu, wall, samples, lost)"
-			" VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (series, minute, host)"
-			" DO UPDATE SET cpu = cpu + excluded.cpu, wall = wall + excluded.wall,"
-			" samples = samples + excluded.samples, lost = lost + excluded.lost"
-			" RETURNING id",
-		[FZ_SQL_GET_VALUES] = "SELECT bytes FROM cell_values WHERE cell = ?",
-		[FZ_SQL_PUT_VALUES] = "INSERT INTO cell_values VALUES (?, ?) ON CONFLICT (cell)"
-				      " DO UPDATE SET bytes = excluded.bytes",
-		[FZ_SQL_LIST] =
-			"WITH listed AS MATERIALIZED (SELECT *, " FIRST_MINUTE
+static const char *const statements[FZ_SQL_NAMES] = {
+	[FZ_SQL_BEGIN] = "BEGIN IMMEDIATE",
+	[FZ_SQL_BEGIN_READING] = "BEGIN",
+	[FZ_SQL_COMMIT] = "COMMIT",
+	[FZ_SQL_DATA_VERSION] = "PRAGMA data_version",
+	[FZ_SQL_ROLLBACK] = "ROLLBACK",
+	[FZ_SQL_PUT_BEGIN] = "SAVEPOINT put",
+	[FZ_SQL_PUT_END] = "RELEASE put",
+	[FZ_SQL_PUT_UNDO] = "ROLLBACK TO put",
+	[FZ_SQL_ADD_PUSH] = "INSERT INTO push VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+	[FZ_SQL_COUNT_SAME_PUSH] = "SELECT count(*) FROM push WHERE project = ? AND id = ? AND"
+				   " service = ? AND version = ? AND"
+				   " ifnull(digest = ?, 1)",
+	[FZ_SQL_PUT_PROJECT] = "INSERT INTO project (name) VALUES (?) ON CONFLICT DO NOTHING",
+	[FZ_SQL_GET_PROJECT] = "SELECT id FROM project WHERE name = ?",
+	[FZ_SQL_GET_HOST] = "SELECT id FROM host WHERE project = ? AND name = ?",
+	[FZ_SQL_ADD_HOST] = "INSERT INTO host (project, name) VALUES (?, ?)",
+	[FZ_SQL_COUNT_HOSTS] = "SELECT count(*) FROM host WHERE project = ?",
+	[FZ_SQL_GET_SERIES] = "SELECT id FROM series WHERE project = ? AND service = ? AND"
+			      " version = ? AND labels = ? AND metric = ? AND unit = ? AND"
+			      " clock = ? AND mode = ? AND features = ? AND interval = ? AND"
+			      " main = ?",
+	[FZ_SQL_ADD_SERIES] = "INSERT INTO series (project, service, version, labels, metric, unit,"
+			      " clock, mode, features, interval, main)"
+			      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	/* excluding the name about to be added */
+	[FZ_SQL_COUNT_SERVICES] = "SELECT count(DISTINCT service) FROM series"
+				  " WHERE project = ?1 AND service <> ?2",
+	[FZ_SQL_COUNT_VERSIONS] = "SELECT count(DISTINCT version) FROM series"
+				  " WHERE project = ?1 AND service = ?2 AND version <> ?3",
+	[FZ_SQL_COUNT_LABELS] = "SELECT count(DISTINCT labels) FROM series"
+				" WHERE project = ?1 AND service = ?2 AND labels <> ?3",
+	[FZ_SQL_GET_FUNCTION] = "SELECT id FROM function WHERE project = ? AND"
+				" name = CAST(? AS BLOB) AND file = CAST(? AS BLOB) AND"
+				" module = CAST(? AS BLOB) AND line = ? AND kind = ?",
+	[FZ_SQL_ADD_FUNCTION] = "INSERT INTO function (project, name, file, module, line, kind)"
+				" VALUES (?, CAST(? AS BLOB), CAST(? AS BLOB), CAST(? AS BLOB),"
+				" ?, ?)",
+	[FZ_SQL_GET_NODE] = "SELECT id FROM node WHERE parent = ? AND function = ?",
+	[FZ_SQL_ADD_NODE] = "INSERT INTO node (parent, function) VALUES (?, ?)",
+	[FZ_SQL_ADD_CELL] = "INSERT INTO cell (series, minute, host, cpu, wall, samples, lost)"
+			    " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (series, minute, host)"
+			    " DO UPDATE SET cpu = cpu + excluded.cpu, wall = wall + excluded.wall,"
+			    " samples = samples + excluded.samples, lost = lost + excluded.lost"
+			    " RETURNING id",
+	[FZ_SQL_GET_VALUES] = "SELECT bytes FROM cell_values WHERE cell = ?",
+	[FZ_SQL_PUT_VALUES] = "INSERT INTO cell_values VALUES (?, ?) ON CONFLICT (cell)"
+			      " DO UPDATE SET bytes = excluded.bytes",
+	[FZ_SQL_LIST] = "WITH listed AS MATERIALIZED (SELECT *, " FIRST_MINUTE
 			" AS first, " LAST_MINUTE " AS last FROM series"
 			" WHERE project = (SELECT id FROM project WHERE name = ?))"
 			" SELECT service, version, metric, unit, min(first), max(last),"
@@ -283,148 +300,106 @@ static const char
 			" sum(samples), sum(lost) FROM listed JOIN host_sum ON series = listed.id"
 			" GROUP BY service, version, metric, unit"
 			" ORDER BY service, max(last) DESC, version DESC, max(main) DESC, metric",
-		/* ?3 "": all versions. Number of cells, first and last minute in the query's time;
-		 * version; its first minute at any time. */
-		[FZ_SQL_FIND_SERIES] =
-			"SELECT id, labels, metric, unit, clock, mode, features, interval, main,"
-			" " COUNT_IN_TIME ", " FIRST_IN_TIME ", " LAST_IN_TIME
-			", version, " FIRST_MINUTE
-			" FROM series WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
-			" service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
-		[FZ_SQL_COUNT_CHANGE] = "UPDATE change SET n = n + 1",
-		[FZ_SQL_PUT_CHANGE] =
-			"INSERT INTO series_change SELECT ?1, n FROM change WHERE true"
-			" ON CONFLICT (series) DO UPDATE SET n = excluded.n",
-		/* ?3 "": all versions */
-		[FZ_SQL_STATE] = "SELECT id, ifnull(n, 0) FROM series"
-				 " LEFT JOIN series_change ON series = series.id"
-				 " WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
-				 " service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
-		[FZ_SQL_FIND_CELLS] =
-			"SELECT cell.id, minute, name, cpu, wall, samples, lost, host"
-			" FROM cell JOIN host ON host.id = cell.host WHERE series = ? AND"
-			" minute >= ? AND minute < ?",
-		[FZ_SQL_NODE] = "SELECT parent, name, file, module, line, kind FROM node"
-				" JOIN function ON function.id = function WHERE node.id = ?",
-		[FZ_SQL_SERVICES] =
-			"SELECT DISTINCT service FROM series WHERE project ="
-			" (SELECT id FROM project WHERE name = ?) ORDER BY service LIMIT ?",
-		[FZ_SQL_VERSIONS] =
-			"WITH listed AS (SELECT version, " LAST_MINUTE " AS last FROM series"
-			" WHERE project = (SELECT id FROM project WHERE name = ?) AND service = ?)"
-			" SELECT version FROM listed WHERE last IS NOT NULL GROUP BY version"
-			" ORDER BY max(last) DESC, version DESC LIMIT ?",
-		[FZ_SQL_ADD_ALARM] = "INSERT INTO alarm VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-				     " ON CONFLICT DO NOTHING",
-		[FZ_SQL_ALARMS] =
-			"SELECT service, base, head, function, text, change, low, high, first,"
-			" raised FROM alarm WHERE project ="
-			" (SELECT id FROM project WHERE name = ?1)"
-			" AND (?2 = '' OR service = ?2)"
-			" ORDER BY raised DESC, service, head, function LIMIT ?3",
-		/* A version with several hosts begins when the second one does: one clock may be
-		 * behind. The first two hosts of a version are among the first two of its series.
-		 */
-		[FZ_SQL_PREVIOUS] = "WITH own AS (SELECT id, version FROM series"
-				    " WHERE project = (SELECT id FROM project WHERE name = ?1) AND "
-				    "service = ?2),"
-				    " seen AS (SELECT id, version," FIRST_HOST(
-					    "cell", "minute",
-					    "") " AS cell_host," FIRST_HOST("old_hour", "first", "") " AS hour_host FROM own),"
-												     " part AS (SELECT version, cell_host AS host, " FIRST_TIME("cell",
-																				"minute",
-																				"") " AS first FROM seen AS own UNION ALL SELECT version," FIRST_HOST("cell", "minute", " AND host <> cell_host") ", " FIRST_TIME("cell", "minute", " AND host <> cell_host") " FROM seen AS own UNION ALL SELECT version, hour_host, " FIRST_TIME("old_hour",
-																																																		   "first",
-																																																		   "") " FROM seen AS own UNION ALL SELECT version," FIRST_HOST("old_hour", "first", " AND host <> hour_host") ", " FIRST_TIME("old_hour",
-																																																																	       "first",
-																																																																	       " AND host <> hour_host") " FROM seen AS own),"
-																																																																					 " begun AS (SELECT version, min(first) AS first,"
-																																																																					 " row_number() OVER (PARTITION BY version ORDER BY min(first)) AS place,"
-																																																																					 " count(*) OVER (PARTITION BY version) AS hosts FROM part"
-																																																																					 " WHERE host IS NOT NULL GROUP BY version, host),"
-																																																																					 " release AS (SELECT version,"
-																																																																					 " max(CASE WHEN place = min(hosts, 2) THEN first END) AS first,"
-																																																																					 " (SELECT max(max(ifnull((SELECT max(minute) FROM cell WHERE series = own.id), 0),"
-																																																																					 " ifnull((SELECT max(last) FROM old_hour WHERE series = own.id), 0))) FROM own"
-																																																																					 " WHERE own.version = begun.version) AS last FROM begun GROUP BY version)"
-																																																																					 " SELECT version FROM release WHERE version <> ?3"
-																																																																					 " AND first < (SELECT first FROM release WHERE version = ?3)"
-																																																																					 " ORDER BY last DESC, version DESC LIMIT 1",
-		/* ?1: minute before which cells are old; ?2: first series. Number of cells. */
-		[FZ_SQL_OLD_CELL] =
-			"SELECT cell.id, series.id, 1 FROM series CROSS JOIN cell"
-			" ON cell.series = series.id WHERE series.id >= ?2 AND minute < ?1"
-			" ORDER BY series.id LIMIT 1",
-		[FZ_SQL_OLD_HOUR] =
-			"SELECT old_hour.id, series.id, n FROM series CROSS JOIN old_hour"
-			" ON old_hour.series = series.id WHERE series.id >= ?2 AND last < ?1"
-			" ORDER BY series.id LIMIT 1",
-		[FZ_SQL_FORGET_VALUES] = "DELETE FROM cell_values WHERE cell = ?",
-		[FZ_SQL_FORGET_CELL] = "DELETE FROM cell WHERE id = ?",
-		[FZ_SQL_FORGET_HOUR] = "DELETE FROM old_hour WHERE id = ?",
-		[FZ_SQL_PART_OF_PUSHES] =
-			"SELECT project, id FROM push WHERE (project, id) > (?, ?)"
-			" ORDER BY project, id LIMIT 1 OFFSET ?",
-		[FZ_SQL_FORGET_PUSHES] = "DELETE FROM push WHERE (project, id) > (?, ?)"
-					 " AND (project, id) <= (?, ?) AND last < ?",
-		/* ?1: maximum number of rows */
-		[FZ_SQL_FORGET_ALARMS] =
-			"DELETE FROM alarm WHERE (project, service, head, function) IN"
-			" (SELECT project, service, head, function FROM alarm"
-			" WHERE raised < ?2 LIMIT ?1)",
-		[FZ_SQL_FORGET_SERIES] = "DELETE FROM series WHERE id IN (SELECT id FROM series"
-					 " WHERE " LAST_MINUTE " IS NULL LIMIT ?1)",
-		[FZ_SQL_FORGET_HOSTS] = "DELETE FROM host WHERE id IN (SELECT id FROM host"
-					" WHERE id NOT IN (SELECT host FROM host_sum) LIMIT ?1)",
-		[FZ_SQL_SWEEP] = "UPDATE sweep SET generation = generation + 1, active = 1",
-		[FZ_SQL_SWEEPING] = "SELECT generation FROM sweep WHERE active",
-		[FZ_SQL_SWEPT] = "UPDATE sweep SET active = 0",
-		[FZ_SQL_USE] = "INSERT INTO in_use VALUES (?, ?) ON CONFLICT DO NOTHING",
-		[FZ_SQL_USE_NONE] = "DELETE FROM in_use",
-		[FZ_SQL_LAST_CELL] = "SELECT max(id) FROM cell",
-		[FZ_SQL_PART_OF_VALUES] =
-			"SELECT bytes FROM cell_values WHERE cell >= ? AND cell < ?",
-		[FZ_SQL_LAST_OLD_HOUR] = "SELECT max(id) FROM old_hour",
-		[FZ_SQL_PART_OF_OLD_HOURS] =
-			"SELECT bytes FROM old_hour WHERE id >= ? AND id < ? AND"
-			" length(bytes) > 0",
-		/* a node's id is larger than its parent's */
-		[FZ_SQL_NODES] = "SELECT id, parent FROM node ORDER BY id DESC",
-		[FZ_SQL_FORGET_NODE] =
-			"DELETE FROM node WHERE id = ?1 AND"
-			" NOT EXISTS (SELECT 1 FROM in_use WHERE what = 1 AND id = ?1)",
-		[FZ_SQL_USED_FUNCTIONS] = "SELECT function FROM node",
-		[FZ_SQL_FUNCTIONS] = "SELECT id, 0 FROM function",
-		[FZ_SQL_FORGET_FUNCTION] =
-			"DELETE FROM function WHERE id = ?1 AND"
-			" NOT EXISTS (SELECT 1 FROM in_use WHERE what = 2 AND id = ?1)",
-		[FZ_SQL_STALE] = "SELECT series, hour, host FROM stale_hour WHERE hour >= 0 AND "
-				 "hour < ? LIMIT ?",
-		[FZ_SQL_NOT_STALE] =
-			"DELETE FROM stale_hour WHERE series = ? AND hour = ? AND host = ?",
-		[FZ_SQL_CELL_AT] = "SELECT cell.id, cpu, wall, samples, lost, bytes FROM cell"
-				   " LEFT JOIN cell_values ON cell_values.cell = cell.id"
-				   " WHERE series = ? AND minute = ? AND host = ?",
-		[FZ_SQL_PUT_HOUR] = PUT_HOUR("INSERT OR REPLACE", "hour"),
-		[FZ_SQL_FIND_HOURS] = FIND_HOURS("hour", "cells"),
-		[FZ_SQL_FIND_HOUR_SUMS] = FIND_HOURS("hour", HOUR_SUMS),
-		[FZ_SQL_STALE_HOURS] = "SELECT DISTINCT hour FROM stale_hour WHERE series = ? AND"
-				       " hour >= ? AND hour < ?",
-		[FZ_SQL_HOUR_VALUES] = "SELECT bytes FROM hour WHERE id = ?",
-		/* ?1 .. ?3: the previous cell; ?4: minute before which cells are summed */
-		[FZ_SQL_AGING_CELL] =
-			"SELECT cell.series, minute, host FROM series CROSS JOIN cell"
-			" ON cell.series = series.id WHERE series.id >= ?1 AND minute < ?4 AND"
-			" (cell.series, minute, host) > (?1, ?2, ?3) ORDER BY series.id, minute, "
-			"host"
-			" LIMIT 1",
-		[FZ_SQL_GET_OLD_HOUR] = "SELECT id, cells, bytes FROM old_hour WHERE series = ? AND"
-					" hour = ? AND host = ?",
-		[FZ_SQL_PUT_OLD_HOUR] = PUT_HOUR("INSERT", "old_hour"),
-		[FZ_SQL_FIND_OLD_HOURS] = FIND_HOURS("old_hour", "cells"),
-		[FZ_SQL_FIND_OLD_HOUR_SUMS] = FIND_HOURS("old_hour", HOUR_SUMS),
-		[FZ_SQL_OLD_HOUR_VALUES] = "SELECT bytes FROM old_hour WHERE id = ?",
-	};
+	/* ?3 "": all versions. Number of cells, first and last minute in the query's time; version;
+	 * its first minute at any time. */
+	[FZ_SQL_FIND_SERIES] =
+		"SELECT id, labels, metric, unit, clock, mode, features, interval, main,"
+		" " COUNT_IN_TIME ", " FIRST_IN_TIME ", " LAST_IN_TIME ", version, " FIRST_MINUTE
+		" FROM series WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
+		" service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
+	[FZ_SQL_COUNT_CHANGE] = "UPDATE change SET n = n + 1",
+	[FZ_SQL_PUT_CHANGE] = "INSERT INTO series_change SELECT ?1, n FROM change WHERE true"
+			      " ON CONFLICT (series) DO UPDATE SET n = excluded.n",
+	/* ?3 "": all versions */
+	[FZ_SQL_STATE] = "SELECT id, ifnull(n, 0) FROM series"
+			 " LEFT JOIN series_change ON series = series.id"
+			 " WHERE project = (SELECT id FROM project WHERE name = ?1) AND"
+			 " service = ?2 AND (?3 = '' OR version = ?3) ORDER BY id",
+	[FZ_SQL_FIND_CELLS] = "SELECT cell.id, minute, name, cpu, wall, samples, lost, host"
+			      " FROM cell JOIN host ON host.id = cell.host WHERE series = ? AND"
+			      " minute >= ? AND minute < ?",
+	[FZ_SQL_NODE] = "SELECT parent, name, file, module, line, kind FROM node"
+			" JOIN function ON function.id = function WHERE node.id = ?",
+	[FZ_SQL_SERVICES] = "SELECT DISTINCT service FROM series WHERE project ="
+			    " (SELECT id FROM project WHERE name = ?) ORDER BY service LIMIT ?",
+	[FZ_SQL_VERSIONS] =
+		"WITH listed AS (SELECT version, " LAST_MINUTE " AS last FROM series"
+		" WHERE project = (SELECT id FROM project WHERE name = ?) AND service = ?)"
+		" SELECT version FROM listed WHERE last IS NOT NULL GROUP BY version"
+		" ORDER BY max(last) DESC, version DESC LIMIT ?",
+	[FZ_SQL_ADD_ALARM] = "INSERT INTO alarm VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+			     " ON CONFLICT DO NOTHING",
+	[FZ_SQL_ALARMS] = "SELECT service, base, head, function, text, change, low, high, first,"
+			  " raised FROM alarm WHERE project ="
+			  " (SELECT id FROM project WHERE name = ?1)"
+			  " AND (?2 = '' OR service = ?2)"
+			  " ORDER BY raised DESC, service, head, function LIMIT ?3",
+	[FZ_SQL_PREVIOUS] = PREVIOUS,
+	/* ?1: minute before which cells are old; ?2: first series. Number of cells. */
+	[FZ_SQL_OLD_CELL] = "SELECT cell.id, series.id, 1 FROM series CROSS JOIN cell"
+			    " ON cell.series = series.id WHERE series.id >= ?2 AND minute < ?1"
+			    " ORDER BY series.id LIMIT 1",
+	[FZ_SQL_OLD_HOUR] = "SELECT old_hour.id, series.id, n FROM series CROSS JOIN old_hour"
+			    " ON old_hour.series = series.id WHERE series.id >= ?2 AND last < ?1"
+			    " ORDER BY series.id LIMIT 1",
+	[FZ_SQL_FORGET_VALUES] = "DELETE FROM cell_values WHERE cell = ?",
+	[FZ_SQL_FORGET_CELL] = "DELETE FROM cell WHERE id = ?",
+	[FZ_SQL_FORGET_HOUR] = "DELETE FROM old_hour WHERE id = ?",
+	[FZ_SQL_PART_OF_PUSHES] = "SELECT project, id FROM push WHERE (project, id) > (?, ?)"
+				  " ORDER BY project, id LIMIT 1 OFFSET ?",
+	[FZ_SQL_FORGET_PUSHES] = "DELETE FROM push WHERE (project, id) > (?, ?)"
+				 " AND (project, id) <= (?, ?) AND last < ?",
+	/* ?1: maximum number of rows */
+	[FZ_SQL_FORGET_ALARMS] = "DELETE FROM alarm WHERE (project, service, head, function) IN"
+				 " (SELECT project, service, head, function FROM alarm"
+				 " WHERE raised < ?2 LIMIT ?1)",
+	[FZ_SQL_FORGET_SERIES] = "DELETE FROM series WHERE id IN (SELECT id FROM series"
+				 " WHERE " LAST_MINUTE " IS NULL LIMIT ?1)",
+	[FZ_SQL_FORGET_HOSTS] = "DELETE FROM host WHERE id IN (SELECT id FROM host"
+				" WHERE id NOT IN (SELECT host FROM host_sum) LIMIT ?1)",
+	[FZ_SQL_SWEEP] = "UPDATE sweep SET generation = generation + 1, active = 1",
+	[FZ_SQL_SWEEPING] = "SELECT generation FROM sweep WHERE active",
+	[FZ_SQL_SWEPT] = "UPDATE sweep SET active = 0",
+	[FZ_SQL_USE] = "INSERT INTO in_use VALUES (?, ?) ON CONFLICT DO NOTHING",
+	[FZ_SQL_USE_NONE] = "DELETE FROM in_use",
+	[FZ_SQL_LAST_CELL] = "SELECT max(id) FROM cell",
+	[FZ_SQL_PART_OF_VALUES] = "SELECT bytes FROM cell_values WHERE cell >= ? AND cell < ?",
+	[FZ_SQL_LAST_OLD_HOUR] = "SELECT max(id) FROM old_hour",
+	[FZ_SQL_PART_OF_OLD_HOURS] = "SELECT bytes FROM old_hour WHERE id >= ? AND id < ? AND"
+				     " length(bytes) > 0",
+	/* a node's id is larger than its parent's */
+	[FZ_SQL_NODES] = "SELECT id, parent FROM node ORDER BY id DESC",
+	[FZ_SQL_FORGET_NODE] = "DELETE FROM node WHERE id = ?1 AND"
+			       " NOT EXISTS (SELECT 1 FROM in_use WHERE what = 1 AND id = ?1)",
+	[FZ_SQL_USED_FUNCTIONS] = "SELECT function FROM node",
+	[FZ_SQL_FUNCTIONS] = "SELECT id, 0 FROM function",
+	[FZ_SQL_FORGET_FUNCTION] = "DELETE FROM function WHERE id = ?1 AND"
+				   " NOT EXISTS (SELECT 1 FROM in_use WHERE what = 2 AND id = ?1)",
+	[FZ_SQL_STALE] =
+		"SELECT series, hour, host FROM stale_hour WHERE hour >= 0 AND hour < ? LIMIT ?",
+	[FZ_SQL_NOT_STALE] = "DELETE FROM stale_hour WHERE series = ? AND hour = ? AND host = ?",
+	[FZ_SQL_CELL_AT] = "SELECT cell.id, cpu, wall, samples, lost, bytes FROM cell"
+			   " LEFT JOIN cell_values ON cell_values.cell = cell.id"
+			   " WHERE series = ? AND minute = ? AND host = ?",
+	[FZ_SQL_PUT_HOUR] = PUT_HOUR("INSERT OR REPLACE", "hour"),
+	[FZ_SQL_FIND_HOURS] = FIND_HOURS("hour", "cells"),
+	[FZ_SQL_FIND_HOUR_SUMS] = FIND_HOURS("hour", HOUR_SUMS),
+	[FZ_SQL_STALE_HOURS] = "SELECT DISTINCT hour FROM stale_hour WHERE series = ? AND"
+			       " hour >= ? AND hour < ?",
+	[FZ_SQL_HOUR_VALUES] = "SELECT bytes FROM hour WHERE id = ?",
+	/* ?1 .. ?3: the previous cell; ?4: minute before which cells are summed */
+	[FZ_SQL_AGING_CELL] =
+		"SELECT cell.series, minute, host FROM series CROSS JOIN cell"
+		" ON cell.series = series.id WHERE series.id >= ?1 AND minute < ?4 AND"
+		" (cell.series, minute, host) > (?1, ?2, ?3) ORDER BY series.id, minute, host"
+		" LIMIT 1",
+	[FZ_SQL_GET_OLD_HOUR] = "SELECT id, cells, bytes FROM old_hour WHERE series = ? AND"
+				" hour = ? AND host = ?",
+	[FZ_SQL_PUT_OLD_HOUR] = PUT_HOUR("INSERT", "old_hour"),
+	[FZ_SQL_FIND_OLD_HOURS] = FIND_HOURS("old_hour", "cells"),
+	[FZ_SQL_FIND_OLD_HOUR_SUMS] = FIND_HOURS("old_hour", HOUR_SUMS),
+	[FZ_SQL_OLD_HOUR_VALUES] = "SELECT bytes FROM old_hour WHERE id = ?",
+};
 
 int fz_sqlite_load(struct fz_error *err)
 {
