@@ -71,8 +71,7 @@ static void read_name(struct reader *r, struct fz_str line)
 	}
 	while (text.n)
 		name[n++] = take_char(&text);
-	fz_profile_grow(r->p, r->name, r->name_count, r->name_cap);
-	r->name[r->name_count++] = (struct fz_str){ name, n };
+	fz_profile_push(r->p, r->name, r->name_count, r->name_cap, (struct fz_str){ name, n });
 }
 
 static bool take_number(struct fz_str *rest, uint64_t *ret)
@@ -103,35 +102,32 @@ static void add_frame(struct reader *r, uint64_t name_and_type)
 	static const char *const suffixes[1 << TYPE_BITS] = { NULL, "_[j]", "_[i]", NULL,
 							      NULL, "_[k]", NULL,   NULL };
 	uint32_t parent = r->row ? r->open[r->row - 1] : 0;
-	struct fz_flame_frame f = { .parent = parent,
+	struct fz_flame_frame f = { .name = r->name[name_and_type >> TYPE_BITS],
+				    .parent = parent,
 				    .self = r->total,
 				    .suffix = suffixes[name_and_type & ((1 << TYPE_BITS) - 1)] };
 
-	f.name = r->name[name_and_type >> TYPE_BITS];
 	if (r->row)
 		r->frames.list[parent].self -= FZ_MIN(r->frames.list[parent].self, r->total);
 	r->open[r->row] = r->frames.n;
 	r->rows = r->row + 1;
-	fz_profile_grow(r->p, r->frames.list, r->frames.n, r->frames.cap);
-	r->frames.list[r->frames.n++] = f;
+	fz_profile_push(r->p, r->frames.list, r->frames.n, r->frames.cap, f);
 }
 
-/* "f(635,1,1,178)"; false for other lines. */
-static bool read_frame(struct reader *r, struct fz_str line)
+/* "f(635,1,1,178)"; other lines are skipped. */
+static void read_frame(struct reader *r, struct fz_str line)
 {
 	char function = line.p[0];
 	struct fz_str rest = { line.p + 2, line.n - 3 };
 	uint64_t name;
 
 	if (!strchr("fun", function) || line.p[1] != '(' || line.p[line.n - 1] != ')')
-		return false;
+		return;
 	if (!take_number(&rest, &name) || name >> TYPE_BITS >= r->name_count ||
-	    !read_row(r, function, &rest) || (rest.n && !take_number(&rest, &r->total))) {
+	    !read_row(r, function, &rest) || (rest.n && !take_number(&rest, &r->total)))
 		r->damaged = true;
-		return false;
-	}
-	add_frame(r, name);
-	return true;
+	else
+		add_frame(r, name);
 }
 
 static int read_line(void *arg, struct fz_str line, struct fz_error *err)

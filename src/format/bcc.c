@@ -47,9 +47,7 @@ static bool read_program(struct fz_str line, struct fz_str *ret)
 
 static void set_unit(struct reader *r, const char *name)
 {
-	for (uint8_t i = 0; fz_number_unit_names[i]; i++)
-		if (strcmp(fz_number_unit_names[i], name) == 0)
-			r->p->numbers.unit = i;
+	r->p->numbers.unit = fz_number_unit(fz_str_of(name));
 	r->stated = true;
 }
 

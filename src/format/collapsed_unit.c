@@ -20,6 +20,15 @@
 const char *const fz_number_unit_names[] = { "auto",  "ns",  "us",  "ms",    "s", "samples",
 					     "bytes", "KiB", "MiB", "count", NULL };
 
+uint8_t fz_number_unit(struct fz_str name)
+{
+	uint8_t i = 0;
+
+	while (fz_number_unit_names[i] && !fz_str_eq(name, fz_str_of(fz_number_unit_names[i])))
+		i++;
+	return fz_number_unit_names[i] ? i : 0;
+}
+
 static const struct meaning {
 	const char *name, *metric, *unit;
 	double scale;

@@ -55,15 +55,11 @@ static int next_line(void *arg, struct fz_str *ret, struct fz_error *err)
 	return fz_input_charge(r->in, r->line.n) ? 1 : fz_input_check(r->in, err);
 }
 
-/* Index of a unit's name; 0 if the numbers are interpreted like those of folded text. Most tools
- * call everything samples. */
-static uint8_t unit_named(struct fz_str name)
+/* Most tools call everything samples: then the numbers are interpreted like those of folded text.
+ */
+static uint8_t stated_unit(struct fz_str name)
 {
-	for (uint8_t i = 1; fz_number_unit_names[i]; i++)
-		if (fz_str_eq(name, fz_str_of(fz_number_unit_names[i])) &&
-		    !fz_str_eq(name, FZ_STR("samples")))
-			return i;
-	return 0;
+	return fz_str_eq(name, FZ_STR("samples")) ? 0 : fz_number_unit(name);
 }
 
 static uint32_t longest_path(const struct fz_flame_frames *f)
@@ -84,7 +80,7 @@ int fz_flame_frames_read(const struct fz_flame_frames *f, struct fz_input *in, s
 {
 	fz_auto(release) struct folder r = { .f = f, .in = in };
 	const struct fz_collapsed_lines lines = { next_line, &r, fz_input_name(in) };
-	uint8_t unit = p->numbers.unit ? 0 : unit_named(f->unit);
+	uint8_t unit = p->numbers.unit ? 0 : stated_unit(f->unit);
 
 	r.path = fz_calloc(longest_path(f) + 1ul, sizeof(*r.path));
 	if (unit)

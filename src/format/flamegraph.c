@@ -47,22 +47,11 @@ static void release(struct reader *r)
 
 /* ---- elements ---- */
 
-static struct fz_str until(struct fz_str *rest, const char *what)
-{
-	const char *at = rest->n ? memmem(rest->p, rest->n, what, strlen(what)) : NULL;
-	struct fz_str before = { rest->p, at ? (size_t)(at - rest->p) : rest->n };
-	size_t taken = before.n + (at ? strlen(what) : 0);
-
-	rest->p += taken;
-	rest->n -= taken;
-	return before;
-}
-
 /* The value of an attribute; name is ` x="`. */
 static struct fz_str attribute(struct fz_str element, const char *name)
 {
-	until(&element, name);
-	return until(&element, "\"");
+	fz_str_take_item(&element, name);
+	return fz_str_take_item(&element, "\"");
 }
 
 static bool read_place(struct fz_str element, const char *name, double *ret)
@@ -101,7 +90,7 @@ static bool read_title(struct fz_str title, struct bar *bar, struct fz_str *ret_
 	struct fz_str inner = { open + 1, (size_t)(title.p + title.n - open) - 1 };
 	if (!read_count(fz_str_take_word(&inner), &bar->total))
 		return false;
-	*ret_unit = fz_str_trimmed(until(&inner, ", "));
+	*ret_unit = fz_str_trimmed(fz_str_take_item(&inner, ", "));
 	return fz_str_ends(fz_str_trimmed(inner), "%)");
 }
 
@@ -140,16 +129,16 @@ static void read_bars(struct reader *r)
 {
 	struct fz_str rest = fz_buf_view(&r->text);
 
-	until(&rest, "<title>");
+	fz_str_take_item(&rest, "<title>");
 	while (rest.n) {
 		struct bar bar = { 0 };
-		struct fz_str title = until(&rest, "</title>"), frame = until(&rest, "<title>");
+		struct fz_str title = fz_str_take_item(&rest, "</title>"),
+			      frame = fz_str_take_item(&rest, "<title>");
 
-		until(&frame, "<rect");
-		if (!read_bar(r, title, until(&frame, ">"), &bar))
+		fz_str_take_item(&frame, "<rect");
+		if (!read_bar(r, title, fz_str_take_item(&frame, ">"), &bar))
 			continue;
-		fz_profile_grow(r->p, r->bars, r->n, r->cap);
-		r->bars[r->n++] = bar;
+		fz_profile_push(r->p, r->bars, r->n, r->cap, bar);
 	}
 }
 
@@ -160,9 +149,7 @@ static int compare_bars(const void *pa, const void *pb, void *arg)
 	const struct bar *a = pa, *b = pb;
 	const bool *upwards = arg;
 
-	if (a->y != b->y)
-		return (a->y < b->y) == *upwards ? 1 : -1;
-	return (a->x > b->x) - (a->x < b->x);
+	return (*upwards ? FZ_CMP(b->y, a->y) : FZ_CMP(a->y, b->y)) ?: FZ_CMP(a->x, b->x);
 }
 
 /* Orders bars by rows; false if neither the first nor the last row is the root. */

@@ -74,6 +74,8 @@ int fz_format_recognise(struct fz_input *in, const struct fz_format **ret, struc
 int fz_format_load(const char *path, struct fz_profile **ret, struct fz_error *err);
 /* Units for the bare numbers of folded text: "auto", "ns", ...; NULL-terminated. */
 extern const char *const fz_number_unit_names[];
+/* Index of a unit; 0, "auto", if there is none of that name. */
+uint8_t fz_number_unit(struct fz_str name);
 /* The same, with the index of the unit of such numbers; other formats have their own units. */
 int fz_format_load_numbers(const char *path, unsigned unit, struct fz_profile **ret,
 			   struct fz_error *err);

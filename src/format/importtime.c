@@ -65,10 +65,8 @@ static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 	struct module m;
 
 	(void)err;
-	if (!read_module(r, line, &m))
-		return 0;
-	fz_profile_grow(r->p, r->list, r->n, r->cap);
-	r->list[r->n++] = m;
+	if (read_module(r, line, &m))
+		fz_profile_push(r->p, r->list, r->n, r->cap, m);
 	return 0;
 }
 
