@@ -45,8 +45,7 @@ static struct fz_judge_options judge_options_of(const struct fz_comparison_optio
 
 	ret.paths = !o->diff.inverted;
 	/* What no number of samples averages out is a property of each host. */
-	ret.delta /=
-		FZ_MIN(fz_profile_unit_hosts(side[FZ_BASE]), fz_profile_unit_hosts(side[FZ_HEAD]));
+	ret.delta /= fz_profile_unit_hosts(side);
 	ret.delta = o->delta > 0 ? o->delta : ret.delta;
 	ret.run_delta = o->run_delta > 0 ? o->run_delta : ret.run_delta;
 	return ret;

@@ -342,8 +342,7 @@ static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct
 		noise.own = restarted;
 	/* Each host of a unit varies by itself. */
 	if (is_fleet(c) && !noise.few)
-		noise.own /= sqrt(FZ_MIN(fz_profile_unit_hosts(c->walk[FZ_BASE].profile),
-					 fz_profile_unit_hosts(c->walk[FZ_HEAD].profile)));
+		noise.own /= sqrt(fz_profile_unit_hosts(c->d->profile));
 	if (pairing->hosts)
 		noise.own_sides = restarted * sqrt(2 / (double)pairing->hosts);
 	if (c->o->kappa > 0)

@@ -24,6 +24,7 @@ static void release(struct check *c)
 	fz_comparison_free(c->comparison);
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
 		fz_profile_free(c->profile[side]);
+	*c = (struct check){ 0 };
 }
 
 /* End of the next check, exclusive. */
@@ -57,6 +58,8 @@ static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const cha
 				    .until = next_end(w),
 				    .head_from = m->head_from,
 				    .base_until = m->base_until };
+
+	release(ret);
 	int r = fz_fleet_pair(f, &q, names, ret->profile, err);
 
 	if (!r)
@@ -134,9 +137,6 @@ static int compare_control(struct fz_fleet *f, const struct fz_fleet_watch *w, c
 	static const int64_t days[CONTROLS] = { [DAY] = 1, [WEEK] = 7 };
 	int64_t earlier = days[control] * FZ_FLEET_DAY;
 	const struct minutes m = { head_from - earlier, next_end(w) - earlier, head_from };
-
-	release(ret);
-	*ret = (struct check){ 0 };
 	int r = compare(f, w, base, &m, ret, err);
 
 	if (r == FZ_EINPUT || r == FZ_EUSAGE)
@@ -160,8 +160,6 @@ static int compare_all(struct fz_fleet *f, const struct fz_fleet_watch *w, const
 			return r;
 	}
 	*used = CONTROLS;
-	release(ret);
-	*ret = (struct check){ 0 };
 	return compare(f, w, base, &day, ret, err);
 }
 

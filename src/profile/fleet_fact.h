@@ -21,12 +21,14 @@
 #define FZ_FLEET_PAIRS_FACT "fleet pairs"
 #define FZ_FLEET_PAIRS_FORMAT "%u %016llx"
 
-/* At least 1, whatever a file says. */
-static inline double fz_profile_unit_hosts(const struct fz_profile *p)
+/* Of the side with fewer; at least 1, whatever a file says. */
+static inline double fz_profile_unit_hosts(const struct fz_profile *const side[2])
 {
-	double ret;
+	double hosts[2] = { 1, 1 };
 
-	return fz_parse_decimal(fz_profile_fact(p, FZ_FLEET_UNIT_FACT), &ret) && ret > 1 ? ret : 1;
+	for (int s = 0; s < 2; s++)
+		fz_parse_decimal(fz_profile_fact(side[s], FZ_FLEET_UNIT_FACT), &hosts[s]);
+	return FZ_MAX(1, FZ_MIN(hosts[0], hosts[1]));
 }
 
 static inline bool fz_profile_is_fleet(const struct fz_profile *p)
