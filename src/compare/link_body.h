@@ -10,8 +10,7 @@ struct fz_body_entry {
 	uint32_t function; /* its orphan; FZ_NONE if without samples */
 	uint32_t partner;  /* entry; FZ_NONE */
 	enum fz_side side;
-	double namesake; /* similarity of the other side's definition of its name, or -1
-			  */
+	double namesake; /* similarity of the other side's code of its name; -1: none */
 	double score;    /* of the pair */
 };
 

@@ -147,7 +147,7 @@ static uint64_t array_extra(struct fz_heap_walk *w, uint64_t object)
 	return allocated * item;
 }
 
-/* Without dimensions there is no data. */
+/* Returns 0 for an array without dimensions. */
 uint64_t fz_heap_array_data(struct fz_heap_walk *w, uint64_t object)
 {
 	uint64_t fields[6], bytes = 0;
