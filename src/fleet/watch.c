@@ -260,8 +260,7 @@ static char *describe(const struct fz_fleet_watch *w, const char *base, const st
 	fz_json_kint(&j, "raised", next_end(w) * 60);
 	fz_json_kstr(&j, "seen", fz_profile_fact(c->profile[FZ_HEAD], FZ_FLEET_FACT));
 	add_page(w, base, &j);
-	fz_json_key(&j, "others");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "others", '[');
 	for (uint32_t i = 1; i < n; i++) {
 		fz_json_open(&j, '{');
 		add_function(c, found[i], &j);

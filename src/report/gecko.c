@@ -73,14 +73,12 @@ static void write_samples(struct fz_gecko_writer *w, const size_t *rows, const i
 	uint64_t written = 0;
 
 	fz_gecko_open_table(w, "samples");
-	fz_json_key(&w->j, "stack");
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, "stack", '[');
 	for (size_t i = 0; i < n; i++)
 		if (stack[rows[i]] != FZ_NONE)
 			fz_json_int(&w->j, w->stack_id[stack[rows[i]]]);
 	fz_json_close(&w->j, ']');
-	fz_json_key(&w->j, "time");
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, "time", '[');
 	for (size_t i = 0; i < n; i++) {
 		if (stack[rows[i]] == FZ_NONE)
 			continue;
@@ -146,8 +144,7 @@ static void write_marker_times(struct fz_gecko_writer *w, const struct markers *
 	static const char *const names[] = { "startTime", "endTime" };
 
 	for (int end = 0; end < 2; end++) {
-		fz_json_key(&w->j, names[end]);
-		fz_json_open(&w->j, '[');
+		fz_json_kopen(&w->j, names[end], '[');
 		for (size_t i = 0; i < m->interval_n; i++)
 			milliseconds(w, end ? m->intervals[i].to : m->intervals[i].from);
 		for (size_t i = 0; i < m->step_n; i++)
@@ -161,15 +158,13 @@ static void write_markers(struct fz_gecko_writer *w, const struct markers *m)
 	size_t n = m->interval_n + m->step_n;
 
 	fz_gecko_open_table(w, "markers");
-	fz_json_key(&w->j, "data");
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, "data", '[');
 	for (size_t i = 0; i < m->interval_n; i++)
 		write_marker_data(w, &m->intervals[i], m->tid);
 	for (size_t i = 0; i < m->step_n; i++)
 		write_step_data(w, &m->steps[i]);
 	fz_json_close(&w->j, ']');
-	fz_json_key(&w->j, "name");
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, "name", '[');
 	for (size_t i = 0; i < m->interval_n; i++)
 		fz_json_int(&w->j, fz_gecko_marker_string(w, m->intervals[i].marker));
 	for (size_t i = 0; i < m->step_n; i++)
@@ -178,8 +173,7 @@ static void write_markers(struct fz_gecko_writer *w, const struct markers *m)
 	fz_json_close(&w->j, ']');
 	write_marker_times(w, m);
 	fz_gecko_constants(w, "phase", (uint32_t)n, PHASE_INTERVAL);
-	fz_json_key(&w->j, "category");
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, "category", '[');
 	for (size_t i = 0; i < m->interval_n; i++)
 		fz_json_int(&w->j, fz_gecko_marker_category(m->intervals[i].marker));
 	for (size_t i = 0; i < m->step_n; i++)
@@ -276,8 +270,7 @@ static void write_threads(struct fz_gecko_writer *w)
 		first[i] += first[i - 1];
 	for (size_t row = 0; row < p->samples.n; row++)
 		rows[first[p->samples.thread[row] + 1]++] = row;
-	fz_json_key(&w->j, "threads");
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, "threads", '[');
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		if (first[i + 1] > first[i])
 			write_thread(w, i, rows + first[i], first[i + 1] - first[i]);
@@ -302,14 +295,12 @@ static const struct {
 
 static void write_categories(struct fz_gecko_writer *w)
 {
-	fz_json_key(&w->j, "categories");
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, "categories", '[');
 	for (size_t i = 0; i < FZ_ARRAY_LEN(categories); i++) {
 		fz_json_open(&w->j, '{');
 		fz_json_kstr(&w->j, "name", fz_str_of(categories[i].name));
 		fz_json_kstr(&w->j, "color", fz_str_of(categories[i].color));
-		fz_json_key(&w->j, "subcategories");
-		fz_json_open(&w->j, '[');
+		fz_json_kopen(&w->j, "subcategories", '[');
 		fz_json_str(&w->j, FZ_STR("Other"));
 		fz_json_close(&w->j, ']');
 		fz_json_close(&w->j, '}');
@@ -336,8 +327,7 @@ static void write_schema(struct fz_gecko_writer *w)
 
 	for (uint32_t i = 0; i < w->p->frame_count && !any; i++)
 		any = w->p->frames[i].opcode != FZ_NO_OPCODE;
-	fz_json_key(&w->j, "markerSchema");
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, "markerSchema", '[');
 	if (any)
 		fz_json_raw(&w->j, FZ_STR(schema));
 	fz_json_close(&w->j, ']');

@@ -56,8 +56,7 @@ static void write_opcode_name(struct fz_gecko_writer *w, uint8_t opcode)
 
 void fz_gecko_write_strings(struct fz_gecko_writer *w)
 {
-	fz_json_key(&w->j, "stringArray");
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, "stringArray", '[');
 	for (uint32_t i = 0; i < w->string_count; i++) {
 		uint32_t s = w->strings[i];
 		uint32_t own = w->p->string_count;
@@ -80,8 +79,7 @@ typedef int64_t value_of(const struct fz_gecko_writer *w, uint32_t i);
 /* Write a column; FZ_NONE and negative values become null. */
 static void column(struct fz_gecko_writer *w, const char *name, uint32_t n, value_of *value)
 {
-	fz_json_key(&w->j, name);
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, name, '[');
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t v = value(w, i);
 		if (v < 0 || v == FZ_NONE)
@@ -94,8 +92,7 @@ static void column(struct fz_gecko_writer *w, const char *name, uint32_t n, valu
 
 void fz_gecko_nulls(struct fz_gecko_writer *w, const char *name, uint32_t n)
 {
-	fz_json_key(&w->j, name);
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, name, '[');
 	for (uint32_t i = 0; i < n; i++)
 		fz_json_null(&w->j);
 	fz_json_close(&w->j, ']');
@@ -103,8 +100,7 @@ void fz_gecko_nulls(struct fz_gecko_writer *w, const char *name, uint32_t n)
 
 void fz_gecko_constants(struct fz_gecko_writer *w, const char *name, uint32_t n, int64_t v)
 {
-	fz_json_key(&w->j, name);
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, name, '[');
 	for (uint32_t i = 0; i < n; i++)
 		fz_json_int(&w->j, v);
 	fz_json_close(&w->j, ']');
@@ -239,8 +235,7 @@ static int64_t resource_name(const struct fz_gecko_writer *w, uint32_t i)
 
 static void flags(struct fz_gecko_writer *w, const char *name)
 {
-	fz_json_key(&w->j, name);
-	fz_json_open(&w->j, '[');
+	fz_json_kopen(&w->j, name, '[');
 	for (uint32_t i = 0; i < w->function_n; i++)
 		fz_json_bool(&w->j,
 			     category(w, &w->p->functions[w->functions[i]]) == FZ_GECKO_PYTHON);
@@ -249,8 +244,7 @@ static void flags(struct fz_gecko_writer *w, const char *name)
 
 void fz_gecko_open_table(struct fz_gecko_writer *w, const char *name)
 {
-	fz_json_key(&w->j, name);
-	fz_json_open(&w->j, '{');
+	fz_json_kopen(&w->j, name, '{');
 }
 
 void fz_gecko_close_table(struct fz_gecko_writer *w, uint64_t n)

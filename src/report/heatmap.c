@@ -54,8 +54,7 @@ static void write_side(struct page *page, struct fz_json *j, int side)
 	char version[32];
 
 	fz_report_quality(page->h->diff ? page->h->diff->recorded[side] : p, &quality);
-	fz_json_key(j, fz_side_names[side]);
-	fz_json_open(j, '{');
+	fz_json_kopen(j, fz_side_names[side], '{');
 	if (page->options->labels[side])
 		fz_json_kstr(j, "label", fz_str_of(page->options->labels[side]));
 	write_fact(j, p, "command");

@@ -103,8 +103,7 @@ static void write_beside(struct fz_json *j, const struct fz_diff *d,
 	fz_auto(fz_advice_release) struct fz_advice b;
 
 	fz_advice_init(&b, d, verdicts);
-	fz_json_key(j, "beside");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "beside", '[');
 	for (uint32_t i = 0; i < b.n; i++)
 		fz_json_str(j, fz_str_of(b.notes[i]));
 	fz_json_close(j, ']');
@@ -117,8 +116,7 @@ static void write_beside(struct fz_json *j, const struct fz_diff *d,
 
 static void write_words(struct fz_json *j, enum fz_run_word word, const char *one, const char *many)
 {
-	fz_json_key(j, fz_run_word_names[word]);
-	fz_json_open(j, '{');
+	fz_json_kopen(j, fz_run_word_names[word], '{');
 	fz_json_kstr(j, "one", fz_str_of(one));
 	fz_json_kstr(j, "many", fz_str_of(many));
 	fz_json_close(j, '}');
@@ -128,8 +126,7 @@ void fz_report_json_words(struct fz_json *j, const char *metric, const char *uni
 {
 	const struct fz_cost_words *words = fz_cost_words(metric, unit);
 
-	fz_json_key(j, "words");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "words", '{');
 	write_words(j, FZ_RUN_SLOWER, words->more, words->many_more);
 	write_words(j, FZ_RUN_FASTER, words->less, words->many_less);
 	fz_json_close(j, '}');
@@ -144,8 +141,7 @@ void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf power = { 0 };
 
-	fz_json_key(j, "verdict");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "verdict", '{');
 	fz_json_kstr(j, "word", fz_str_of(fz_run_word_names[run->word]));
 	fz_findings_verdict(d, verdicts, &style, &text);
 	fz_json_kstr(j, "text", fz_buf_view(&text));
@@ -184,8 +180,7 @@ static void write_node(struct fz_json *j, uint32_t id, uint32_t parent)
 
 static void write_side(struct fz_json *j, const char *key, const struct fz_diff *d, enum fz_side s)
 {
-	fz_json_key(j, key);
-	fz_json_open(j, '{');
+	fz_json_kopen(j, key, '{');
 	fz_report_json_counts(j, d->profile[s], d->samples[s]);
 	fz_json_kint(j, "total", d->total[s]);
 	fz_json_kstr(j, "unit", fz_str_of(d->unit));
@@ -201,11 +196,9 @@ static void write_speed(struct fz_json *j, const struct fz_diff *d)
 
 	if (!d->speed_scale.used)
 		return;
-	fz_json_key(j, "speed");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "speed", '{');
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		fz_json_key(j, fz_side_names[s]);
-		fz_json_open(j, '{');
+		fz_json_kopen(j, fz_side_names[s], '{');
 		fz_json_kdouble(j, "mean_pct", 100 * best / side[s].piece);
 		fz_json_kdouble(j, "slowest_pct", 100 * best / side[s].range.slowest);
 		fz_json_kdouble(j, "fastest_pct", 100 * best / side[s].range.fastest);
@@ -219,8 +212,7 @@ static void write_speed(struct fz_json *j, const struct fz_diff *d)
 static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
 			     const struct fz_judgement *verdicts)
 {
-	fz_json_key(j, "nodes");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "nodes", '[');
 	for (uint32_t i = 0; i < d->node_count; i++) {
 		const struct fz_diff_node *node = &d->nodes[i];
 		const struct fz_diff_function *f = &d->functions[node->function];
@@ -243,12 +235,10 @@ static void write_match(struct fz_json *j, const struct fz_link *link)
 {
 	if (link->how == FZ_LINK_NONE)
 		return;
-	fz_json_key(j, "match");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "match", '{');
 	fz_json_kstr(j, "how", fz_str_of(fz_link_names[link->how]));
 	fz_json_kdouble(j, "score", link->score);
-	fz_json_key(j, "from");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "from", '{');
 	fz_json_kstr(j, "name", link->name);
 	fz_json_kstr(j, "file", link->file);
 	fz_json_close(j, '}');
@@ -258,8 +248,7 @@ static void write_match(struct fz_json *j, const struct fz_link *link)
 static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
 				 const struct fz_judgement *verdicts)
 {
-	fz_json_key(j, "functions");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "functions", '[');
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		const struct fz_diff_function *f = &d->functions[i];
 		fz_json_open(j, '{');
@@ -282,8 +271,7 @@ static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
 
 void fz_report_json_warnings(struct fz_json *j, const struct fz_diff *d)
 {
-	fz_json_key(j, "warnings");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "warnings", '[');
 	for (uint32_t i = 0; i < d->warning_count; i++)
 		fz_json_str(j, fz_str_of(d->warnings[i]));
 	fz_json_close(j, ']');
@@ -291,8 +279,7 @@ void fz_report_json_warnings(struct fz_json *j, const struct fz_diff *d)
 
 void fz_report_json_scale(struct fz_json *j, const struct fz_diff *d)
 {
-	fz_json_key(j, "scale");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "scale", '{');
 	fz_json_kstr(j, "mode", fz_str_of(fz_scale_names[d->scale]));
 	fz_json_kdouble(j, "factor", d->factor);
 	if (d->scale == FZ_SCALE_UNIT) {
@@ -308,8 +295,7 @@ void fz_report_json_scale(struct fz_json *j, const struct fz_diff *d)
 
 void fz_report_json_rules(struct fz_json *j, const struct fz_diff *d)
 {
-	fz_json_key(j, "name_rules");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "name_rules", '[');
 	for (uint32_t i = 0; i < d->rule_count; i++) {
 		fz_json_open(j, '{');
 		fz_json_kstr(j, "rule", fz_str_of(d->rules[i].text));
@@ -322,8 +308,7 @@ void fz_report_json_rules(struct fz_json *j, const struct fz_diff *d)
 
 void fz_report_json_links(struct fz_json *j, const struct fz_diff *d)
 {
-	fz_json_key(j, "links");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "links", '[');
 	for (uint32_t i = 0; i < d->link_count; i++) {
 		const struct fz_diff_function *f = &d->functions[d->links[i]];
 		fz_json_open(j, '{');
@@ -340,8 +325,7 @@ void fz_report_json_links(struct fz_json *j, const struct fz_diff *d)
 
 void fz_report_json_splits(struct fz_json *j, const struct fz_diff *d)
 {
-	fz_json_key(j, "splits");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "splits", '[');
 	for (uint32_t i = 0; i < d->split_count; i++) {
 		const struct fz_diff_function *f = &d->functions[d->splits[i].function];
 		const struct fz_diff_function *from = &d->functions[d->splits[i].from];
@@ -357,8 +341,7 @@ void fz_report_json_splits(struct fz_json *j, const struct fz_diff *d)
 
 void fz_report_json_shifts(struct fz_json *j, const struct fz_diff *d)
 {
-	fz_json_key(j, "shifts");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "shifts", '[');
 	for (uint32_t i = 0; i < d->shift_count; i++) {
 		const struct fz_diff_shift *s = &d->shifts[i];
 		fz_json_open(j, '{');
@@ -413,8 +396,7 @@ static void write_profile_nodes(struct fz_json *j, const struct fz_tree *t, cons
 {
 	const struct fz_profile *p = t->profile;
 
-	fz_json_key(j, "nodes");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "nodes", '[');
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct fz_function *f = &p->functions[t->function[i]];
 		fz_json_open(j, '{');
@@ -462,8 +444,7 @@ static void write_profile_functions(struct fz_json *j, const struct fz_tree *t,
 		if (self[i] || total[i])
 			order[n++] = (struct cost_order){ i, total[i], p };
 	qsort(order, n, sizeof(*order), compare_costs);
-	fz_json_key(j, "functions");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "functions", '[');
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t f = order[i].function;
 		fz_json_open(j, '{');

@@ -16,8 +16,7 @@ static void write_features(struct fz_json *j, unsigned features)
 					     "waiting_tasks", "waits",        "all_processes",
 					     "growth",        "sampled_waits" };
 
-	fz_json_key(j, "features");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "features", '[');
 	for (unsigned i = 0; i < FZ_ARRAY_LEN(names); i++)
 		if (features >> i & 1)
 			fz_json_str(j, fz_str_of(names[i]));
@@ -26,12 +25,10 @@ static void write_features(struct fz_json *j, unsigned features)
 
 static void write_quality(struct fz_json *j, const struct fz_quality *q)
 {
-	fz_json_key(j, "quality");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "quality", '{');
 	fz_json_kint(j, "taken", (int64_t)q->taken);
 	fz_json_kint(j, "retried", (int64_t)q->retried);
-	fz_json_key(j, "rejected");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "rejected", '{');
 	for (size_t i = 0; i < FZ_REJECTS; i++)
 		fz_json_kint(j, fz_reject_names[i], (int64_t)q->rejected[i]);
 	fz_json_close(j, '}');
@@ -119,8 +116,7 @@ void fz_report_json_facts(struct fz_json *j, const struct fz_profile *p)
 	const struct fz_recording *r = &p->recording;
 	char version[32];
 
-	fz_json_key(j, "facts");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "facts", '{');
 	write_named_facts(j, p);
 	if (r->mode)
 		fz_json_kstr(j, "mode", fz_str_of(fz_mode_names[r->mode]));

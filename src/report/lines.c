@@ -66,8 +66,7 @@ static void write_lines(struct fz_json *j, const struct fz_heat *h, const struct
 	lines_of(h, f, FZ_HEAD, &text);
 	fz_json_kint(j, "self", f->cost.self[FZ_HEAD]);
 	fz_json_kint(j, "total", f->cost.total[FZ_HEAD]);
-	fz_json_key(j, "lines");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "lines", '[');
 	for (uint32_t i = 0; i < f->line_count[FZ_HEAD]; i++)
 		write_line(j, &h->lines[FZ_HEAD][f->first_line[FZ_HEAD] + i], &text);
 	fz_json_close(j, ']');
@@ -125,8 +124,7 @@ static void write_place(struct fz_json *j, const struct fz_heat *h, const struct
 	fz_json_kstr(j, "verdict", fz_str_of(verdict_of(h, p)));
 	if (p->one_function && p->function != FZ_NONE)
 		fz_json_kint(j, "function", p->function);
-	fz_json_key(j, "text");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "text", '[');
 	for (uint32_t i = 0; i < p->n[FZ_HEAD]; i++)
 		fz_json_str(j, text[FZ_HEAD].list[p->first[FZ_HEAD] + i]);
 	fz_json_close(j, ']');
@@ -164,8 +162,7 @@ static void write_places(struct fz_json *j, const struct fz_heat *h, const struc
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
 		lines_of(h, f, side, &text[side]);
 	fz_auto(fz_free_ptr) struct fz_line_pair *pairs = fz_lines_align(text, &n);
-	fz_json_key(j, "places");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "places", '[');
 	for (uint32_t at = 0; at < n;) {
 		p = take_place(pairs, n, &at, p);
 		/* added lines without removed ones are separate places */
@@ -205,8 +202,7 @@ static void write_compared(struct fz_json *j, const struct fz_heat *h, const str
 
 static void write_functions(struct fz_json *j, const struct fz_heat *h)
 {
-	fz_json_key(j, "functions");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "functions", '[');
 	for (uint32_t i = 0; i < h->function_count; i++) {
 		const struct fz_heat_function *f = &h->functions[i];
 		fz_json_open(j, '{');
@@ -228,8 +224,7 @@ static void write_side(struct fz_json *j, const struct fz_heat *h, enum fz_side 
 {
 	const struct fz_profile *p = h->profile[side];
 
-	fz_json_key(j, fz_side_names[side]);
-	fz_json_open(j, '{');
+	fz_json_kopen(j, fz_side_names[side], '{');
 	fz_report_json_counts(j, p, h->samples[side]);
 	fz_json_kint(j, "total", h->sum[side]);
 	if (p->run_count && p->runs[0].start_unix_ns > 0)
@@ -240,8 +235,7 @@ static void write_side(struct fz_json *j, const struct fz_heat *h, enum fz_side 
 
 static void write_files(struct fz_json *j, const struct fz_heat *h)
 {
-	fz_json_key(j, "files");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "files", '[');
 	for (uint32_t i = 0; i < h->file_count; i++) {
 		const struct fz_heat_file *f = &h->files[i];
 		fz_json_open(j, '{');

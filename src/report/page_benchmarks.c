@@ -10,8 +10,7 @@
 
 static void write_bounds(const struct fz_diff *d, struct fz_json *j)
 {
-	fz_json_key(j, "bounds");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "bounds", '[');
 	for (uint32_t root = 0; root < d->node_count; root += d->nodes[root].size) {
 		const struct fz_diff_function *f = &d->functions[d->nodes[root].function];
 
@@ -52,13 +51,11 @@ static void write_benchmark(const struct fz_html_benchmark *b, struct fz_json *j
 
 static void write_gate(const struct fz_html_gate *gate, struct fz_json *j)
 {
-	fz_json_key(j, "gate");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "gate", '{');
 	fz_json_kint(j, "status", gate->status);
 	fz_json_kstr(j, "headline", gate->headline);
 	fz_json_kstr(j, "why", gate->why);
-	fz_json_key(j, "benchmarks");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "benchmarks", '[');
 	for (size_t i = 0; i < gate->n; i++)
 		write_benchmark(&gate->list[i], j);
 	fz_json_close(j, ']');

@@ -293,8 +293,7 @@ void fz_chart_columns(const struct fz_chart *chart, uint32_t threads, struct fz_
 
 void fz_chart_header(const struct fz_chart *chart, struct fz_json *j)
 {
-	fz_json_key(j, "levels");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "levels", '[');
 	for (uint32_t i = 0; i < chart->levels; i++)
 		fz_json_int(j, chart->level[i].cells);
 	fz_json_close(j, ']');

@@ -479,8 +479,7 @@ void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_optio
 
 static void write_facts(const struct fz_profile *p, struct fz_json *j)
 {
-	fz_json_key(j, "facts");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "facts", '[');
 	for (uint32_t i = 0; i < p->fact_count; i++) {
 		if (fz_is_process_fact(p->strings[p->facts[i].key]) ||
 		    fz_is_mark_fact(p->strings[p->facts[i].key]))
@@ -499,8 +498,7 @@ static void write_recording(const struct fz_profile *p, struct fz_json *j)
 	char version[32];
 
 	snprintf(version, sizeof(version), "%u.%u.%u", r->python[0], r->python[1], r->python[2]);
-	fz_json_key(j, "recording");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "recording", '{');
 	fz_json_kstr(j, "mode", fz_str_of(fz_mode_names[r->mode]));
 	if (r->features_known)
 		fz_json_kint(j, "features", r->features);
@@ -523,12 +521,10 @@ static void write_quality(const struct fz_quality *q, struct fz_json *j)
 {
 	if (!q->known)
 		return;
-	fz_json_key(j, "quality");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "quality", '{');
 	fz_json_kint(j, "taken", (int64_t)q->taken);
 	fz_json_kint(j, "retried", (int64_t)q->retried);
-	fz_json_key(j, "rejected");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "rejected", '[');
 	for (int i = 0; i < FZ_REJECTS; i++) {
 		fz_json_open(j, '[');
 		fz_json_str(j, fz_str_of(fz_reject_names[i]));
@@ -584,8 +580,7 @@ static void write_threads(const struct fz_page *page, struct fz_json *j)
 	for (int side = 0; side < FZ_SIDES; side++)
 		if (page->profile[side])
 			states[side] = fz_profile_states(page->profile[side]);
-	fz_json_key(j, "threads");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "threads", '[');
 	for (uint32_t i = 0; i < page->thread_count; i++) {
 		const struct fz_page_thread *t = &page->threads[i];
 		fz_json_open(j, '{');
@@ -620,8 +615,7 @@ static void write_diff(const struct fz_diff *d, struct fz_json *j)
 	fz_json_kint(j, "elided_count", d->elided_count);
 	fz_json_kint(j, "elided_time", d->elided_time);
 	fz_json_kint(j, "urgent", d->urgent);
-	fz_json_key(j, "warnings");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "warnings", '[');
 	for (uint32_t i = 0; i < d->warning_count; i++)
 		fz_json_str(j, fz_str_of(d->warnings[i]));
 	fz_json_close(j, ']');
@@ -634,8 +628,7 @@ static void write_moved_imports(const struct fz_page *page, struct fz_json *j)
 
 	if (!moves.moved)
 		return;
-	fz_json_key(j, "moved_imports");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "moved_imports", '{');
 	fz_json_kint(j, "n", moves.n);
 	fz_json_kdouble(j, "net", moves.net);
 	fz_json_close(j, '}');

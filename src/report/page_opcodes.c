@@ -164,8 +164,7 @@ void fz_page_opcodes_header(const struct fz_page_opcodes *o, struct fz_json *j)
 {
 	if (!o->n)
 		return;
-	fz_json_key(j, "opcodes");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "opcodes", '[');
 	for (uint32_t i = 0; i < o->name_count; i++) {
 		fz_json_open(j, '[');
 		fz_json_str(j, fz_str_of(o->names[i].name));

@@ -20,8 +20,7 @@ static void write_track(const struct fz_speed *s, struct fz_json *j)
 		sum[slot] += s->cost[i];
 		n[slot]++;
 	}
-	fz_json_key(j, "track");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "track", '[');
 	for (size_t i = 0; i < SLOTS; i++)
 		if (n[i])
 			fz_json_int(j, (int64_t)(sum[i] / n[i]));
@@ -35,8 +34,7 @@ void fz_page_write_speed(const struct fz_profile *p, struct fz_json *j)
 
 	if (!fz_speed_range(p, &range) || !fz_speed_init(&s, p))
 		return;
-	fz_json_key(j, "speed");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "speed", '{');
 	fz_json_kdouble(j, "fastest", range.fastest);
 	fz_json_kdouble(j, "slowest", range.slowest);
 	fz_json_kdouble(j, "mean", range.mean);

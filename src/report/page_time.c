@@ -396,8 +396,7 @@ static void write_marks(const struct fz_profile *p, struct fz_json *j)
 	fz_auto(fz_free_ptr) struct fz_profile_mark *marks = NULL;
 	size_t n = fz_profile_marks(p, &marks);
 
-	fz_json_key(j, "marks");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "marks", '[');
 	for (size_t i = 0; i < n; i++) {
 		fz_json_open(j, '{');
 		fz_json_kint(j, "ns", marks[i].time);
@@ -409,8 +408,7 @@ static void write_marks(const struct fz_profile *p, struct fz_json *j)
 
 static void write_changes(const struct fz_phases *phases, struct fz_json *j)
 {
-	fz_json_key(j, "changes");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "changes", '[');
 	for (size_t i = 0; i < phases->n; i++) {
 		fz_auto(fz_buf_release) struct fz_buf words = { 0 };
 		fz_auto(fz_buf_release) struct fz_buf ranges = { 0 };
@@ -431,8 +429,7 @@ void fz_page_time_header(const struct fz_page_time *time, struct fz_json *j)
 {
 	if (!time)
 		return;
-	fz_json_key(j, "time");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "time", '{');
 	fz_json_kint(j, "end_ns", time->end);
 	fz_json_kint(j, "slots", FZ_PAGE_SLOTS);
 	fz_json_kint(j, "parts", PARTS);
@@ -440,13 +437,11 @@ void fz_page_time_header(const struct fz_page_time *time, struct fz_json *j)
 	fz_chart_header(&time->chart, j);
 	write_marks(time->profile, j);
 	write_changes(&time->phases, j);
-	fz_json_key(j, "states");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "states", '[');
 	for (int i = 0; i < STATES; i++)
 		fz_json_str(j, fz_str_of(state_names[i]));
 	fz_json_close(j, ']');
-	fz_json_key(j, "tracks");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "tracks", '[');
 	for (uint32_t i = 0; i < time->n; i++) {
 		fz_json_open(j, '{');
 		fz_json_kstr(j, "label", fz_str_of(time->tracks[i].label));

@@ -201,8 +201,7 @@ void fz_report_processes_json(const struct fz_profile *p, struct fz_json *j)
 {
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
 
-	fz_json_key(j, "processes");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "processes", '[');
 	for (uint32_t i = 0; i < ps.n; i++) {
 		const struct fz_profile_process *process = &ps.list[i];
 		struct fz_str own = process->command;

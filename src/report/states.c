@@ -185,11 +185,9 @@ void fz_report_states_json(const struct fz_profile *p, struct fz_json *j)
 	struct states s;
 
 	count_states(p, &s);
-	fz_json_key(j, "states");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "states", '{');
 	write_states(s.all, j);
-	fz_json_key(j, "threads");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "threads", '[');
 	for (uint32_t i = 0; i < s.n; i++) {
 		const struct fz_thread *t = &p->threads[s.order[i]];
 		fz_json_open(j, '{');

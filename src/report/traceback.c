@@ -217,8 +217,7 @@ static void add_locals_json(const struct fz_locals *l, uint32_t depth, struct fz
 {
 	if (!l)
 		return;
-	fz_json_key(json, "locals");
-	fz_json_open(json, '[');
+	fz_json_kopen(json, "locals", '[');
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct fz_local *local = &l->list[i];
 		if (local->depth != depth)
@@ -322,14 +321,12 @@ void fz_report_traceback_json(const struct fz_profile *p, const struct fz_traceb
 	fz_json_kstr(json, "name", fz_profile_text(p, thread->name));
 	fz_json_kint(json, "interpreter", thread->interp);
 	fz_json_kbool(json, "unreadable", t->unreadable);
-	fz_json_key(json, "states");
-	fz_json_open(json, '[');
+	fz_json_kopen(json, "states", '[');
 	for (size_t i = 0; i < FZ_ARRAY_LEN(state_names); i++)
 		if (states >> i & 1)
 			fz_json_str(json, fz_str_of(state_names[i]));
 	fz_json_close(json, ']');
-	fz_json_key(json, "frames");
-	fz_json_open(json, '[');
+	fz_json_kopen(json, "frames", '[');
 	for (uint32_t i = 0; i < n; i++)
 		add_frame_json(p, t, frames[i], i + 1, json);
 	fz_json_close(json, ']');

@@ -333,8 +333,7 @@ static void write_row(const struct waits *w, const struct fz_wait_row *row, stru
 static void write_rows(const struct waits *w, const char *key, const struct fz_wait_rows *rows,
 		       struct fz_json *j)
 {
-	fz_json_key(j, key);
-	fz_json_open(j, '[');
+	fz_json_kopen(j, key, '[');
 	for (uint32_t i = 0; i < rows->n; i++)
 		write_row(w, &rows->rows[i], j);
 	fz_json_close(j, ']');
@@ -349,8 +348,7 @@ static void write_edge(const struct waits *w, const struct fz_wait_edge *e, stru
 	write_function(w, "by", e->name, e->by, w->p->functions[e->by].first_line, j);
 	fz_json_kint(j, "ns", e->ns);
 	fz_json_kint(j, "n", (int64_t)e->n);
-	fz_json_key(j, "for");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "for", '{');
 	for (enum fz_wait k = 0; k < FZ_WAIT_KINDS; k++)
 		if (e->kind_ns[k])
 			fz_json_kint(j, fz_wait_kinds[k].key, e->kind_ns[k]);
@@ -360,8 +358,7 @@ static void write_edge(const struct waits *w, const struct fz_wait_edge *e, stru
 
 static void write_graph(const struct waits *w, struct fz_json *j)
 {
-	fz_json_key(j, "wait_graph");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "wait_graph", '[');
 	for (uint32_t i = 0; i < w->graph.n; i++)
 		write_edge(w, &w->graph.edges[i], j);
 	fz_json_close(j, ']');
@@ -399,8 +396,7 @@ static void write_lane(const struct fz_profile *p, const struct lane *l, struct 
 	fz_json_kstr(j, "name", p->strings[thread->name]);
 	fz_json_kbool(j, "main", thread->is_main);
 	fz_json_kint(j, "ns", l->ns);
-	fz_json_key(j, "at");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "at", '[');
 	for (int i = 0; i < LANE_CELLS; i++)
 		fz_json_int(j, l->at[i]);
 	fz_json_close(j, ']');
@@ -424,8 +420,7 @@ static void write_lanes(const struct waits *w, struct fz_json *j)
 		add_part(&lanes[c->parts[i].thread], &c->parts[i], cell);
 	qsort(lanes, w->p->thread_count, sizeof(*lanes), compare_lanes);
 	fz_json_kint(j, "cell_ns", cell);
-	fz_json_key(j, "lanes");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "lanes", '[');
 	for (uint32_t i = 0; i < w->p->thread_count && i < LANES_SHOWN && lanes[i].ns; i++)
 		write_lane(w->p, &lanes[i], j);
 	fz_json_close(j, ']');
@@ -434,8 +429,7 @@ static void write_lanes(const struct waits *w, struct fz_json *j)
 
 static void write_chain(const struct waits *w, struct fz_json *j)
 {
-	fz_json_key(j, "longest_chain");
-	fz_json_open(j, '{');
+	fz_json_kopen(j, "longest_chain", '{');
 	fz_json_kint(j, "ns", w->chain.ns);
 	fz_json_kint(j, "unknown_ns", w->chain.unknown_ns);
 	fz_json_kint(j, "threads", w->chain.threads);

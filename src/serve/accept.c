@@ -40,8 +40,7 @@ static int write_accepted(struct fz_server *s, const struct fz_http_request *q,
 
 	fz_json_init(&j, out, 0);
 	fz_json_open(&j, '{');
-	fz_json_key(&j, "accepted");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "accepted", '[');
 	if (!rc)
 		rc = fz_results_accepted(r, q->project, fz_inputs_text(q, "repository"), write_one,
 					 &j, err);

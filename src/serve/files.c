@@ -63,8 +63,7 @@ int fz_server_keep(struct fz_server *s, const struct fz_server_push *push,
 
 static void write_labels(struct fz_json *j, struct fz_str labels)
 {
-	fz_json_key(j, "labels");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "labels", '[');
 	while (labels.n) {
 		struct fz_str label = fz_str_take_line(&labels);
 		if (label.n)
@@ -120,8 +119,7 @@ static int list_recordings(struct fz_server *s, const struct fz_http_request *q,
 
 	fz_json_init(&j, out, 2);
 	fz_json_open(&j, '{');
-	fz_json_key(&j, "recordings");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "recordings", '[');
 	if (!r)
 		r = fz_files_list(s->files, &query, write_recording, &j, err);
 	fz_json_close(&j, ']');

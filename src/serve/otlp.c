@@ -302,8 +302,7 @@ static void put_partial_json(struct fz_http_answer *a, uint64_t rejected, struct
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)rejected);
 	fz_json_init(&j, out, 0);
 	fz_json_open(&j, '{');
-	fz_json_key(&j, "partialSuccess");
-	fz_json_open(&j, '{');
+	fz_json_kopen(&j, "partialSuccess", '{');
 	fz_json_kstr(&j, "rejectedProfiles", fz_str_of(number));
 	fz_json_kstr(&j, "errorMessage", why);
 	fz_json_close(&j, '}');

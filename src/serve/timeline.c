@@ -20,8 +20,7 @@ static void add_points(const struct fz_fleet_timeline *t, uint32_t band, struct 
 {
 	const struct fz_fleet_amount *row = &t->amounts[(size_t)band * t->buckets];
 
-	fz_json_key(j, "points");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "points", '[');
 	for (uint32_t i = 0; i < t->buckets; i++) {
 		if (!row[i].cells)
 			continue;
@@ -36,8 +35,7 @@ static void add_points(const struct fz_fleet_timeline *t, uint32_t band, struct 
 
 static void add_bands(const struct fz_fleet_timeline *t, struct fz_json *j)
 {
-	fz_json_key(j, "versions");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "versions", '[');
 	for (uint32_t i = 0; i < t->band_n; i++) {
 		fz_json_open(j, '{');
 		if (t->bands[i].version)
@@ -54,8 +52,7 @@ static void add_bands(const struct fz_fleet_timeline *t, struct fz_json *j)
 /* The same as a list of objects with absolute times, for programs that draw tables. */
 static void add_rows(const struct fz_fleet_timeline *t, struct fz_json *j)
 {
-	fz_json_key(j, "rows");
-	fz_json_open(j, '[');
+	fz_json_kopen(j, "rows", '[');
 	for (uint32_t i = 0; i < t->band_n * t->buckets; i++) {
 		const struct fz_fleet_band *band = &t->bands[i / t->buckets];
 		int64_t minute = t->first + i % t->buckets * t->minutes;
@@ -98,8 +95,7 @@ static int write_json(const struct fz_http_request *q, struct fz_fleet *f,
 		add_rows(t, &j);
 	else
 		add_bands(t, &j);
-	fz_json_key(&j, "alarms");
-	fz_json_open(&j, '[');
+	fz_json_kopen(&j, "alarms", '[');
 	int r = fz_fleet_alarms(f, q->project, service, FZ_TIMELINE_ALARMS, add_alarm, &j, err);
 	if (r)
 		return r;
