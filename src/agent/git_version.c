@@ -137,7 +137,6 @@ char *fz_agent_commit_of(struct fz_agent_checkouts *c, const char *folder, int64
 		if (strcmp(c->list[i].top, top) == 0)
 			return c->list[i].commit ? fz_strdup(c->list[i].commit) : NULL;
 	char *name = commit_now(top);
-	fz_grow(c->list, c->n, c->cap);
-	c->list[c->n++] = (struct fz_agent_checkout){ fz_steal(top), name };
+	fz_push(c->list, c->n, c->cap, (struct fz_agent_checkout){ fz_steal(top), name });
 	return name ? fz_strdup(name) : NULL;
 }

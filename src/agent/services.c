@@ -42,10 +42,9 @@ static int begin_section(struct fz_ini *ini, const char *service)
 		return fz_ini_complain(ini, "%s", err.message);
 	if (rules->n == RULES_MAX)
 		return fz_ini_complain(ini, "more than %d sections", RULES_MAX);
-	fz_grow(rules->list, rules->n, rules->cap);
-	rules->list[rules->n++] =
-		(struct fz_agent_rule){ .service = fz_arena_strndup(&rules->arena, service,
-								    strlen(service)) };
+	fz_push(rules->list, rules->n, rules->cap,
+		(struct fz_agent_rule){
+			.service = fz_arena_strndup(&rules->arena, service, strlen(service)) });
 	return 1;
 }
 

@@ -75,8 +75,7 @@ static void take_file(struct fz_agent_spool *s, const char *name)
 	if (lstat(path, &st) || !S_ISREG(st.st_mode))
 		return;
 	e.bytes = on_disk((uint64_t)st.st_size);
-	fz_grow(s->list, s->n, s->cap);
-	s->list[s->n++] = e;
+	fz_push(s->list, s->n, s->cap, e);
 	s->bytes += e.bytes;
 	s->next = FZ_MAX(s->next, number + 1);
 }
@@ -246,8 +245,7 @@ int fz_agent_spool_add(struct fz_agent_spool *s, const char *query, struct fz_st
 	}
 	if (!r && bytes <= s->limit) {
 		s->next++;
-		fz_grow(s->list, s->n, s->cap);
-		s->list[s->n++] = e;
+		fz_push(s->list, s->n, s->cap, e);
 		s->bytes += bytes;
 	}
 	s->dropped += r != 0;

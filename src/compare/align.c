@@ -136,8 +136,7 @@ static void offer_child(struct aligner *a, uint32_t parent, uint32_t first, enum
 		return;
 	if (t && side == FZ_BASE &&
 	    child_for(a, function_at(a, side, tree_node), first) == FZ_NONE) {
-		fz_grow(t->homeless, t->homeless_count, t->homeless_cap);
-		t->homeless[t->homeless_count++] = tree_node;
+		fz_push(t->homeless, t->homeless_count, t->homeless_cap, tree_node);
 		return;
 	}
 	add_child(a, parent, first, side, tree_node);

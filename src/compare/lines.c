@@ -14,8 +14,7 @@ void fz_lines_init(struct fz_line_list *l, struct fz_str text)
 	*l = (struct fz_line_list){ 0 };
 	while (text.n) {
 		struct fz_str line = fz_str_take_line(&text);
-		fz_grow(l->list, l->n, cap);
-		l->list[l->n++] = line;
+		fz_push(l->list, l->n, cap, line);
 	}
 }
 

@@ -107,8 +107,7 @@ static void add_entries(struct fz_bodies *b, enum fz_side side, uint32_t source,
 		if (e.function != FZ_NONE && e.namesake < 0 && !fz_link_allowed(b->l, e.function))
 			continue;
 		fz_map_put(&b->entry_of[side], key_of(e.at), b->n);
-		fz_grow(b->entries, b->n, b->cap);
-		b->entries[b->n++] = e;
+		fz_push(b->entries, b->n, b->cap, e);
 	}
 }
 

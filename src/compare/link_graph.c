@@ -29,10 +29,10 @@ static void add_edge(struct fz_link_graph *g, struct fz_map *map, uint32_t orpha
 
 	if (*slot == FZ_NONE) {
 		*slot = g->n;
-		fz_grow(g->edges, g->n, g->cap);
-		g->edges[g->n++] = (struct fz_link_edge){ .orphan = orphan,
-							  .neighbour = neighbour,
-							  .direction = (uint8_t)direction };
+		fz_push(g->edges, g->n, g->cap,
+			(struct fz_link_edge){ .orphan = orphan,
+					       .neighbour = neighbour,
+					       .direction = (uint8_t)direction });
 	}
 	g->edges[*slot].weight += weight;
 }

@@ -284,8 +284,7 @@ static void score_candidates(struct search *s, uint32_t a)
 	if (best.score < accept_score || !fz_rank_leads(&s->rank[a], best.score, accept_lead) ||
 	    !has_evidence(s, a, best.head))
 		return;
-	fz_grow(s->pairs, s->n, s->cap);
-	s->pairs[s->n++] = best;
+	fz_push(s->pairs, s->n, s->cap, best);
 }
 
 static uint32_t link_best(struct search *s)

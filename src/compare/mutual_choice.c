@@ -25,8 +25,7 @@ void fz_ballot_cast(struct fz_ballot *b, uint32_t base, uint32_t head)
 
 	if (*slot == FZ_NONE) {
 		*slot = b->n;
-		fz_grow(b->votes, b->n, b->cap);
-		b->votes[b->n++] = (struct fz_vote){ .base = base, .head = head };
+		fz_push(b->votes, b->n, b->cap, (struct fz_vote){ .base = base, .head = head });
 	}
 	b->votes[*slot].count++;
 }

@@ -40,8 +40,7 @@ static void add_word(struct fz_outline *o, const struct fz_token *t)
 {
 	if (only_groups(t))
 		return;
-	fz_grow(o->words, o->word_count, o->word_cap);
-	o->words[o->word_count++] = fz_outline_word(t->text);
+	fz_push(o->words, o->word_count, o->word_cap, fz_outline_word(t->text));
 }
 
 static struct fz_str qualified(struct fz_outline *o, uint32_t parent, struct fz_str tail)

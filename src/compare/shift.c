@@ -83,8 +83,7 @@ void fz_diff_find_shifts(struct fz_diff *d)
 		struct fz_diff_shift s = sum_callees(d, i);
 		if (!s.callees[FZ_BASE] || !s.callees[FZ_HEAD] || !is_shift(d, &s))
 			continue;
-		fz_grow(d->shifts, d->shift_count, cap);
-		d->shifts[d->shift_count++] = s;
+		fz_push(d->shifts, d->shift_count, cap, s);
 		mark_callees(d, i);
 	}
 }

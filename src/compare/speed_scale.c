@@ -121,8 +121,7 @@ static struct price *price_of(struct prices *prices, uint64_t key)
 
 	if (*slot == FZ_NONE) {
 		*slot = (uint32_t)prices->n;
-		fz_grow(prices->of, prices->n, prices->cap);
-		prices->of[prices->n++] = (struct price){ 0 };
+		fz_push(prices->of, prices->n, prices->cap, (struct price){ 0 });
 	}
 	return &prices->of[*slot];
 }

@@ -131,8 +131,7 @@ void fz_diff_find_splits(struct fz_diff *d, struct fz_code *code)
 		if (!is_part(d, code, i, &part))
 			continue;
 		wanted[part.source] = true;
-		fz_grow(parts, n, cap);
-		parts[n++] = part;
+		fz_push(parts, n, cap, part);
 	}
 	if (!n)
 		return;
@@ -141,8 +140,8 @@ void fz_diff_find_splits(struct fz_diff *d, struct fz_code *code)
 		uint32_t from = find_origin(d, code, lost, &parts[i]);
 		if (from == FZ_NONE)
 			continue;
-		fz_grow(d->splits, d->split_count, split_cap);
-		d->splits[d->split_count++] = (struct fz_diff_split){ parts[i].function, from };
+		fz_push(d->splits, d->split_count, split_cap,
+			(struct fz_diff_split){ parts[i].function, from });
 	}
 	for (uint32_t i = 0; i < d->function_count; i++)
 		fz_body_release(&lost[i]);

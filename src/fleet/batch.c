@@ -147,9 +147,8 @@ static int cell_of(struct builder *k, uint32_t kind, int64_t minute, uint32_t *r
 				       "it spans more than %d days; push it in parts (fizeau "
 				       "replay --from ... --to ... -o PART.fz)",
 				       FZ_FLEET_MINUTES / 1440);
-		fz_grow(k->b->cells, k->b->cell_n, k->b->cell_cap);
-		k->b->cells[k->b->cell_n++] =
-			(struct fz_fleet_cell){ .kind = kind, .minute = minute };
+		fz_push(k->b->cells, k->b->cell_n, k->b->cell_cap,
+			(struct fz_fleet_cell){ .kind = kind, .minute = minute });
 	}
 	*ret = *slot;
 	return 0;
@@ -210,9 +209,8 @@ static struct fz_fleet_value *value_of(struct builder *k, uint32_t cell, uint32_
 
 	if (*slot == FZ_NONE) {
 		*slot = (uint32_t)k->b->value_n;
-		fz_grow(k->b->values, k->b->value_n, k->b->value_cap);
-		k->b->values[k->b->value_n++] =
-			(struct fz_fleet_value){ .cell = cell, .node = node };
+		fz_push(k->b->values, k->b->value_n, k->b->value_cap,
+			(struct fz_fleet_value){ .cell = cell, .node = node });
 	}
 	return &k->b->values[*slot];
 }

@@ -270,8 +270,7 @@ static bool take_hour(struct fz_cursor *row, struct hour *h)
 	h->service = fz_strndup(service.p, service.n);
 	h->n = 0;
 	for (uint64_t n = fz_cursor_varint(row); n > 0 && !row->bad; n--) {
-		fz_grow(h->series, h->n, h->cap);
-		h->series[h->n++] = fz_row_take_int(row);
+		fz_push(h->series, h->n, h->cap, fz_row_take_int(row));
 	}
 	return !row->bad;
 }

@@ -333,8 +333,7 @@ static void take_alarm(void *arg, struct fz_cursor *row)
 	a.high = fz_row_take_double(row);
 	a.first_seen = fz_row_take_int(row);
 	a.raised = fz_row_take_int(row);
-	fz_grow(k->list, k->n, k->cap);
-	k->list[k->n++] = a;
+	fz_push(k->list, k->n, k->cap, a);
 }
 
 int fz_clickhouse_alarms(struct fz_fleet *f, const char *project, const char *service,

@@ -91,8 +91,7 @@ static bool take_series(struct series *all, const struct fz_fleet_series_row *ro
 
 	if (*slot == FZ_NONE) {
 		*slot = all->n;
-		fz_grow(all->list, all->n, all->cap);
-		all->list[all->n++] = *row;
+		fz_push(all->list, all->n, all->cap, *row);
 		return true;
 	}
 	struct fz_fleet_series_row *of = &all->list[*slot];
@@ -340,8 +339,8 @@ static void add_scope(struct fz_clickhouse_read *r, const struct fz_fleet_query 
 	for (int i = 0; i < 2; i++) {
 		const char *text = i ? q->service : q->project;
 
-		fz_grow(r->scopes, r->scope_n, r->scope_cap);
-		r->scopes[r->scope_n++] = fz_arena_strndup(&r->texts, text, strlen(text));
+		fz_push(r->scopes, r->scope_n, r->scope_cap,
+			fz_arena_strndup(&r->texts, text, strlen(text)));
 	}
 }
 

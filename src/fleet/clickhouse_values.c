@@ -48,12 +48,11 @@ static void add_cell(struct reader *k, uint32_t cell, int64_t key)
 		uint32_t *slot = fz_map_slot(&k->seen, of->series);
 
 		if (*slot == FZ_NONE) {
-			fz_grow(k->series, k->series_n, k->series_cap);
-			k->series[k->series_n++] = (int64_t)of->series;
+			fz_push(k->series, k->series_n, k->series_cap, (int64_t)of->series);
 			*slot = 0;
 		}
-		fz_grow(k->parts, k->n, k->cap);
-		k->parts[k->n++] = (struct part){ of->put, of->number, of->nodes, cell };
+		fz_push(k->parts, k->n, k->cap,
+			(struct part){ of->put, of->number, of->nodes, cell });
 		k->first = FZ_MIN(k->first, of->minute);
 		k->last = FZ_MAX(k->last, of->minute);
 	}
@@ -172,8 +171,7 @@ static int read_nodes(struct fz_clickhouse *c, uint32_t shard, const struct fz_b
 		if (*slot != FZ_NONE)
 			continue;
 		*slot = r->node_n;
-		fz_grow(r->nodes, r->node_n, r->node_cap);
-		r->nodes[r->node_n++] = e;
+		fz_push(r->nodes, r->node_n, r->node_cap, e);
 	}
 	return fz_clickhouse_check(c, shard, row, err);
 }
@@ -215,8 +213,7 @@ static int read_functions(struct fz_clickhouse *c, uint32_t shard, const struct 
 		f.name = keep(r, f.name);
 		f.file = keep(r, f.file);
 		f.module = keep(r, f.module);
-		fz_grow(r->functions, r->function_n, r->function_cap);
-		r->functions[r->function_n++] = f;
+		fz_push(r->functions, r->function_n, r->function_cap, f);
 	}
 	return fz_clickhouse_check(c, shard, row, err);
 }

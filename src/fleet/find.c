@@ -21,17 +21,17 @@ static int take_cell(void *arg, const struct fz_fleet_cell_row *row)
 	struct finder *k = arg;
 	struct fz_fleet_found *found = k->found;
 
-	fz_grow(found->cells, found->cell_n, found->cell_cap);
-	found->cells[found->cell_n++] = (struct fz_fleet_cell){
-		.kind = row->series,
-		.host = fz_texts_place(&k->hosts, &found->arena, row->host),
-		.minute = row->minute,
-		.exposure = row->exposure,
-		.key = row->key,
-		.group = row->group,
-		.by_hour = row->by_hour,
-		.minutes = row->minutes,
-	};
+	fz_push(found->cells, found->cell_n, found->cell_cap,
+		(struct fz_fleet_cell){
+			.kind = row->series,
+			.host = fz_texts_place(&k->hosts, &found->arena, row->host),
+			.minute = row->minute,
+			.exposure = row->exposure,
+			.key = row->key,
+			.group = row->group,
+			.by_hour = row->by_hour,
+			.minutes = row->minutes,
+		});
 	if (found->cell_n < CELLS_MAX)
 		return 0;
 	fz_auto(fz_free_ptr) char *name = fz_fleet_query_name(k->q);

@@ -254,12 +254,11 @@ static int stack_of(struct folder *k, struct fz_map *made, int64_t node, uint32_
 			r = fz_fail(err, FZ_EINPUT, "the store is damaged: dangling nodes");
 		if (r)
 			return r;
-		fz_grow(frames, n, cap);
-		frames[n++] = fz_profile_frame(
-			k->p, &(struct fz_frame){ function, FZ_NO_LINE, FZ_NO_LINE, FZ_NO_LINE,
-						  FZ_NO_LINE, FZ_NO_OPCODE });
-		fz_grow(path, path_n, path_cap);
-		path[path_n++] = node;
+		fz_push(frames, n, cap,
+			fz_profile_frame(k->p, &(struct fz_frame){ function, FZ_NO_LINE, FZ_NO_LINE,
+								   FZ_NO_LINE, FZ_NO_LINE,
+								   FZ_NO_OPCODE }));
+		fz_push(path, path_n, path_cap, node);
 		node = parent;
 	}
 	while (n-- > 0) {

@@ -48,8 +48,7 @@ static int find_key(struct orderer *k, int64_t node, uint64_t *ret, struct fz_er
 			r = fz_fail(err, FZ_EINPUT, "the store is damaged: dangling nodes");
 		if (r)
 			return r;
-		fz_grow(path, n, cap);
-		path[n++] = (struct entry){ node, k->function };
+		fz_push(path, n, cap, (struct entry){ node, k->function });
 		node = k->parent;
 	}
 	if (node != 0)
@@ -59,8 +58,7 @@ static int find_key(struct orderer *k, int64_t node, uint64_t *ret, struct fz_er
 
 		key = fz_hash_bytes(parts, sizeof(parts));
 		fz_map_put(&k->map, (uint64_t)path[n].node, k->n);
-		fz_grow(k->list, k->n, k->cap);
-		k->list[k->n++] = (struct entry){ path[n].node, key };
+		fz_push(k->list, k->n, k->cap, (struct entry){ path[n].node, key });
 	}
 	*ret = key;
 	return 0;

@@ -110,9 +110,8 @@ static uint32_t version_of(struct finder *k, struct fz_str name, int64_t first)
 	uint32_t place = fz_texts_place(&k->versions, k->texts, name);
 
 	if (place == l->version_n) {
-		fz_grow(l->versions, l->version_n, l->version_cap);
-		l->versions[l->version_n++] =
-			(struct fz_fleet_version){ k->versions.list[place], INT64_MAX };
+		fz_push(l->versions, l->version_n, l->version_cap,
+			(struct fz_fleet_version){ k->versions.list[place], INT64_MAX });
 	}
 	l->versions[place].first = FZ_MIN(l->versions[place].first, first);
 	return place;

@@ -399,8 +399,8 @@ static int put_values(struct fz_sqlite_store *f, const struct fz_fleet_batch *b,
 		for (size_t j = from[i]; j < from[i + 1]; j++) {
 			const struct fz_fleet_value *v = &b->values[order[j]];
 
-			fz_grow(f->values, n, f->value_cap);
-			f->values[n++] = (struct fz_cell_value){ node[v->node], v->value, v->n };
+			fz_push(f->values, n, f->value_cap,
+				(struct fz_cell_value){ node[v->node], v->value, v->n });
 		}
 		if (n)
 			r = add_values(f, cell[i], n, err);

@@ -34,8 +34,7 @@ static void note_open(struct finder *k, int64_t hour)
 {
 	if (k->open_n && k->open[k->open_n - 1] == hour)
 		return;
-	fz_grow(k->open, k->open_n, k->open_cap);
-	k->open[k->open_n++] = hour;
+	fz_push(k->open, k->open_n, k->open_cap, hour);
 }
 
 /* ---- hours ---- */
@@ -89,9 +88,8 @@ static int take_hour(struct finder *k, sqlite3_stmt *s, bool old, struct fz_erro
 		note_open(k, hour);
 		return 0;
 	}
-	fz_grow(f->hours, f->hour_n, f->hour_cap);
-	f->hours[f->hour_n++] =
-		(struct fz_sqlite_hour){ .id = fz_sqlite.column_int(s, 0), .old = old };
+	fz_push(f->hours, f->hour_n, f->hour_cap,
+		(struct fz_sqlite_hour){ .id = fz_sqlite.column_int(s, 0), .old = old });
 	row.group = f->hour_n;
 	if (!old)
 		fz_map_put(&k->summed, FZ_KEY(host, hour), 1);

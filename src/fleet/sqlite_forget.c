@@ -310,8 +310,7 @@ static int read_unused(struct forgetting *k, enum fz_sql_name name, struct fz_er
 			fz_map_put(&k->nodes, (uint64_t)fz_sqlite.column_int(s, 1), 1);
 			continue;
 		}
-		fz_grow(k->unused, k->unused_n, k->unused_cap);
-		k->unused[k->unused_n++] = id;
+		fz_push(k->unused, k->unused_n, k->unused_cap, id);
 	}
 	return r;
 }

@@ -58,8 +58,7 @@ static int take_row(struct converter *k, sqlite3_stmt *row, struct fz_error *err
 	if (r)
 		return r;
 	k->cell = cell;
-	fz_grow(k->values, k->n, k->cap);
-	k->values[k->n++] = v;
+	fz_push(k->values, k->n, k->cap, v);
 	return 0;
 }
 

@@ -67,8 +67,7 @@ static void find_hosts(struct chooser *k)
 			host.until[side] = at[side];
 			k->all[side] += host.samples[side];
 		}
-		fz_grow(k->hosts, k->n, k->cap);
-		k->hosts[k->n++] = host;
+		fz_push(k->hosts, k->n, k->cap, host);
 	}
 }
 

@@ -291,8 +291,7 @@ static void raise_alarm(struct fz_fleet_watch *w, const char *base, const struct
 		.raised = next_end(w),
 	};
 	for (uint32_t i = 0; i < n; i++) {
-		fz_grow(w->told, w->told_n, w->told_cap);
-		w->told[w->told_n++] = key_of(&c->d->functions[found[i]]);
+		fz_push(w->told, w->told_n, w->told_cap, key_of(&c->d->functions[found[i]]));
 	}
 }
 
@@ -338,8 +337,7 @@ static void suspect(struct fz_fleet_watch *w, const struct check *c)
 	for (uint32_t i = 0; i < c->d->function_count; i++) {
 		if (!is_dearer(c, i))
 			continue;
-		fz_grow(w->suspects, w->suspect_n, w->suspect_cap);
-		w->suspects[w->suspect_n++] = key_of(&c->d->functions[i]);
+		fz_push(w->suspects, w->suspect_n, w->suspect_cap, key_of(&c->d->functions[i]));
 	}
 }
 

@@ -193,8 +193,8 @@ void fz_heap_block(struct fz_heap_walk *w, uint64_t address, uint32_t stack, uns
 		size = pool_block_size(w, address);
 	if (!size)
 		return;
-	fz_grow(w->blocks, w->block_n, w->block_cap);
-	w->blocks[w->block_n++] = (struct fz_heap_block){ address, size, stack, blocks };
+	fz_push(w->blocks, w->block_n, w->block_cap,
+		(struct fz_heap_block){ address, size, stack, blocks });
 }
 
 bool fz_heap_take_block(struct fz_heap_walk *w)

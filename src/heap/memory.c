@@ -30,8 +30,8 @@ static void add_pages(struct fz_heap_memory *m, uint64_t start, uint64_t end)
 	if (m->n && m->list[m->n - 1].end == start) {
 		m->list[m->n - 1].end = end;
 	} else {
-		fz_grow(m->list, m->n, m->cap);
-		m->list[m->n++] = (struct fz_heap_segment){ .start = start, .end = end };
+		fz_push(m->list, m->n, m->cap,
+			(struct fz_heap_segment){ .start = start, .end = end });
 	}
 	m->bytes += end - start;
 }

@@ -100,8 +100,7 @@ bool fz_heap_queue(struct fz_heap_walk *w, uint64_t object, uint32_t stack, uint
 		w->tail -= w->head;
 		w->head = 0;
 	}
-	fz_grow(w->queue, w->tail, w->queue_cap);
-	w->queue[w->tail++] = (struct fz_heap_item){ object, stack, owner };
+	fz_push(w->queue, w->tail, w->queue_cap, (struct fz_heap_item){ object, stack, owner });
 	return true;
 }
 

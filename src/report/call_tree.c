@@ -91,9 +91,8 @@ static void add_member(struct builder *b, uint32_t row, uint32_t i)
 
 	if (*slot == FZ_NONE) {
 		*slot = t->member_count;
-		fz_grow(t->members, t->member_count, t->member_cap);
-		t->members[t->member_count++] =
-			(struct fz_call_member){ function, t->calls[row].members, 0 };
+		fz_push(t->members, t->member_count, t->member_cap,
+			(struct fz_call_member){ function, t->calls[row].members, 0 });
 		t->calls[row].members = *slot;
 		t->calls[row].frames++;
 	}

@@ -16,8 +16,7 @@ void fz_disk_text_init(struct fz_disk_text *t, struct fz_str text, bool is_pytho
 	*t = (struct fz_disk_text){ .text = text, .is_python = is_python };
 	for (size_t at = 0; at < text.n;) {
 		const char *end = memchr(text.p + at, '\n', text.n - at);
-		fz_grow(t->lines, t->line_n, cap);
-		t->lines[t->line_n++] = (uint32_t)at;
+		fz_push(t->lines, t->line_n, cap, (uint32_t)at);
 		at = end ? (size_t)(end - text.p) + 1 : text.n;
 	}
 	fz_grow(t->lines, t->line_n, cap);

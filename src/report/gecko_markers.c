@@ -95,8 +95,8 @@ static void change_states(struct intervals *v, unsigned old, unsigned new, int64
 			v->since[i] = now;
 			continue;
 		}
-		fz_grow(v->list, v->n, v->cap);
-		v->list[v->n++] = (struct fz_gecko_interval){ (uint8_t)i, v->since[i], now };
+		fz_push(v->list, v->n, v->cap,
+			(struct fz_gecko_interval){ (uint8_t)i, v->since[i], now });
 	}
 }
 
@@ -155,8 +155,7 @@ struct fz_gecko_step *fz_gecko_steps(const struct fz_profile *p, const size_t *r
 		if (i < n && (stack == FZ_NONE || same_step(p, at, frame)))
 			continue;
 		if (at != FZ_NONE && p->frames[at].opcode != FZ_NO_OPCODE) {
-			fz_grow(steps, count, cap);
-			steps[count++] = (struct fz_gecko_step){ at, since, now };
+			fz_push(steps, count, cap, (struct fz_gecko_step){ at, since, now });
 		}
 		at = frame;
 		since = now;

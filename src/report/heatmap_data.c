@@ -88,8 +88,7 @@ static void match_files(struct builder *b, const struct fz_diff *d)
 		uint32_t *slot = fz_map_slot(&map, FZ_KEY(bf, hf));
 		if (*slot == FZ_NONE) {
 			*slot = n;
-			fz_grow(votes, n, cap);
-			votes[n++] = (struct vote){ bf, hf, 0 };
+			fz_push(votes, n, cap, (struct vote){ bf, hf, 0 });
 		}
 		votes[*slot].cost +=
 			(double)f->cost.total[FZ_BASE] + (double)f->cost.total[FZ_HEAD];
@@ -246,14 +245,14 @@ static void add_lines(struct builder *b, int side)
 		const struct fz_place *place = &lines.list[i];
 		if (!has_file(s->p, place->frame) || !place->total_samples || place->line <= 0)
 			continue;
-		fz_grow(h->lines[side], n, cap);
-		h->lines[side][n++] = (struct fz_heat_line){
-			.file = s->file_of[fz_place_function(s->p, place)->file],
-			.function = s->function_of[s->p->frames[place->frame].function],
-			.line = place->line,
-			.self = place->self,
-			.total = place->total,
-		};
+		fz_push(h->lines[side], n, cap,
+			(struct fz_heat_line){
+				.file = s->file_of[fz_place_function(s->p, place)->file],
+				.function = s->function_of[s->p->frames[place->frame].function],
+				.line = place->line,
+				.self = place->self,
+				.total = place->total,
+			});
 	}
 	h->line_count[side] = n;
 	fz_places_release(&lines);
@@ -329,17 +328,17 @@ static struct fz_heat_spot *take_spots(struct builder *b, bool opcodes, size_t *
 		if (opcodes ? frame->opcode == FZ_NO_OPCODE
 			    : frame->column < 0 || frame->end_column < 0)
 			continue;
-		fz_grow(spots, n, cap);
-		spots[n++] = (struct fz_heat_spot){
-			.file = s->file_of[s->p->functions[frame->function].file],
-			.line = place->line,
-			.end_line = frame->end_line,
-			.from = frame->column,
-			.to = frame->end_column,
-			.opcode = frame->opcode,
-			.self = place->self,
-			.total = place->total,
-		};
+		fz_push(spots, n, cap,
+			(struct fz_heat_spot){
+				.file = s->file_of[s->p->functions[frame->function].file],
+				.line = place->line,
+				.end_line = frame->end_line,
+				.from = frame->column,
+				.to = frame->end_column,
+				.opcode = frame->opcode,
+				.self = place->self,
+				.total = place->total,
+			});
 	}
 	fz_places_release(&places);
 	*ret_n = n;
@@ -375,13 +374,13 @@ static void add_calls(struct builder *b)
 		uint32_t callee = s->function_of[s->p->frames[called->frame].function];
 		if (callee == FZ_NONE || !has_file(s->p, place->frame) || place->line <= 0)
 			continue;
-		fz_grow(h->calls, h->call_count, cap);
-		h->calls[h->call_count++] = (struct fz_heat_call){
-			.file = s->file_of[fz_place_function(s->p, place)->file],
-			.line = place->line,
-			.callee = callee,
-			.weight = calls[i].total,
-		};
+		fz_push(h->calls, h->call_count, cap,
+			(struct fz_heat_call){
+				.file = s->file_of[fz_place_function(s->p, place)->file],
+				.line = place->line,
+				.callee = callee,
+				.weight = calls[i].total,
+			});
 	}
 	fz_places_release(&lines);
 }

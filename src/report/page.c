@@ -174,9 +174,8 @@ static void add_lines(struct line_table *table, const struct fz_tree *t, enum fz
 		uint32_t *slot = fz_map_slot(&table->map, FZ_KEY(f, l->line));
 		if (*slot == FZ_NONE) {
 			*slot = (uint32_t)table->n;
-			fz_grow(table->lines, table->n, table->cap);
-			table->lines[table->n++] =
-				(struct fz_page_line){ .function = f, .line = l->line };
+			fz_push(table->lines, table->n, table->cap,
+				(struct fz_page_line){ .function = f, .line = l->line });
 		}
 		table->lines[*slot].self[side] += l->self;
 		table->lines[*slot].total[side] += l->once;

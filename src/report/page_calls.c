@@ -70,8 +70,8 @@ static const int32_t *aligned(struct taker *t, const struct fz_function *const o
 		for (int s = 0; s < FZ_SIDES; s++)
 			text[s] = fz_profile_source(t->page->profile[s], of[s]->file);
 		*slot = (uint32_t)t->text_n;
-		fz_grow(t->lines, t->text_n, t->text_cap);
-		t->lines[t->text_n++] = text[FZ_BASE] && text[FZ_HEAD] ? align(text) : NULL;
+		fz_push(t->lines, t->text_n, t->text_cap,
+			text[FZ_BASE] && text[FZ_HEAD] ? align(text) : NULL);
 	}
 	return t->lines[*slot];
 }
@@ -101,8 +101,8 @@ static uint32_t place_of(struct taker *t, uint32_t node, int32_t line)
 
 	if (*slot == FZ_NONE) {
 		*slot = (uint32_t)t->place_n;
-		fz_grow(t->place, t->place_n, t->place_cap);
-		t->place[t->place_n++] = (struct place){ .node = node, .line = line };
+		fz_push(t->place, t->place_n, t->place_cap,
+			(struct place){ .node = node, .line = line });
 	}
 	return *slot;
 }
@@ -198,9 +198,8 @@ static uint32_t call_of(struct taker *t, uint32_t parent, uint32_t node, int32_t
 	}
 	if (*slot == FZ_NONE) {
 		*slot = (uint32_t)c->n;
-		fz_grow(c->list, c->n, c->cap);
-		c->list[c->n++] =
-			(struct fz_page_call){ .parent = parent, .node = node, .line = line };
+		fz_push(c->list, c->n, c->cap,
+			(struct fz_page_call){ .parent = parent, .node = node, .line = line });
 		c->any |= line != 0;
 	}
 	if (*first == FZ_NONE)
@@ -240,8 +239,7 @@ static uint32_t descend(struct taker *t, uint32_t parent, uint32_t node)
 	while (parent != FZ_NONE && !is_below(t->page, node, node_of_call(t, parent)))
 		parent = t->calls->list[parent].parent;
 	for (uint32_t at = node; at != node_of_call(t, parent); at = t->page->parent[at]) {
-		fz_grow(t->path, n, t->path_cap);
-		t->path[n++] = at;
+		fz_push(t->path, n, t->path_cap, at);
 	}
 	while (n)
 		parent = wrapped_call_of(t, parent, t->path[--n]);

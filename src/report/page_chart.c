@@ -40,8 +40,7 @@ static void emit(struct builder *b, struct fz_chart_run run)
 		last->more = FZ_MAX(last->more, run.more);
 		return;
 	}
-	fz_grow(chart->list, chart->n, b->cap);
-	chart->list[chart->n++] = run;
+	fz_push(chart->list, chart->n, b->cap, run);
 	b->level->n++;
 }
 

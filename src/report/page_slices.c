@@ -31,8 +31,7 @@ static void add(struct gatherer *g, const struct fz_slice *slice)
 		before->self += slice->self;
 		return;
 	}
-	fz_grow(s->list, s->n, g->cap);
-	s->list[s->n++] = *slice;
+	fz_push(s->list, s->n, g->cap, *slice);
 	*last = s->n;
 }
 

@@ -51,9 +51,8 @@ static void want_line(struct collector *c, uint32_t source, int32_t line)
 {
 	if (line <= 0 || line > INT32_MAX - LINES_AFTER)
 		return;
-	fz_grow(c->spans, c->n, c->cap);
-	c->spans[c->n++] =
-		(struct span){ source, FZ_MAX(1, line - LINES_BEFORE), line + LINES_AFTER };
+	fz_push(c->spans, c->n, c->cap,
+		(struct span){ source, FZ_MAX(1, line - LINES_BEFORE), line + LINES_AFTER });
 }
 
 /* Request all lines of the definition at `line`, as if each were sampled. */
@@ -92,8 +91,7 @@ static uint32_t source_number(struct collector *c, const void *text)
 
 	if (*slot == FZ_NONE) {
 		*slot = c->source_count;
-		fz_grow(c->sources, c->source_count, c->source_cap);
-		c->sources[c->source_count++] = text;
+		fz_push(c->sources, c->source_count, c->source_cap, text);
 	}
 	return *slot + 1;
 }

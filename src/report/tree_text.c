@@ -362,8 +362,7 @@ static void print_lines(struct view *v)
 	if (!shows_calls(v))
 		return;
 	for (uint32_t i = v->t->first[0]; i != FZ_NONE; i = following(v, i)) {
-		fz_grow(lines.list, n, cap);
-		lines.list[n++] = (struct line){ .row = i };
+		fz_push(lines.list, n, cap, (struct line){ .row = i });
 	}
 	table_init(&t, v);
 	fz_table_measure(&t, n, add_row, &lines);

@@ -129,8 +129,7 @@ static struct group *group_of(struct request *r, struct fz_otlp_who *who)
 	uint32_t place = fz_texts_place(&r->owners, &r->arena, fz_str_of(owner));
 
 	if (place == r->group_n) {
-		fz_grow(r->groups, r->group_n, r->group_cap);
-		r->groups[r->group_n++] = (struct group){ .who = *who };
+		fz_push(r->groups, r->group_n, r->group_cap, (struct group){ .who = *who });
 		*who = (struct fz_otlp_who){ 0 };
 	}
 	return &r->groups[place];

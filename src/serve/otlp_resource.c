@@ -30,8 +30,7 @@ int fz_otlp_read_texts(struct fz_str dictionary, struct fz_otlp_texts *ret, stru
 		if (ret->n == TEXTS_MAX)
 			return fz_fail(err, FZ_ELIMIT, "more than %d strings in a request",
 				       TEXTS_MAX);
-		fz_grow(ret->list, ret->n, ret->cap);
-		ret->list[ret->n++] = w.bytes;
+		fz_push(ret->list, ret->n, ret->cap, w.bytes);
 	}
 	return w.c.bad ? fz_fail(err, FZ_EINPUT, "the body is not an OTLP profiles message") : 0;
 }

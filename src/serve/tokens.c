@@ -54,8 +54,7 @@ static int take_line(struct fz_tokens *t, struct fz_str line, struct fz_error *e
 		return r;
 	}
 	new.token = fz_strndup(token.p, token.n);
-	fz_grow(t->list, t->n, t->cap);
-	t->list[t->n++] = new;
+	fz_push(t->list, t->n, t->cap, new);
 	return 0;
 }
 

@@ -81,12 +81,12 @@ static size_t find_exact(const double *cost, size_t n, double least, struct fz_s
 		if (!jump && !off)
 			continue;
 		size_t since = jump ? i - 1 : level;
-		fz_grow(list, count, cap);
-		list[count++] = (struct fz_step){ .kind = jump ? FZ_STEP_EXACT : FZ_STEP_GRADUAL,
-						  .at = i,
-						  .since = since,
-						  .before = cost[since],
-						  .after = cost[i] };
+		fz_push(list, count, cap,
+			(struct fz_step){ .kind = jump ? FZ_STEP_EXACT : FZ_STEP_GRADUAL,
+					  .at = i,
+					  .since = since,
+					  .before = cost[since],
+					  .after = cost[i] });
 		level = i;
 	}
 	*ret = list;

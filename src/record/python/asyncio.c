@@ -266,11 +266,11 @@ static bool add_frame(struct fz_py_tasks *t, const uint8_t *frame)
 		return false;
 	if (l->frame.tlbc_index != FZ_PY_ABSENT)
 		memcpy(&tlbc, frame + l->frame.tlbc_index, sizeof(tlbc));
-	fz_grow(t->frames, t->frame_n, t->frame_cap);
-	t->frames[t->frame_n++] = (struct fz_py_raw_frame){
-		code | (uint64_t)(tlbc & 0xffff) << FZ_PY_CODE_BITS,
-		fz_py_word(frame, l->frame.position),
-	};
+	fz_push(t->frames, t->frame_n, t->frame_cap,
+		(struct fz_py_raw_frame){
+			code | (uint64_t)(tlbc & 0xffff) << FZ_PY_CODE_BITS,
+			fz_py_word(frame, l->frame.position),
+		});
 	return true;
 }
 

@@ -110,8 +110,7 @@ static bool stack_of(struct fz_py_tasks *t, uint32_t i, bool frames, uint32_t *r
 			stack = t->list[k].stack;
 			break;
 		}
-		fz_grow(t->path, n, t->path_cap);
-		t->path[n++] = k;
+		fz_push(t->path, n, t->path_cap, k);
 		t->list[k].on_path = t->list[k].shown = true;
 	}
 	ok = n > 0 && t->steps < STEPS_MAX;
@@ -133,8 +132,7 @@ static bool stack_of(struct fz_py_tasks *t, uint32_t i, bool frames, uint32_t *r
 
 static void put_stack(struct fz_py_tasks *t, uint32_t stack, bool rejected)
 {
-	fz_grow(t->stacks, t->stack_n, t->stack_cap);
-	t->stacks[t->stack_n++] = (struct fz_py_task_stack){ stack, rejected };
+	fz_push(t->stacks, t->stack_n, t->stack_cap, (struct fz_py_task_stack){ stack, rejected });
 }
 
 /* Rebuild the part of `stack` above `from` on top of `base`. */
@@ -144,8 +142,7 @@ static uint32_t transplant(struct fz_py_tasks *t, uint32_t stack, uint32_t from,
 	uint32_t n = 0;
 
 	for (uint32_t s = stack; s != from && s != FZ_NONE; s = p->stacks[s].parent) {
-		fz_grow(t->path, n, t->path_cap);
-		t->path[n++] = p->stacks[s].frame;
+		fz_push(t->path, n, t->path_cap, p->stacks[s].frame);
 	}
 	while (n-- > 0)
 		base = fz_profile_stack(t->codes->into, base, t->path[n]);
@@ -196,8 +193,7 @@ static void take_waiting(struct fz_py_tasks *t, uint32_t running)
 			if (stack_of(t, i, true, &stack)) {
 				put_stack(t, stack, false);
 			} else if (!circles || !task->whole) {
-				fz_grow(t->failed, t->failed_n, t->failed_cap);
-				t->failed[t->failed_n++] = task->address;
+				fz_push(t->failed, t->failed_n, t->failed_cap, task->address);
 				t->list[i].shown = true;
 			}
 		}

@@ -191,9 +191,8 @@ void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
 	for (uint32_t i = 0; i < threads.n; i++) {
 		if (!threads.entries[i].value || !read_int(names, threads.entries[i].key, &ident))
 			continue;
-		fz_grow(names->list, names->n, names->cap);
-		names->list[names->n++] =
-			(struct fz_py_thread_entry){ ident, threads.entries[i].value };
+		fz_push(names->list, names->n, names->cap,
+			(struct fz_py_thread_entry){ ident, threads.entries[i].value });
 	}
 }
 

@@ -181,8 +181,7 @@ bool fz_py_pages_read(struct fz_py_pages *p, uint64_t at, void *out, uint32_t n)
 {
 	if (p->piece_n >= PIECES_MAX)
 		return false;
-	fz_grow(p->pieces, p->piece_n, p->piece_cap);
-	p->pieces[p->piece_n++] = (struct fz_py_piece){ at, n };
+	fz_push(p->pieces, p->piece_n, p->piece_cap, (struct fz_py_piece){ at, n });
 	return fz_py_pages_glance(p, at, out, n);
 }
 

@@ -50,8 +50,7 @@ size_t fz_py_plan_add(struct fz_py_plan *p, uint64_t address, size_t n)
 {
 	size_t at = p->bytes;
 
-	fz_grow(p->parts, p->n, p->cap);
-	p->parts[p->n++] = (struct iovec){ (void *)(uintptr_t)address, n };
+	fz_push(p->parts, p->n, p->cap, (struct iovec){ (void *)(uintptr_t)address, n });
 	p->bytes += n;
 	return at;
 }

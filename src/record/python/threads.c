@@ -211,21 +211,21 @@ static void add_thread(struct listing *l, const struct state *s)
 		.is_main = s->inner == (uint64_t)l->c->process->inner_pid,
 	};
 	thread.name = thread_name(l, s->address, thread.tid, thread.is_main);
-	fz_grow(t->list, t->n, t->cap);
-	t->list[t->n++] = (struct fz_py_thread){
-		.walk = { .tstate = s->address,
-			  .interp = t->interps[interp].address,
-			  .identity = s->identity,
-			  .dual = true },
-		.interp = interp,
-		.inner_tid = s->inner,
-		.pthread = s->pthread,
-		.next = s->next,
-		.is_main = thread.is_main,
-		.kept = true,
-		.exceptions = { .process = l->c->process },
-		.thread = fz_profile_thread(l->c->into, &thread),
-	};
+	fz_push(t->list, t->n, t->cap,
+		(struct fz_py_thread){
+			.walk = { .tstate = s->address,
+				  .interp = t->interps[interp].address,
+				  .identity = s->identity,
+				  .dual = true },
+			.interp = interp,
+			.inner_tid = s->inner,
+			.pthread = s->pthread,
+			.next = s->next,
+			.is_main = thread.is_main,
+			.kept = true,
+			.exceptions = { .process = l->c->process },
+			.thread = fz_profile_thread(l->c->into, &thread),
+		});
 }
 
 struct states {
@@ -280,8 +280,7 @@ static void take_state(struct listing *l, const struct state *s)
 	} else if (l->c->all || s->inner == (uint64_t)l->c->process->inner_pid) {
 		add_thread(l, s);
 	} else if (l->c->left_out) {
-		fz_grow(l->left_out.list, l->left_out.n, l->left_out.cap);
-		l->left_out.list[l->left_out.n++] = s->inner;
+		fz_push(l->left_out.list, l->left_out.n, l->left_out.cap, s->inner);
 	}
 }
 

@@ -205,10 +205,10 @@ static void note_segment(struct fz_py_walk *w, const struct fz_py_layout *l, con
 		w->segment_frame = s->last;
 	if (!heap && !entry && !s->is_entry)
 		return;
-	fz_grow(w->segments, w->segment_n, w->segment_cap);
-	w->segments[w->segment_n++] = (struct fz_python_segment){ .address = entry ? s->last : 0,
-								  .frame = w->segment_frame,
-								  .end = w->now.n };
+	fz_push(w->segments, w->segment_n, w->segment_cap,
+		(struct fz_python_segment){ .address = entry ? s->last : 0,
+					    .frame = w->segment_frame,
+					    .end = w->now.n });
 	w->segment_frame = 0;
 }
 
