@@ -30,12 +30,9 @@ static uint64_t key_of(const char *service, const char *version)
 static int by_cost(const void *a, const void *b)
 {
 	const struct fz_agent_part *x = a, *y = b;
-	int names;
 
-	if (x->cost != y->cost)
-		return x->cost > y->cost ? -1 : 1;
-	names = strcmp(x->service, y->service);
-	return names ? names : strcmp(x->version, y->version);
+	return FZ_CMP(y->cost, x->cost) ?: strcmp(x->service, y->service) ?:
+	       strcmp(x->version, y->version);
 }
 
 /* List the parts that have samples, highest cost first. */

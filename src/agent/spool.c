@@ -56,7 +56,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	return x->number < y->number ? -1 : x->number > y->number;
+	return FZ_CMP(x->number, y->number);
 }
 
 /* Add a file to the list; ignores files with other names. */

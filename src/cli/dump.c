@@ -131,9 +131,7 @@ static int by_thread(const void *a, const void *b, void *arg)
 	bool x_main = x->status & FZ_STATUS_MAIN_THREAD, y_main = y->status & FZ_STATUS_MAIN_THREAD;
 	uint64_t x_tid = threads[x->thread].tid, y_tid = threads[y->thread].tid;
 
-	if (x_main != y_main)
-		return x_main ? -1 : 1;
-	return FZ_CMP(x_tid, y_tid);
+	return FZ_CMP(y_main, x_main) ?: FZ_CMP(x_tid, y_tid);
 }
 
 /* True if a thread is printed. Without --all-threads waiting threads are only counted. */

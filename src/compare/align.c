@@ -344,13 +344,9 @@ static int compare_function_names(const void *pa, const void *pb, void *arg)
 	const struct fz_diff *d = arg;
 	uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
 	const struct fz_diff_function *a = &d->functions[ia], *b = &d->functions[ib];
-	int c = fz_str_cmp(a->name, b->name);
 
-	if (!c)
-		c = fz_str_cmp(a->file, b->file);
-	if (!c)
-		c = (a->line > b->line) - (a->line < b->line);
-	return c ? c : (ia > ib) - (ia < ib);
+	return fz_str_cmp(a->name, b->name) ?: fz_str_cmp(a->file, b->file) ?:
+	       FZ_CMP(a->line, b->line) ?: FZ_CMP(ia, ib);
 }
 
 static void rank_functions(struct aligner *a)
@@ -380,10 +376,7 @@ static int compare_siblings(const void *pa, const void *pb, void *arg)
 	const struct raw_node *y = &a->raw[*(const uint32_t *)pb];
 	double wx = larger_side(a, x), wy = larger_side(a, y);
 
-	if (wx != wy)
-		return wx > wy ? -1 : 1;
-	return (a->rank[x->function] > a->rank[y->function]) -
-	       (a->rank[x->function] < a->rank[y->function]);
+	return FZ_CMP(wy, wx) ?: FZ_CMP(a->rank[x->function], a->rank[y->function]);
 }
 
 /* Returns all raw nodes, each range of siblings in its final order. */

@@ -37,7 +37,7 @@ static int compare_runs(const void *pa, const void *pb)
 {
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	return (a > b) - (a < b);
+	return FZ_CMP(a, b);
 }
 
 void fz_body_init(struct fz_body *b, const struct fz_outline *o, uint32_t definition)

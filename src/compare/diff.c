@@ -230,14 +230,9 @@ static int compare_functions(const void *pa, const void *pb)
 {
 	const struct function_order *a = pa, *b = pb;
 
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	int c = fz_str_cmp(a->f->name, b->f->name);
-	if (!c)
-		c = fz_str_cmp(a->f->file, b->f->file);
-	if (!c)
-		c = (a->f->line > b->f->line) - (a->f->line < b->f->line);
-	return c ? c : (a->old > b->old) - (a->old < b->old);
+	return FZ_CMP(b->weight, a->weight) ?: fz_str_cmp(a->f->name, b->f->name) ?:
+	       fz_str_cmp(a->f->file, b->f->file) ?: FZ_CMP(a->f->line, b->f->line) ?:
+	       FZ_CMP(a->old, b->old);
 }
 
 /* Sorts functions by cost and renumbers nodes and function_of. */

@@ -104,7 +104,7 @@ static int sign_of(const struct fz_diff *d, const struct fz_diff_cost *cost, enu
 	const int64_t *of = f == FZ_FAMILY_TOTAL ? cost->total : cost->self;
 	double delta = fz_diff_delta(d, of[FZ_BASE], of[FZ_HEAD]);
 
-	return (delta > 0) - (delta < 0);
+	return FZ_CMP(delta, 0);
 }
 
 /* Sets of_sum for paths that together make up a change that none of them shows alone. */

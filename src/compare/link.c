@@ -82,13 +82,9 @@ static int compare_orphans(const void *pa, const void *pb, void *arg)
 	const struct fz_linker *l = arg;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (l->name_id[a] != l->name_id[b])
-		return l->name_id[a] < l->name_id[b] ? -1 : 1;
-	if (fz_link_side(l, a) != fz_link_side(l, b))
-		return fz_link_side(l, a) < fz_link_side(l, b) ? -1 : 1;
-	if (l->file_id[a] != l->file_id[b])
-		return l->file_id[a] < l->file_id[b] ? -1 : 1;
-	return (a > b) - (a < b);
+	return FZ_CMP(l->name_id[a], l->name_id[b]) ?:
+	       FZ_CMP(fz_link_side(l, a), fz_link_side(l, b)) ?:
+	       FZ_CMP(l->file_id[a], l->file_id[b]) ?: FZ_CMP(a, b);
 }
 
 static uint32_t *list_orphans(struct fz_linker *l, uint32_t *ret_n)

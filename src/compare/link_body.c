@@ -191,9 +191,7 @@ static int compare_counts(const void *pa, const void *pb, void *arg)
 	const struct index *x = arg;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (x->count[a] != x->count[b])
-		return x->count[a] > x->count[b] ? -1 : 1;
-	return (a > b) - (a < b);
+	return FZ_CMP(x->count[b], x->count[a]) ?: FZ_CMP(a, b);
 }
 
 /* Finds entries that share a rare run with this body, most common runs first; returns their

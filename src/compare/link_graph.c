@@ -15,11 +15,8 @@ static int compare_edges(const void *pa, const void *pb)
 {
 	const struct fz_link_edge *a = pa, *b = pb;
 
-	if (a->orphan != b->orphan)
-		return a->orphan < b->orphan ? -1 : 1;
-	if (a->direction != b->direction)
-		return a->direction < b->direction ? -1 : 1;
-	return (a->neighbour > b->neighbour) - (a->neighbour < b->neighbour);
+	return FZ_CMP(a->orphan, b->orphan) ?: FZ_CMP(a->direction, b->direction) ?:
+	       FZ_CMP(a->neighbour, b->neighbour);
 }
 
 static void add_edge(struct fz_link_graph *g, struct fz_map *map, uint32_t orphan,
@@ -166,11 +163,9 @@ struct line {
 static int compare_lines(const void *pa, const void *pb)
 {
 	const struct line *a = pa, *b = pb;
-	int c = fz_str_cmp(a->file, b->file);
 
-	if (!c)
-		c = (a->line > b->line) - (a->line < b->line);
-	return c ? c : (a->function > b->function) - (a->function < b->function);
+	return fz_str_cmp(a->file, b->file) ?: FZ_CMP(a->line, b->line) ?:
+	       FZ_CMP(a->function, b->function);
 }
 
 /* All functions of a side with a known line, by file and line. */

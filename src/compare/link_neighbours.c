@@ -54,9 +54,7 @@ static int compare_around(const void *pa, const void *pb)
 {
 	const struct fz_link_edge *a = pa, *b = pb;
 
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return (a->orphan > b->orphan) - (a->orphan < b->orphan);
+	return FZ_CMP(b->weight, a->weight) ?: FZ_CMP(a->orphan, b->orphan);
 }
 
 static void index_head(struct search *s)
@@ -120,9 +118,7 @@ static int compare_common(const void *pa, const void *pb, void *arg)
 	const struct search *s = arg;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (s->common[a] != s->common[b])
-		return s->common[a] > s->common[b] ? -1 : 1;
-	return (a > b) - (a < b);
+	return FZ_CMP(s->common[b], s->common[a]) ?: FZ_CMP(a, b);
 }
 
 /* 1 if in the same file, 0 if not, -1 if unknown. */

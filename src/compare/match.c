@@ -265,18 +265,9 @@ static int compare_entries(const void *pa, const void *pb)
 {
 	const struct entry *a = pa, *b = pb;
 
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	if (a->spot != b->spot)
-		return a->spot < b->spot ? -1 : 1;
-	if (a->side != b->side)
-		return a->side < b->side ? -1 : 1;
-	if (!is_same_place(a, b))
-		return a->number < b->number ||
-				       (a->number == b->number && a->first_line < b->first_line)
-			       ? -1
-			       : 1;
-	return (a->function > b->function) - (a->function < b->function);
+	return FZ_CMP(a->group, b->group) ?: FZ_CMP(a->spot, b->spot) ?: FZ_CMP(a->side, b->side) ?:
+	       FZ_CMP(a->number, b->number) ?: FZ_CMP(a->first_line, b->first_line) ?:
+	       FZ_CMP(a->function, b->function);
 }
 
 static uint32_t add_function(struct matcher *m)

@@ -280,9 +280,8 @@ static int compare_base_names(const void *pa, const void *pb, void *arg)
 {
 	const struct fz_profile *p = arg;
 	struct fz_str a = p->strings[*(const uint32_t *)pa], b = p->strings[*(const uint32_t *)pb];
-	int c = fz_str_cmp(fz_path_base(a), fz_path_base(b));
 
-	return c ? c : fz_str_cmp(a, b);
+	return fz_str_cmp(fz_path_base(a), fz_path_base(b)) ?: fz_str_cmp(a, b);
 }
 
 /* Base names of many files (__init__.py) are weak evidence and would need a quadratic number of

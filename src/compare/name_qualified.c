@@ -86,9 +86,7 @@ static int compare_seen(const void *pa, const void *pb)
 {
 	const struct seen_line *a = pa, *b = pb;
 
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	return (a->line > b->line) - (a->line < b->line);
+	return FZ_CMP(a->function, b->function) ?: FZ_CMP(a->line, b->line);
 }
 
 /* Returns the lines of all frames of a side by function; *start has the start of each function. */
@@ -202,13 +200,9 @@ static void list_namesakes(struct qualifier *q)
 static int compare_namesakes(const void *pa, const void *pb)
 {
 	const struct namesake *a = pa, *b = pb;
-	int c = fz_str_cmp(a->key, b->key);
 
-	if (!c)
-		c = fz_str_cmp(a->tail, b->tail);
-	if (!c && a->plain != b->plain)
-		return a->plain ? -1 : 1;
-	return c ? c : (a->function > b->function) - (a->function < b->function);
+	return fz_str_cmp(a->key, b->key) ?: fz_str_cmp(a->tail, b->tail) ?:
+	       FZ_CMP(b->plain, a->plain) ?: FZ_CMP(a->function, b->function);
 }
 
 /* Whether `at` is the last in [from, end) with a known first line at or before `line`. */

@@ -224,7 +224,7 @@ static int compare_cells(const void *pa, const void *pb)
 {
 	const struct fz_diff_cell *a = pa, *b = pb;
 
-	return (a->thread > b->thread) - (a->thread < b->thread);
+	return FZ_CMP(a->thread, b->thread);
 }
 
 /* Sorts by (node, thread): nodes by counting sort, the few threads of a node by comparison. Merges

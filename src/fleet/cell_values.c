@@ -89,7 +89,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct fz_cell_value *x = a, *y = b;
 
-	return (x->node > y->node) - (x->node < y->node);
+	return FZ_CMP(x->node, y->node);
 }
 
 bool fz_cell_values_add_up(struct fz_cell_value *values, size_t *n)

@@ -98,9 +98,8 @@ static int compare_names(const void *a, const void *b)
 static int compare_last(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
-	int order = (x->last < y->last) - (x->last > y->last);
 
-	return order ? order : strcmp(y->name, x->name);
+	return FZ_CMP(y->last, x->last) ?: strcmp(y->name, x->name);
 }
 
 int fz_clickhouse_names(struct fz_fleet *f, const char *project, const char *service, unsigned most,
@@ -258,15 +257,10 @@ static int count_pushes(struct lister *k, const char *project, struct fz_error *
 static int compare_listed(const void *a, const void *b)
 {
 	const struct listed *x = a, *y = b;
-	int order = strcmp(x->e.service, y->e.service);
 
-	if (!order)
-		order = (x->e.last < y->e.last) - (x->e.last > y->e.last);
-	if (!order)
-		order = strcmp(y->e.version, x->e.version);
-	if (!order)
-		order = (x->main < y->main) - (x->main > y->main);
-	return order ? order : strcmp(x->e.metric, y->e.metric);
+	return strcmp(x->e.service, y->e.service) ?: FZ_CMP(y->e.last, x->e.last) ?:
+	       strcmp(y->e.version, x->e.version) ?: FZ_CMP(y->main, x->main) ?:
+	       strcmp(x->e.metric, y->e.metric);
 }
 
 int fz_clickhouse_list(struct fz_fleet *f, const char *project,
@@ -291,13 +285,9 @@ int fz_clickhouse_list(struct fz_fleet *f, const char *project,
 static int compare_alarms(const void *a, const void *b)
 {
 	const struct fz_fleet_alarm *x = a, *y = b;
-	int order = (x->raised < y->raised) - (x->raised > y->raised);
 
-	if (!order)
-		order = strcmp(x->service, y->service);
-	if (!order)
-		order = strcmp(x->head, y->head);
-	return order ? order : strcmp(x->function, y->function);
+	return FZ_CMP(y->raised, x->raised) ?: strcmp(x->service, y->service) ?:
+	       strcmp(x->head, y->head) ?: strcmp(x->function, y->function);
 }
 
 struct alarms {

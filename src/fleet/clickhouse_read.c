@@ -137,11 +137,9 @@ static int read_series(const struct fz_clickhouse *c, uint32_t shard, const stru
 static int compare_series(const void *a, const void *b)
 {
 	const struct fz_fleet_series_row *x = a, *y = b;
-	int order = (x->begun > y->begun) - (x->begun < y->begun);
 
-	if (!order)
-		order = fz_str_cmp(x->version, y->version);
-	return order ? order : (x->id > y->id) - (x->id < y->id);
+	return FZ_CMP(x->begun, y->begun) ?: fz_str_cmp(x->version, y->version) ?:
+	       FZ_CMP(x->id, y->id);
 }
 
 /* "if(AGED, ..., ...)": cells in a query's time, whole hours of those that are AGED. */

@@ -34,9 +34,8 @@ struct reader {
 static int compare_parts(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
-	int order = (x->put > y->put) - (x->put < y->put);
 
-	return order ? order : (x->number > y->number) - (x->number < y->number);
+	return FZ_CMP(x->put, y->put) ?: FZ_CMP(x->number, y->number);
 }
 
 static void add_cell(struct reader *k, uint32_t cell, int64_t key)

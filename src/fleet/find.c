@@ -44,9 +44,8 @@ static int take_cell(void *arg, const struct fz_fleet_cell_row *row)
 static int compare_cells(const void *a, const void *b)
 {
 	const struct fz_fleet_cell *x = a, *y = b;
-	int order = (x->minute > y->minute) - (x->minute < y->minute);
 
-	return order ? order : (x->key > y->key) - (x->key < y->key);
+	return FZ_CMP(x->minute, y->minute) ?: FZ_CMP(x->key, y->key);
 }
 
 static int compare_names(const void *a, const void *b, void *arg)

@@ -98,9 +98,8 @@ static int compare_sums(const void *a, const void *b, void *arg)
 	const struct fz_map *places = arg;
 	uint32_t place_x = fz_map_get(places, (uint64_t)x->node);
 	uint32_t place_y = fz_map_get(places, (uint64_t)y->node);
-	int order = (place_x > place_y) - (place_x < place_y);
 
-	return order ? order : (x->unit > y->unit) - (x->unit < y->unit);
+	return FZ_CMP(place_x, place_y) ?: FZ_CMP(x->unit, y->unit);
 }
 
 /* The profile does not depend on the order of pushes or on the engine. */

@@ -67,9 +67,8 @@ static int find_key(struct orderer *k, int64_t node, uint64_t *ret, struct fz_er
 static int compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int order = (x->key > y->key) - (x->key < y->key);
 
-	return order ? order : (x->node > y->node) - (x->node < y->node);
+	return FZ_CMP(x->key, y->key) ?: FZ_CMP(x->node, y->node);
 }
 
 int fz_fleet_sort_nodes(struct fz_fleet *f, int64_t *nodes, uint32_t n, struct fz_error *err)

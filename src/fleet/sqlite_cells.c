@@ -170,7 +170,7 @@ static int compare_hours(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return FZ_CMP(*x, *y);
 }
 
 static int take_open(struct finder *k, struct fz_error *err)

@@ -61,9 +61,8 @@ static int compare_versions(const void *a, const void *b, void *arg)
 	const struct fz_fleet_version *versions = arg;
 	const struct fz_fleet_version *x = &versions[*(const uint32_t *)a];
 	const struct fz_fleet_version *y = &versions[*(const uint32_t *)b];
-	int order = (x->first > y->first) - (x->first < y->first);
 
-	return order ? order : strcmp(x->name, y->name);
+	return FZ_CMP(x->first, y->first) ?: strcmp(x->name, y->name);
 }
 
 /* Indices of the versions with cells in the query's time, in order. */

@@ -90,7 +90,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct fz_heap_arena *x = a, *y = b;
 
-	return (x->start > y->start) - (x->start < y->start);
+	return FZ_CMP(x->start, y->start);
 }
 
 void fz_heap_find_arenas(struct fz_heap_walk *w)

@@ -62,9 +62,8 @@ static bool split_path(struct fz_str path, struct place *ret)
 static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
-	int order = fz_str_cmp(x->folder, y->folder);
 
-	return order ? order : fz_str_cmp(x->top, y->top);
+	return fz_str_cmp(x->folder, y->folder) ?: fz_str_cmp(x->top, y->top);
 }
 
 static void collect_places(struct search *s, const struct fz_profile *p)

@@ -391,9 +391,7 @@ static int compare_packages(const void *pa, const void *pb)
 {
 	const struct package *a = pa, *b = pb;
 
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return FZ_CMP(b->self, a->self) ?: strcmp(a->name, b->name);
 }
 
 /* "json" for json.decoder, "libc.so.6" for native code; "" if unknown. Freed by the caller. */

@@ -43,11 +43,7 @@ struct view {
 
 static int compare_functions(const struct fz_diff_function *a, const struct fz_diff_function *b)
 {
-	int c = fz_str_cmp(a->name, b->name);
-
-	if (!c)
-		c = fz_str_cmp(a->file, b->file);
-	return c ? c : (a > b) - (a < b);
+	return fz_str_cmp(a->name, b->name) ?: fz_str_cmp(a->file, b->file) ?: FZ_CMP(a, b);
 }
 
 static void print_sentence(const struct view *v, struct fz_buf *line)
@@ -311,9 +307,7 @@ static int compare_listed(const void *pa, const void *pb)
 
 	if (a->startup != b->startup)
 		return a->startup - b->startup;
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	return compare_functions(a->f, b->f);
+	return FZ_CMP(b->total, a->total) ?: compare_functions(a->f, b->f);
 }
 
 static bool has_changed(const struct fz_judgement *j, uint32_t function)

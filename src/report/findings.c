@@ -31,14 +31,8 @@ static int compare_findings(const void *pa, const void *pb)
 	const struct fz_finding *a = pa, *b = pb;
 	double size_a = fabs(a->change), size_b = fabs(b->change);
 
-	if (rank(a) != rank(b))
-		return rank(a) - rank(b);
-	if (size_a != size_b)
-		return size_a > size_b ? -1 : 1;
-	int c = fz_str_cmp(a->f->name, b->f->name);
-	if (!c)
-		c = fz_str_cmp(a->f->file, b->f->file);
-	return c ? c : (a->f > b->f) - (a->f < b->f);
+	return rank(a) - rank(b) ?: FZ_CMP(size_b, size_a) ?: fz_str_cmp(a->f->name, b->f->name) ?:
+	       fz_str_cmp(a->f->file, b->f->file) ?: FZ_CMP(a->f, b->f);
 }
 
 void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,

@@ -104,9 +104,7 @@ static int compare_intervals(const void *pa, const void *pb)
 {
 	const struct fz_gecko_interval *a = pa, *b = pb;
 
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return (a->marker > b->marker) - (a->marker < b->marker);
+	return FZ_CMP(a->from, b->from) ?: FZ_CMP(a->marker, b->marker);
 }
 
 struct fz_gecko_interval *fz_gecko_intervals(const struct fz_profile *p,

@@ -421,12 +421,10 @@ static int compare_costs(const void *pa, const void *pb)
 	const struct fz_function *fa = &a->p->functions[a->function];
 	const struct fz_function *fb = &b->p->functions[b->function];
 
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	int c = fz_str_cmp(a->p->strings[fa->name], a->p->strings[fb->name]);
-	if (!c)
-		c = fz_str_cmp(a->p->strings[fa->file], a->p->strings[fb->file]);
-	return c ? c : (a->function > b->function) - (a->function < b->function);
+	return FZ_CMP(b->total, a->total) ?:
+	       fz_str_cmp(a->p->strings[fa->name], a->p->strings[fb->name]) ?:
+	       fz_str_cmp(a->p->strings[fa->file], a->p->strings[fb->file]) ?:
+	       FZ_CMP(a->function, b->function);
 }
 
 static void write_profile_functions(struct fz_json *j, const struct fz_tree *t,

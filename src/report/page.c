@@ -148,9 +148,7 @@ static int compare_lines(const void *pa, const void *pb)
 {
 	const struct fz_page_line *a = pa, *b = pb;
 
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	return (a->line > b->line) - (a->line < b->line);
+	return FZ_CMP(a->function, b->function) ?: FZ_CMP(a->line, b->line);
 }
 
 struct line_table {
@@ -355,12 +353,8 @@ static int compare_rank(const void *pa, const void *pb, void *arg)
 	const struct fz_page_function *a = &page->functions[ia], *b = &page->functions[ib];
 	double wa = rank_weight(page, a), wb = rank_weight(page, b);
 
-	if (wa != wb)
-		return wa > wb ? -1 : 1;
-	if (a->cost.total[FZ_HEAD] != b->cost.total[FZ_HEAD])
-		return a->cost.total[FZ_HEAD] > b->cost.total[FZ_HEAD] ? -1 : 1;
-	int c = fz_str_cmp(a->name, b->name);
-	return c ? c : (ia > ib) - (ia < ib);
+	return FZ_CMP(wb, wa) ?: FZ_CMP(b->cost.total[FZ_HEAD], a->cost.total[FZ_HEAD]) ?:
+	       fz_str_cmp(a->name, b->name) ?: FZ_CMP(ia, ib);
 }
 
 uint32_t *fz_page_rank_functions(const struct fz_page *page)

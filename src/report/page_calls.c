@@ -151,11 +151,8 @@ static int compare_places(const void *pa, const void *pb, void *arg)
 	const struct place *list = arg, *a = &list[*(const uint32_t *)pa],
 			   *b = &list[*(const uint32_t *)pb];
 
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	if (kind_of(a) != kind_of(b))
-		return kind_of(a) < kind_of(b) ? -1 : 1;
-	return (abs(a->line) > abs(b->line)) - (abs(a->line) < abs(b->line));
+	return FZ_CMP(a->node, b->node) ?: FZ_CMP(kind_of(a), kind_of(b)) ?:
+	       FZ_CMP(abs(a->line), abs(b->line));
 }
 
 static void pair_edited(struct taker *t)
@@ -323,13 +320,8 @@ static int compare_calls(const void *pa, const void *pb, void *arg)
 	const struct fz_page_call *list = arg, *a = &list[*(const uint32_t *)pa],
 				  *b = &list[*(const uint32_t *)pb];
 
-	if (a->parent != b->parent)
-		return a->parent + 1 < b->parent + 1 ? -1 : 1;
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	if (larger(a) != larger(b))
-		return larger(a) > larger(b) ? -1 : 1;
-	return (a->line > b->line) - (a->line < b->line);
+	return FZ_CMP(a->parent + 1, b->parent + 1) ?: FZ_CMP(a->node, b->node) ?:
+	       FZ_CMP(larger(b), larger(a)) ?: FZ_CMP(a->line, b->line);
 }
 
 /* Indices of all calls in preorder, and their depths; the caller frees both. */

@@ -78,7 +78,7 @@ static int compare_nodes(const void *pa, const void *pb)
 {
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	return (a > b) - (a < b);
+	return FZ_CMP(a, b);
 }
 
 static uint32_t median(const struct builder *b)

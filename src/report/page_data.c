@@ -50,9 +50,7 @@ static int compare_counts(const void *pa, const void *pb, void *arg)
 	const uint32_t *count = arg;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (count[a] != count[b])
-		return count[a] > count[b] ? -1 : 1;
-	return (a > b) - (a < b);
+	return FZ_CMP(count[b], count[a]) ?: FZ_CMP(a, b);
 }
 
 static void number_functions(struct filler *f)

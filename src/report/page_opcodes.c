@@ -55,11 +55,7 @@ static int compare_ops(const void *pa, const void *pb)
 {
 	const struct fz_page_op *a = pa, *b = pb;
 
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return (a->name > b->name) - (a->name < b->name);
+	return FZ_CMP(a->node, b->node) ?: FZ_CMP(a->line, b->line) ?: FZ_CMP(a->name, b->name);
 }
 
 static void join(struct fz_page_opcodes *o)

@@ -78,9 +78,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct fz_slice *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return (a->bucket > b->bucket) - (a->bucket < b->bucket);
+	return FZ_CMP(a->thread, b->thread) ?: FZ_CMP(a->bucket, b->bucket);
 }
 
 static void sort(struct fz_slices *s, uint32_t nodes)

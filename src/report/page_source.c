@@ -42,9 +42,7 @@ static int compare_spans(const void *pa, const void *pb)
 {
 	const struct span *a = pa, *b = pb;
 
-	if (a->source != b->source)
-		return a->source < b->source ? -1 : 1;
-	return (a->first > b->first) - (a->first < b->first);
+	return FZ_CMP(a->source, b->source) ?: FZ_CMP(a->first, b->first);
 }
 
 static void want_line(struct collector *c, uint32_t source, int32_t line)

@@ -89,7 +89,7 @@ static int compare_weights(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
-	return (x < y) - (x > y);
+	return FZ_CMP(y, x);
 }
 
 /* Merge the tracks with the least weight. */
@@ -279,13 +279,8 @@ static int compare_pieces(const void *pa, const void *pb)
 {
 	const struct fz_chart_piece *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->to != b->to)
-		return a->to < b->to ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
+	return FZ_CMP(a->thread, b->thread) ?: FZ_CMP(a->from, b->from) ?: FZ_CMP(a->to, b->to) ?:
+	       FZ_CMP(a->node, b->node);
 }
 
 /* Make the pieces of each thread disjoint, and join those of a node within sampling distance

@@ -27,9 +27,7 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct cost *a = pa, *b = pb;
 
-	if (a->cost != b->cost)
-		return a->cost > b->cost ? -1 : 1;
-	return (a->function > b->function) - (a->function < b->function);
+	return FZ_CMP(b->cost, a->cost) ?: FZ_CMP(a->function, b->function);
 }
 
 /* Kind of each function; function_count entries, freed by the caller. */

@@ -22,16 +22,14 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct fz_profile_process *a = pa, *b = pb;
 
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
-	return (a->pid > b->pid) - (a->pid < b->pid);
+	return FZ_CMP(b->samples, a->samples) ?: FZ_CMP(a->pid, b->pid);
 }
 
 static int compare_cost(const void *pa, const void *pb)
 {
 	const struct fz_profile_process *a = pa, *b = pb;
 
-	return a->cost != b->cost ? (a->cost > b->cost ? -1 : 1) : compare(pa, pb);
+	return FZ_CMP(b->cost, a->cost) ?: compare(pa, pb);
 }
 
 /* "python3 app.py" for "/usr/bin/python3 app.py". */
@@ -84,9 +82,7 @@ static int compare_owners(const void *pa, const void *pb)
 {
 	const struct owner *a = pa, *b = pb;
 
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
-	return fz_str_cmp(a->name, b->name);
+	return FZ_CMP(b->samples, a->samples) ?: fz_str_cmp(a->name, b->name);
 }
 
 static uint32_t sum_owners(const struct fz_processes *ps,

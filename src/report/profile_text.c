@@ -47,27 +47,21 @@ struct rows {
 
 static int compare_names(const struct row *a, const struct row *b)
 {
-	int c = fz_str_cmp(a->name, b->name);
-
-	if (!c)
-		c = fz_str_cmp(a->file, b->file);
-	return c ? c : (a->function > b->function) - (a->function < b->function);
+	return fz_str_cmp(a->name, b->name) ?: fz_str_cmp(a->file, b->file) ?:
+	       FZ_CMP(a->function, b->function);
 }
 
 static int compare_rows(const void *pa, const void *pb, void *arg)
 {
 	const struct row *a = pa, *b = pb;
 	enum fz_text_sort sort = *(const enum fz_text_sort *)arg;
-	int self = (a->self < b->self) - (a->self > b->self);
-	int total = (a->total < b->total) - (a->total > b->total);
+	int self = FZ_CMP(b->self, a->self);
+	int total = FZ_CMP(b->total, a->total);
 
 	if (sort == FZ_TEXT_SORT_NAME)
 		return compare_names(a, b);
 	bool by_total = sort == FZ_TEXT_SORT_TOTAL || sort == FZ_TEXT_SORT_TOTAL_SAMPLES;
-	int c = by_total ? total : self;
-	if (!c)
-		c = by_total ? self : total;
-	return c ? c : compare_names(a, b);
+	return (by_total ? total ?: self : self ?: total) ?: compare_names(a, b);
 }
 
 static struct rows function_rows(const struct fz_tree *t, enum fz_text_sort sort,

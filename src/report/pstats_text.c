@@ -70,11 +70,8 @@ static void name_files(struct table *t)
 
 static int compare_names(const struct row *a, const struct row *b)
 {
-	int c = fz_str_cmp(a->file, b->file);
-
-	if (!c)
-		c = (a->place->line > b->place->line) - (a->place->line < b->place->line);
-	return c ? c : fz_str_cmp(a->name, b->name);
+	return fz_str_cmp(a->file, b->file) ?: FZ_CMP(a->place->line, b->place->line) ?:
+	       fz_str_cmp(a->name, b->name);
 }
 
 #define DESCENDING(a, b) (((a) < (b)) - ((a) > (b)))

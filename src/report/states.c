@@ -35,9 +35,7 @@ static int compare_threads(const void *pa, const void *pb, void *arg)
 	const struct fz_states *list = arg;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (list[a].samples != list[b].samples)
-		return list[a].samples > list[b].samples ? -1 : 1;
-	return (a > b) - (a < b);
+	return FZ_CMP(list[b].samples, list[a].samples) ?: FZ_CMP(a, b);
 }
 
 static void count_states(const struct fz_profile *p, struct states *ret)

@@ -91,9 +91,7 @@ static int compare_threads(const void *pa, const void *pb, void *arg)
 	const int64_t *cost = arg;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (cost[a] != cost[b])
-		return cost[a] > cost[b] ? -1 : 1;
-	return (a > b) - (a < b);
+	return FZ_CMP(cost[b], cost[a]) ?: FZ_CMP(a, b);
 }
 
 static struct threads find_threads(const struct fz_profile *p)
@@ -351,9 +349,7 @@ static int compare_weights(const void *pa, const void *pb, void *arg)
 	const double *weight = arg;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (weight[a] != weight[b])
-		return weight[a] > weight[b] ? -1 : 1;
-	return (a > b) - (a < b);
+	return FZ_CMP(weight[b], weight[a]) ?: FZ_CMP(a, b);
 }
 
 /* Choose the heaviest rows, up to the limit. A parent is at least as heavy as its children and
@@ -414,9 +410,7 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
 	const struct fz_call *a = &v->tree.calls[ia], *b = &v->tree.calls[ib];
 
-	if (a->parent != b->parent)
-		return a->parent + 1 < b->parent + 1 ? -1 : 1;
-	return compare_weights(pa, pb, v->weight);
+	return FZ_CMP(a->parent + 1, b->parent + 1) ?: compare_weights(pa, pb, v->weight);
 }
 
 static void link_rows(struct fz_tree_view *v)

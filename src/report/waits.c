@@ -375,9 +375,7 @@ static int compare_lanes(const void *pa, const void *pb)
 {
 	const struct lane *a = pa, *b = pb;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return (a->thread > b->thread) - (a->thread < b->thread);
+	return FZ_CMP(b->ns, a->ns) ?: FZ_CMP(a->thread, b->thread);
 }
 
 static void add_part(struct lane *l, const struct fz_critical_part *part, int64_t cell)

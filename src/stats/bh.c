@@ -12,7 +12,7 @@ static int compare_double(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
-	return (x > y) - (x < y);
+	return FZ_CMP(x, y);
 }
 
 size_t fz_bh(const double *p, size_t n, double q, bool *ret_rejected)

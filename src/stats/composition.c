@@ -288,7 +288,7 @@ static int compare(const void *pa, const void *pb)
 {
 	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
 
-	return (a > b) - (a < b);
+	return FZ_CMP(a, b);
 }
 
 /* Drops the smallest changes first. */

@@ -33,7 +33,7 @@ static int by_cost(const void *a, const void *b)
 
 	if (x->cost != y->cost)
 		return x->cost < y->cost ? 1 : -1;
-	return (x > y) - (x < y);
+	return FZ_CMP(x, y);
 }
 
 /* Density of Student's t, scaled to be about that of the normal distribution at 0. */

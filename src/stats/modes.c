@@ -59,7 +59,7 @@ static int ascending(const void *pa, const void *pb)
 {
 	double a = *(const double *)pa, b = *(const double *)pb;
 
-	return (a > b) - (a < b);
+	return FZ_CMP(a, b);
 }
 
 static double middle(const double *sorted, size_t n)

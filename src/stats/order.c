@@ -74,7 +74,7 @@ static int compare_weighted(const void *a, const void *b)
 {
 	const struct fz_weighted *x = a, *y = b;
 
-	return (x->value > y->value) - (x->value < y->value);
+	return FZ_CMP(x->value, y->value);
 }
 
 double fz_weighted_median(struct fz_weighted *items, size_t n)
@@ -101,7 +101,7 @@ static int compare_values(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
-	return (x > y) - (x < y);
+	return FZ_CMP(x, y);
 }
 
 /* How many values may be omitted at each end: the largest k for which fewer than k heads in n

@@ -91,7 +91,7 @@ static int by_number(const void *a, const void *b)
 {
 	const struct range *const *x = a, *const *y = b;
 
-	return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+	return FZ_CMP((*x)->number, (*y)->number);
 }
 
 /* Symbols that contain the address, in the order of their table. */

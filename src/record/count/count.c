@@ -411,9 +411,9 @@ static int by_start(const void *pa, const void *pb, void *counter)
 	if (x == y) {
 		x = strtol(strrchr(a, '.') + 1, NULL, 10) - 1;
 		y = strtol(strrchr(b, '.') + 1, NULL, 10) - 1;
-		return (unsigned long)x < (unsigned long)y ? -1 : x != y;
+		return FZ_CMP((unsigned long)x, (unsigned long)y);
 	}
-	return x < y ? -1 : 1;
+	return FZ_CMP(x, y);
 }
 
 static int read_result(struct fz_counter *c, const char *name, uint32_t process,

@@ -157,7 +157,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct fz_merge_call *x = a, *y = b;
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	return FZ_CMP(x->address, y->address);
 }
 
 /* Calls of several interpreters alternate on one C stack, so sort them by address. */

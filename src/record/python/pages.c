@@ -41,7 +41,7 @@ static int by_address(const void *x, const void *y)
 {
 	const struct fz_py_page *a = x, *b = y;
 
-	return (a->at > b->at) - (a->at < b->at);
+	return FZ_CMP(a->at, b->at);
 }
 
 /* Sort the list, dropping pages that are no longer used or gone. */

@@ -255,9 +255,7 @@ static int by_order(const void *a, const void *b)
 	const struct fz_py_region *x = *(struct fz_py_region *const *)a;
 	const struct fz_py_region *y = *(struct fz_py_region *const *)b;
 
-	if (x->used != y->used)
-		return x->used < y->used ? -1 : 1;
-	return x->order < y->order ? 1 : x->order > y->order ? -1 : 0;
+	return FZ_CMP(x->used, y->used) ?: FZ_CMP(y->order, x->order);
 }
 
 static size_t plan_region(struct fz_py_plan *plan, const struct fz_py_region *r)
