@@ -333,6 +333,20 @@ static void add_command(const struct fz_diff *d, const struct fz_judgement *j, s
 	b->command = fz_buf_take(&text);
 }
 
+/* One whole run per side of an unknown command, as in files of most other profilers? */
+static bool are_foreign_runs(const struct fz_diff *d, const struct fz_judgement *j)
+{
+	return j->method != FZ_JUDGE_RUNS && d->scale != FZ_SCALE_WINDOW && !d->urgent &&
+	       (!fz_profile_fact(d->profile[FZ_BASE], "command").n ||
+		!fz_profile_fact(d->profile[FZ_HEAD], "command").n);
+}
+
+static void add_more_recordings(struct fz_advice *b)
+{
+	b->advice = fz_strdup("For a clear answer, record several runs of each version");
+	b->command = fz_strdup("fizeau diff BASE... :: HEAD...  # several files per side");
+}
+
 static void add_note(struct fz_advice *b, const char *brief, struct fz_buf *note)
 {
 	if (!note->n)
@@ -359,6 +373,8 @@ void fz_advice_init(struct fz_advice *ret, const struct fz_diff *d, const struct
 	add_note(ret, "runs were not interleaved", &order);
 	if (open && known)
 		add_command(d, j, ret);
+	else if (open && are_foreign_runs(d, j))
+		add_more_recordings(ret);
 	if (ret->command && !ret->advice)
 		ret->advice =
 			fz_strdup(only_counts_help(d, j)

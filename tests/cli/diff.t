@@ -18,6 +18,7 @@ Measured: one run per side, by the wall clock; smallest detectable change:
   82.8 %.
 Limits: more than 5 % of the base's samples could not be read; 2 more warnings
   (--verbose).
+Next: fizeau diff BASE... :: HEAD...  # several files per side
 
 $ fizeau diff base.bin head.bin --table
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
@@ -58,10 +59,13 @@ Measured: one run per side, by the wall clock; smallest detectable change:
   82.8 %.
 Limits: more than 5 % of the base's samples could not be read; 2 more warnings
   (--verbose).
+Next: fizeau diff BASE... :: HEAD...  # several files per side
 
 $ fizeau diff base.bin head.bin --verbose
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-51.7 %, +108.2 %]).
+For a clear answer, record several runs of each version:
+  fizeau diff BASE... :: HEAD...  # several files per side
 Smallest detectable change: 82.8 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
@@ -165,7 +169,7 @@ ESC[2m   before     after      change  interval         %   functionESC[0m
 ESC[1mTotal, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
   unsure (?).ESC[0m
 
-$ fizeau diff --format json base.bin head.bin | head -n 52 | cut -c 1-220
+$ fizeau diff --format json base.bin head.bin | head -n 54 | cut -c 1-220
 {
   "schema": 1,
   "kind": "diff",
@@ -206,7 +210,9 @@ $ fizeau diff --format json base.bin head.bin | head -n 52 | cut -c 1-220
     "method": "visits",
     "delta_pct": 0.2,
     "beside": [],
-    "busy": false
+    "busy": false,
+    "advice": "For a clear answer, record several runs of each version",
+    "command": "fizeau diff BASE... :: HEAD...  # several files per side"
   },
   "warnings": [
     "more than 5 % of the base's samples could not be read",
@@ -298,9 +304,11 @@ a;gone 6 0
 a;new;er 0 5
 
 # Names cannot break the text.
-$ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded --verbose | head -n 12
+$ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded --verbose | head -n 14
 Unsure whether slower or faster from shares alone (approximate: sample order
   unknown): 23 samples -> 3 samples.
+For a clear answer, record several runs of each version:
+  fizeau diff BASE... :: HEAD...  # several files per side
 Smallest detectable change of a function with 10.0 % of the run: 115.1 % of the
   run.
 Warning: no function has 20 samples, so none can serve as reference; the totals
@@ -535,6 +543,8 @@ Removed or no longer called (not sampled in the head): 2 functions, self 7
 $ printf 'm;parse 3000\nm;load 2000\nm;save 1000\nm;wait 1500\n' > g.folded && printf 'm;parse 18000\nm;load 4100\nm;save 1950\nm;wait 3000\n' > h.folded && fizeau diff g.folded h.folded --verbose | sed '/^Total/,/^Scaling/{/^Scaling/!d}'
 Unsure whether slower or faster from shares alone (approximate: sample order
   unknown): 7,500 samples -> 27,050 samples.
+For a clear answer, record several runs of each version:
+  fizeau diff BASE... :: HEAD...  # several files per side
 Smallest detectable change of a function with 10.0 % of the run: 9.4 % of the
   run; 3 more runs per side would detect 5.0 %.
 

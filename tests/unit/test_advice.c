@@ -105,7 +105,12 @@ static void test_commands(void **state)
 		s.b.command,
 		"fizeau compare -a --base-command 'cd /home/me && python3 a.py '\\''x y'\\''' "
 		"--head-command 'cd '\\''/home/me/it'\\''\\'\\'''\\''s new'\\'' && python3 b.py'");
-	/* What a terminal would not show as it is, is not shown. */
+	/* Another profiler's file. */
+	fz_profile_set_fact(s.base, "command", FZ_STR(""));
+	again(&s);
+	assert_string_equal(s.b.command,
+			    "fizeau diff BASE... :: HEAD...  # several files per side");
+	/* A terminal would not show this unchanged. */
 	fz_profile_set_fact(s.base, "command", FZ_STR("a \033[31m"));
 	again(&s);
 	assert_null(s.b.command);
