@@ -47,6 +47,8 @@ struct comparison {
 static int open_workspace(struct comparison *c, struct fz_error *err)
 {
 	c->workspace.record = c->options->record;
+	/* Threads that wait use no CPU time, so all the others belong to the run. */
+	c->workspace.record.all_threads |= c->options->record.clock == FZ_CLOCK_CPU;
 	c->workspace.setup = c->options->setup;
 	return fz_workspace_open(&c->workspace, "compare", c->notify, c->options->show_output, err);
 }

@@ -42,7 +42,9 @@ static const struct fz_opt option_table[] = {
 	       "wall: sample wall time, including waits",
 	       .choices = fz_clock_names),
 	FZ_OPT(FLAG, "all-threads", NULL, &options.record.how.all_threads,
-	       "sample every thread, not only the main thread", .short_name = 'a'),
+	       "with --clock wall: sample every thread, not only the main thread; --clock cpu "
+	       "always does",
+	       .short_name = 'a'),
 	FZ_OPT(FLAG, "blocking", NULL, &options.record.how.blocking,
 	       "stop the program during each sample: exact, but slower"),
 	FZ_OPT(FLAG, "no-source", NULL, &options.record.how.no_source,

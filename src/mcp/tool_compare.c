@@ -35,7 +35,6 @@ static int measure(const struct fz_mcp_call *c, char *const argv[], struct fz_pa
 					.argv = argv };
 
 	o.record.count = fz_mcp_flag(c, "count");
-	o.record.all_threads = fz_mcp_flag(c, "all_threads");
 	if (!o.record.count) {
 		o.record.mode = FZ_MODE_CPU;
 		o.record.clock = FZ_CLOCK_CPU;
@@ -115,7 +114,6 @@ const struct fz_mcp_tool fz_mcp_tool_compare = {
 			{ "runs", "runs per side (default: 20 s of runs, 3 to 10)", FZ_MCP_INTEGER,
 			  .min = 1, .max = RUNS_MAX },
 			{ "count", "count instructions instead of time", FZ_MCP_FLAG },
-			{ "all_threads", "not only the main one", FZ_MCP_FLAG },
 			{ 0 } },
 	.measures = true,
 	.run = compare,

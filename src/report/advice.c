@@ -243,10 +243,11 @@ static void add_options(const struct fz_diff *d, const struct fz_judgement *j, s
 		fz_buf_str(out, " --count");
 		return;
 	}
-	if (base->recording.features & head->recording.features & FZ_FEATURE_ALL_THREADS)
-		fz_buf_str(out, " -a");
-	if (strcmp(d->metric, "wall") == 0 && mostly_waits(base) && mostly_waits(head))
+	if (strcmp(d->metric, "wall") == 0 && mostly_waits(base) && mostly_waits(head)) {
 		fz_buf_str(out, " --clock wall");
+		if (base->recording.features & head->recording.features & FZ_FEATURE_ALL_THREADS)
+			fz_buf_str(out, " -a");
+	}
 	if (runs > RUNS_DEFAULT)
 		fz_buf_printf(out, " -n %u", runs);
 }

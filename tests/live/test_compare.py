@@ -176,6 +176,25 @@ def slower():
         return f"leaf {leaf['pct_self']:+.0f} %"
 
 
+THREADED = """
+import threading, time
+def work():
+    while time.thread_time() < 0.5:
+        pass
+t = threading.Thread(target=work)
+t.start()
+t.join()
+"""
+
+
+@suite.test("the CPU time of every thread is compared")
+def threaded():
+    with project() as p:
+        answer, _ = p.compare("-n", "1", "--warmup", "0", "HEAD", "--", p.python, "-c", THREADED)
+        work = next((f for f in answer["functions"] if f["name"] == "work"), None)
+        assert work and work["base_total"] > 0 and work["head_total"] > 0, work
+
+
 @suite.test("counted: in turn, warmed up, found; the trees stay as they were; edits; the gate")
 def counted():
     need_tool()

@@ -96,14 +96,13 @@ static void test_commands(void **state)
 	again(&s);
 	assert_null(s.b.command);
 	s.j->run.word = FZ_RUN_UNKNOWN;
-	/* Two folders, all threads; more runs than anybody takes are no advice. */
+	/* Two folders; more runs than anybody takes are no advice. */
 	s.j->run.more_runs = 1e6;
 	fz_profile_set_fact(s.head, "cwd", FZ_STR("/home/me/it's new"));
-	s.base->recording.features = s.head->recording.features = FZ_FEATURE_ALL_THREADS;
 	again(&s);
 	assert_string_equal(
 		s.b.command,
-		"fizeau compare -a --base-command 'cd /home/me && python3 a.py '\\''x y'\\''' "
+		"fizeau compare --base-command 'cd /home/me && python3 a.py '\\''x y'\\''' "
 		"--head-command 'cd '\\''/home/me/it'\\''\\'\\'''\\''s new'\\'' && python3 b.py'");
 	/* Another profiler's file. */
 	fz_profile_set_fact(s.base, "command", FZ_STR(""));
@@ -211,6 +210,10 @@ static void test_busy(void **state)
 	again(&s);
 	assert_string_equal(s.b.command,
 			    "fizeau compare --clock wall --base-command a --head-command b");
+	s.base->recording.features = s.head->recording.features = FZ_FEATURE_ALL_THREADS;
+	again(&s);
+	assert_string_equal(s.b.command,
+			    "fizeau compare --clock wall -a --base-command a --head-command b");
 	forget(&s);
 	/* What runs in turn are certain of is not asked for again, be the machine busy. */
 	s = see(recorded("a", 2 * S, 3 * S, 3), recorded("b", S, 3 * S, 3));
