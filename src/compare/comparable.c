@@ -22,7 +22,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { WARNINGS_MAX = 16, AGE_DAYS = 7 };
+enum { WARNINGS_MAX = 16, AGE_DAYS = 7, UNSAMPLED_NS = 100000000 };
+
+static const double unsampled_part = 0.2;
 
 void fz_diff_warn(struct fz_diff *d, const char *fmt, ...)
 {
@@ -547,6 +549,48 @@ static void warn_about_failure(struct fz_diff *d, enum fz_side s)
 	d->urgent++;
 }
 
+/* The fraction of a side's CPU time that is in no sample. 0 if it is small: programs start and end
+ * unseen. */
+static double unsampled_share(const struct fz_profile *p)
+{
+	double used = 0, unsampled = 0;
+
+	for (uint32_t i = 0; i < p->run_count; i++) {
+		used += (double)p->runs[i].load.used_ns;
+		unsampled += (double)p->runs[i].load.unsampled_ns;
+	}
+	if (used <= 0 || unsampled < UNSAMPLED_NS * (double)p->run_count ||
+	    unsampled < unsampled_part * used)
+		return 0;
+	return unsampled / used;
+}
+
+/* A verdict on the main thread is not one on the program. */
+static void warn_about_unsampled(struct fz_diff *d)
+{
+	double share[FZ_SIDES], most;
+	char text[FZ_SIDES][FZ_NUMBER_SIZE];
+	unsigned threads = FZ_FEATURE_ALL_THREADS;
+
+	if (strcmp(d->unit, "ns") != 0)
+		return;
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		share[s] = unsampled_share(d->profile[s]);
+		fz_format_percent(share[s], text[s]);
+		threads &= d->profile[s]->recording.features;
+	}
+	most = FZ_MAX(share[FZ_BASE], share[FZ_HEAD]);
+	if (most == 0)
+		return;
+	fz_diff_warn(d,
+		     "%s of the base's and %s of the head's CPU time is in no sample: %s or "
+		     "child processes",
+		     text[FZ_BASE], text[FZ_HEAD],
+		     threads ? "threads without a Python stack"
+			     : "other threads (-a samples them)");
+	d->urgent += most > 0.5;
+}
+
 /* Files of other tools lack start and end. */
 static void warn_about_ends(struct fz_diff *d)
 {
@@ -572,6 +616,7 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 		warn_about_failure(d, s);
 	warn_about_missing(d);
 	warn_about_hours(d);
+	warn_about_unsampled(d);
 	int r = check_settings(d, o, err);
 	if (r)
 		return r;

@@ -71,6 +71,7 @@ static void read_outcome(struct fz_run *run, struct fz_cursor *c)
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(times); i++)
 		*times[i] = read_natural(c);
+	load.unsampled_ns = fz_cursor_left(c) ? read_natural(c) : 0;
 	if (c->bad || outcome >= FZ_OUTCOMES || status < INT32_MIN || status > INT32_MAX)
 		return;
 	run->outcome = (enum fz_outcome)outcome;

@@ -317,8 +317,8 @@ static void add_thread_names(const struct fz_file_writer *w, struct fz_buf *b)
 static void add_outcome(const struct fz_run *run, struct fz_buf *c)
 {
 	const struct fz_load *l = &run->load;
-	const int64_t times[] = { l->ran_ns,    l->waited_ns, l->used_ns,
-				  l->others_ns, l->stolen_ns, l->machine_ns };
+	const int64_t times[] = { l->ran_ns,    l->waited_ns,  l->used_ns,     l->others_ns,
+				  l->stolen_ns, l->machine_ns, l->unsampled_ns };
 
 	fz_buf_u8(c, (uint8_t)run->outcome);
 	fz_buf_zigzag(c, run->status);

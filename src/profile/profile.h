@@ -112,13 +112,14 @@ enum fz_outcome {
 
 /* Use of the processors while a run was recorded. All 0: unknown. */
 struct fz_load {
-	int64_t ran_ns;     /* program's first thread on a processor */
-	int64_t waited_ns;  /* first thread waiting for a processor that others used, except the
-			       sampler */
-	int64_t used_ns;    /* by the program and its descendants */
-	int64_t others_ns;  /* by others */
-	int64_t stolen_ns;  /* by other virtual machines, as far as visible */
-	int64_t machine_ns; /* of all processors, idle or not */
+	int64_t ran_ns;       /* program's first thread on a processor */
+	int64_t waited_ns;    /* first thread waiting for a processor that others used, except the
+				 sampler */
+	int64_t used_ns;      /* by the program and its descendants */
+	int64_t others_ns;    /* by others */
+	int64_t stolen_ns;    /* by other virtual machines, as far as visible */
+	int64_t machine_ns;   /* of all processors, idle or not */
+	int64_t unsampled_ns; /* part of used_ns in no sample: of other threads or processes */
 };
 
 /* One execution of the command. */

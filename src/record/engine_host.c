@@ -179,6 +179,7 @@ void fz_sampler_write(struct fz_sampler *s, const struct fz_engine_sample *e)
 	if (s->writer)
 		fz_file_writer_add(s->writer, &sample, weights);
 	s->samples++;
+	s->sampled_ns += e->weight;
 	if (s->sampling->on_sample)
 		s->sampling->on_sample(s->sampling->arg, s, &sample, e->weight);
 }

@@ -89,8 +89,8 @@ void fz_load_begin(struct fz_load_start *start, pid_t pid)
 	if (pid)
 		fz_load_read_waits(pid, &start->ran_ns, &start->waited_ns);
 	start->looked_ns = usage_of(RUSAGE_THREAD);
-	start->used_ns =
-		usage_of(RUSAGE_SELF) + usage_of(RUSAGE_CHILDREN) + fz_load_read_usage(pid);
+	start->own_ns = usage_of(RUSAGE_SELF);
+	start->used_ns = start->own_ns + usage_of(RUSAGE_CHILDREN) + fz_load_read_usage(pid);
 	start->known = read_machine(start);
 }
 
@@ -98,8 +98,8 @@ struct fz_load fz_load_end(const struct fz_load_start *start, pid_t pid, int64_t
 			   int64_t waited_ns)
 {
 	struct fz_load_start now = { 0 };
-	int64_t used = usage_of(RUSAGE_SELF) + usage_of(RUSAGE_CHILDREN) + fz_load_read_usage(pid) -
-		       start->used_ns;
+	int64_t own = usage_of(RUSAGE_SELF);
+	int64_t used = own + usage_of(RUSAGE_CHILDREN) + fz_load_read_usage(pid) - start->used_ns;
 	int64_t looked = usage_of(RUSAGE_THREAD) - start->looked_ns;
 	struct fz_load l = { 0 };
 
@@ -107,9 +107,9 @@ struct fz_load fz_load_end(const struct fz_load_start *start, pid_t pid, int64_t
 	l.waited_ns = FZ_MAX(waited_ns - start->waited_ns - looked, 0);
 	if (!start->known || !read_machine(&now))
 		return l;
-	l.used_ns = FZ_MAX(used, 0);
+	l.used_ns = FZ_MAX(used - (own - start->own_ns), 0);
 	l.stolen_ns = FZ_MAX(now.stolen_ns - start->stolen_ns, 0);
 	l.machine_ns = FZ_MAX(now.machine_ns - start->machine_ns, 0);
-	l.others_ns = FZ_MAX(now.others_ns - start->others_ns - l.used_ns, 0);
+	l.others_ns = FZ_MAX(now.others_ns - start->others_ns - FZ_MAX(used, 0), 0);
 	return l;
 }

@@ -10,6 +10,7 @@
 struct fz_load_start {
 	int64_t ran_ns, waited_ns;                /* of the target's first thread */
 	int64_t used_ns;                          /* by the target, by us and by what we started */
+	int64_t own_ns;                           /* by us */
 	int64_t looked_ns;                        /* by the thread that samples */
 	int64_t others_ns, stolen_ns, machine_ns; /* of all processors; others: all busy time */
 	bool known;

@@ -305,6 +305,7 @@ static void complete_run(struct fz_record *r, struct fz_run *run)
 	if (!over)
 		fz_load_read_waits(pid, &ran, &waited);
 	run->load = fz_load_end(&r->load, pid, ran, waited);
+	run->load.unsampled_ns = fz_sampler_unsampled(&r->sampler, run->load.used_ns);
 	run->duration_ns = r->sampler.end_time - r->sampler.sampling->start;
 	if (end == FZ_END_TIME || end == FZ_END_SIGNAL)
 		run->outcome = FZ_OUTCOME_STOPPED;

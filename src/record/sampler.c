@@ -187,6 +187,7 @@ static void forget_the_way(struct fz_sampler *s, struct fz_target *t)
 {
 	s->valid_from = fz_clock_now() - s->sampling->start;
 	s->samples = 0;
+	s->sampled_ns = 0;
 	s->figures = (struct fz_native_figures){ 0 };
 	fz_map_clear(&t->left_out);
 	s->profile->quality = (struct fz_quality){ .known = true };
@@ -461,6 +462,18 @@ uint64_t fz_sampler_left_out(const struct fz_sampler *s)
 	for (size_t i = 0; i < s->process_n; i++)
 		n += s->processes[i]->target.left_out.len;
 	return n;
+}
+
+int64_t fz_sampler_unsampled(const struct fz_sampler *s, int64_t used)
+{
+	const struct fz_record_options *o = s->options;
+
+	if (o->growth || o->machine || s->paused_ns ||
+	    (o->mode != FZ_MODE_CPU && o->mode != FZ_MODE_WALL && o->mode != FZ_MODE_ALL))
+		return 0;
+	if (o->clock == FZ_CLOCK_CPU && !o->waits)
+		return FZ_MAX(used - s->sampled_ns, 0);
+	return FZ_MIN(fz_silent_sum(&s->silent, s->profile).used, used);
 }
 
 bool fz_sampler_name(struct fz_sampler *s, struct fz_profile **p)

@@ -550,6 +550,49 @@ static void a_base_of_weeks_ago_is_named(void **state)
 	}
 }
 
+static void cpu_time_in_no_sample_is_reported(void **state)
+{
+	(void)state;
+	enum { SECOND = 1000000000 };
+	struct fz_diff_options o = { 0 };
+	static const struct {
+		int64_t base, head; /* of a second */
+		unsigned features;
+		uint32_t urgent;
+		const char *expected;
+	} cases[] = {
+		{ SECOND / 10, SECOND / 10, 0, 0, NULL },
+		{ 0, SECOND / 4, 0, 0,
+		  "0.0 % of the base's and 25.0 % of the head's CPU time is in no sample: other "
+		  "threads (-a samples them) or child processes" },
+		{ SECOND / 10 * 9, SECOND / 4 * 3, FZ_FEATURE_ALL_THREADS, 1,
+		  "90.0 % of the base's and 75.0 % of the head's CPU time is in no sample: threads "
+		  "without a Python stack or child processes" },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *a =
+			hand_profile("a.py:f:1 1\n", SECOND);
+		fz_auto(fz_profile_freep) struct fz_profile *b =
+			hand_profile("a.py:f:1 1\n", SECOND);
+		fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+		a->run_count = b->run_count = 0;
+		fz_profile_add_run(a,
+				   &(struct fz_run){ .load = { .used_ns = SECOND,
+							       .unsampled_ns = cases[i].base } });
+		fz_profile_add_run(b,
+				   &(struct fz_run){ .load = { .used_ns = SECOND,
+							       .unsampled_ns = cases[i].head } });
+		a->recording.features = b->recording.features = cases[i].features;
+		assert_int_equal(fz_diff_new(a, b, &o, &d, NULL), 0);
+		assert_int_equal(d->urgent, cases[i].urgent);
+		if (cases[i].expected)
+			assert_string_equal(d->warnings[0], cases[i].expected);
+		else
+			assert_null(strstr(d->warnings[0], "no sample"));
+	}
+}
+
 static void other_programs_and_clocks_are_refused(void **state)
 {
 	(void)state;
@@ -657,6 +700,7 @@ int main(void)
 		cmocka_unit_test(other_engines_are_named),
 		cmocka_unit_test(other_versions_of_packages_are_named),
 		cmocka_unit_test(a_base_of_weeks_ago_is_named),
+		cmocka_unit_test(cpu_time_in_no_sample_is_reported),
 		cmocka_unit_test(other_programs_and_clocks_are_refused),
 		cmocka_unit_test(unknown_mode_compares),
 		cmocka_unit_test(test_commands_are_compared),

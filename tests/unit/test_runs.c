@@ -89,7 +89,7 @@ static void test_kept(void **state)
 		  .duration_ns = 9,
 		  .outcome = FZ_OUTCOME_SIGNAL,
 		  .status = SIGKILL,
-		  .load = { 1, 2, 3, 4, 5, 60000000000 } },
+		  .load = { 1, 2, 3, 4, 5, 60000000000, 7 } },
 	};
 	struct fz_profile *all = fz_profile_new();
 	const struct fz_run *first;
