@@ -228,6 +228,9 @@ static int measure(struct comparison *c, struct fz_error *err)
 			n = fz_paired_run_count(c->longest_ns, c->options->record.count);
 	}
 	fz_notify_progress_end(c->notify);
+	for (enum fz_side s = 0; s < FZ_SIDES && c->options->setup; s++)
+		fz_profile_set_fact(c->result->side[s].profile, "setup",
+				    fz_str_of(c->options->setup));
 	return rc;
 }
 

@@ -237,8 +237,13 @@ static bool only_counts_help(const struct fz_diff *d, const struct fz_judgement 
 static void add_options(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)
 {
 	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
+	struct fz_str setup = fz_profile_fact(head, "setup");
 	uint32_t runs = runs_needed(d, j);
 
+	if (setup.n) {
+		fz_buf_str(out, " --setup ");
+		add_quoted(setup, out);
+	}
 	if (only_counts_help(d, j)) {
 		fz_buf_str(out, " --count");
 		return;

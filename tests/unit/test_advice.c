@@ -129,6 +129,11 @@ static void test_edited(void **state)
 	fz_profile_set_fact(s.head, "git.dirty", FZ_STR("yes"));
 	again(&s);
 	assert_string_equal(s.b.command, "fizeau compare -n 5 0123456789 -- python3 a.py");
+	fz_profile_set_fact(s.head, "setup", FZ_STR("make -j2"));
+	again(&s);
+	assert_string_equal(s.b.command,
+			    "fizeau compare --setup 'make -j2' -n 5 0123456789 -- python3 a.py");
+	fz_profile_set_fact(s.head, "setup", FZ_STR(""));
 	/* The same code twice. */
 	fz_profile_set_fact(s.head, "git.dirty", FZ_STR("no"));
 	again(&s);
