@@ -125,8 +125,8 @@ async function showChange(shown, base, head) {
 		text: `${icons[verdict.word] ?? ""} ${verdict.text}`,
 		tooltip: [
 			`${base.label} → ${head.label}: ${verdict.text}`, verdict.power, ...verdict.beside, ...warnings,
-			regressed ? "Status 1: 'fizeau diff --fail-on regression' fails on it." :
-				"Status 0: 'fizeau diff --fail-on regression' passes.",
+			regressed ? "'fizeau diff --fail-on regression' fails (status 1)." :
+				"'fizeau diff --fail-on regression' passes (status 0).",
 			"Click to hide.",
 		].filter(Boolean).join("\n"),
 		alarm: regressed,
@@ -136,13 +136,13 @@ async function showChange(shown, base, head) {
 // ---- commands ----
 
 async function openRecording() {
-	const recording = await choose("Which recording to open?");
+	const recording = await choose("Recording to open");
 	if (!recording) return;
 	await vscode.commands.executeCommand("vscode.openWith", vscode.Uri.file(recording.file), VIEW);
 }
 
 async function heat(shown, uri) {
-	const recording = uri ? recordingOf(uri) : await choose("The heat of which recording?");
+	const recording = uri ? recordingOf(uri) : await choose("Recording to show");
 	if (recording) await showHeat(shown, recording);
 }
 
@@ -154,8 +154,8 @@ async function compare(shown, uri, uris = []) {
 		await showChange(shown, base, head);
 		return;
 	}
-	const head = uri ? recordingOf(uri) : shown.recording ?? await choose("Compare which recording, the newer one?");
-	const base = head && await choose(`Compare ${head.label} with which earlier one?`);
+	const head = uri ? recordingOf(uri) : shown.recording ?? await choose("Newer recording to compare");
+	const base = head && await choose(`Earlier recording to compare ${head.label} with`);
 	if (base) await showChange(shown, base, head);
 }
 
@@ -179,7 +179,7 @@ async function runTask(task) {
 
 async function record(shown) {
 	const document = vscode.window.activeTextEditor?.document;
-	if (document?.uri.scheme !== "file") throw new fizeau.ProgramError("Open the program's file first, then record it.");
+	if (document?.uri.scheme !== "file") throw new fizeau.ProgramError("Open the file to record first.");
 	if (document.isDirty) await document.save();
 	const cwd = folderOf(document.uri), file = document.uri.fsPath;
 	const args = setting("run", document.uri).map((word) => word.replaceAll("${file}", () => file));
@@ -192,7 +192,7 @@ async function record(shown) {
 	const made = latest && await storedOne(latest, cwd);
 	const report = made && await fizeau.lines(program(), made.file);
 	if (!(report?.head.started >= began - 1)) // an earlier run's
-		throw new fizeau.ProgramError("Nothing was recorded; the terminal says why.");
+		throw new fizeau.ProgramError("Nothing was recorded; see the terminal.");
 	showReport(shown, report, made);
 }
 
@@ -209,7 +209,7 @@ const isFile = (name) => {
 async function goTo({ path: recorded, line }) {
 	const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
 	const found = findHere(recorded, folders, isFile);
-	if (!found) throw new fizeau.ProgramError(`'${recorded}' is not here. Open the folder that the program was in.`);
+	if (!found) throw new fizeau.ProgramError(`'${recorded}' not found. Open the folder that contained the program.`);
 	const at = new vscode.Position(line - 1, 0);
 	const editor = await vscode.window.showTextDocument(vscode.Uri.file(found), {
 		viewColumn: vscode.ViewColumn.Beside, selection: new vscode.Range(at, at),

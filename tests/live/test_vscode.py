@@ -264,7 +264,7 @@ def page_moved():
     try:
         seen = studio.drive(folder, ["command", "Fizeau: Open Recording"], ["pick", "@1"],
                             ["bar", ["dearer", "Open in editor"]], ["message"])
-        assert "is not here" in seen["message"][0]["text"], seen
+        assert "not found" in seen["message"][0]["text"], seen
         (folder / "lib/app.py").rename(folder / "app.py")
         seen = studio.drive(folder, ["command", "Fizeau: Open Recording"], ["pick", "@1"],
                             ["bar", ["dearer", "Open in editor"]], ["place"])

@@ -135,11 +135,11 @@ test("what a page is given stays an attribute", () => {
 test("a program that fails says why, in one sentence", async () => {
 	const fails = (...args) => assert.rejects(program.run(...args), program.ProgramError);
 	await fails("/no/such/program", []);
-	await assert.rejects(program.run("echo", [], "/no/such/folder"), { message: "The folder '/no/such/folder' is not there any more." });
+	await assert.rejects(program.run("echo", [], "/no/such/folder"), { message: "The folder '/no/such/folder' no longer exists." });
 	await assert.rejects(program.run("sh", ["-c", "echo 'fizeau: note' >&2; echo 'fizeau: x.fz: is none' >&2; exit 2"]),
 		{ message: "x.fz: is none" });
-	await assert.rejects(program.run("sh", ["-c", "kill -9 $$"]), { message: "fizeau was ended by SIGKILL." });
-	await assert.rejects(program.run("sh", ["-c", "exit 3"]), { message: "fizeau ended with 3 and said nothing." });
+	await assert.rejects(program.run("sh", ["-c", "kill -9 $$"]), { message: "fizeau was killed by SIGKILL." });
+	await assert.rejects(program.run("sh", ["-c", "exit 3"]), { message: "fizeau exited with status 3." });
 	assert.deepEqual(await program.run("echo", ["$(id)"]), { status: 0, stdout: "$(id)\n" }); // no shell
 	assert.equal((await program.run("sh", ["-c", "exit 1"], undefined, [0, 1])).status, 1);
 });

@@ -40,8 +40,8 @@ function changeHover(report, place, pair, sure) {
 		`, expected ${formatValue(place.base_self * report.scale.factor, report.unit)}`;
 	const word = !f ? "" : f.verdict === "changed" ?
 		` ${f.name} certainly ${f.diff_self > 0 ? "costs more" : "costs less"} itself` +
-			`${sure ? "" : ", this line the other way"}: lines are not judged singly.` :
-		` Whether ${f.name} changed cannot be told from noise.`;
+			`${sure ? "" : ", this line the other way"}; single lines are not judged.` :
+		` The change of ${f.name} may be noise.`;
 	return `self ${pair}${factor}.${word}`;
 }
 

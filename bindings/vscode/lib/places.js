@@ -53,7 +53,7 @@ function obstacle(report, { file, moved }, textOf, modified) {
 		const here = textOf(number);
 		if (here === undefined || bare(here) !== bare(text)) return "changed since it was recorded";
 	}
-	// If text was recorded then for every line that ran.
+	// Text is recorded for every line that ran, or for none.
 	if (any) return (file.lines ?? []).some((line) => line.text === undefined) ? "changed while it was recorded" : "";
 	if (file.places) return "";
 	if (moved) return "its text was not recorded, so it may be another file of that name";

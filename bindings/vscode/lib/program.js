@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls the program fizeau, never through a shell. An error becomes one sentence that says what to do.
+// Calls the program fizeau, never through a shell. An error becomes one sentence with a remedy.
 "use strict";
 const { execFile } = require("node:child_process");
 const fs = require("node:fs");
@@ -15,7 +15,7 @@ class ProgramError extends Error {
 	}
 }
 
-// Its last line of output, the reason why it failed.
+// The last line of output: the reason for the failure.
 function lastWords(stderr) {
 	const said = stderr.split("\n").map((line) => line.trim()).filter(Boolean);
 	return (said.at(-1) ?? "").replace(/^fizeau: /, "");
@@ -23,16 +23,16 @@ function lastWords(stderr) {
 
 function explain(program, error, stderr, cwd) {
 	if (error.code === "ENOENT" && cwd && !fs.existsSync(cwd))
-		return new ProgramError(`The folder '${cwd}' is not there any more.`);
+		return new ProgramError(`The folder '${cwd}' no longer exists.`);
 	if (error.code === "ENOENT" || error.code === "EACCES" || error.code === "ENOTDIR")
-		return new ProgramError(`The program '${program}' cannot be run. Install fizeau, or say in the setting ` +
-			"fizeau.program where it is.", true);
+		return new ProgramError(`'${program}' cannot be run. Install fizeau, or set its path in ` +
+			"'fizeau.program'.", true);
 	if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER")
-		return new ProgramError("The recording is too large to be shown here; open it with 'fizeau replay --browser'.");
+		return new ProgramError("The recording is too large to show here; open it with 'fizeau replay --browser'.");
 	if (/'lines' is not one of/.test(stderr))
 		return new ProgramError(`'${program}' is older than this extension. Update it.`, true);
 	return new ProgramError(lastWords(stderr) ||
-		(error.signal ? `fizeau was ended by ${error.signal}.` : `fizeau ended with ${error.code} and said nothing.`));
+		(error.signal ? `fizeau was killed by ${error.signal}.` : `fizeau exited with status ${error.code}.`));
 }
 
 // Returns {status, stdout}. Rejects if the status is not in `fine`, or the program could not run.
@@ -51,7 +51,7 @@ function parse(program, stdout) {
 	try {
 		return JSON.parse(stdout);
 	} catch {
-		throw new ProgramError(`'${program}' is no fizeau, or another one than this extension is for: update it.`, true);
+		throw new ProgramError(`'${program}' is not fizeau, or does not match this extension: update it.`, true);
 	}
 }
 
@@ -83,7 +83,7 @@ async function list(program, cwd) {
 async function fileOf(program, name, cwd) {
 	const { stdout } = await run(program, ["show", name], cwd);
 	const found = /^file +(.*)$/m.exec(stdout);
-	if (!found) throw new ProgramError(`fizeau does not say where ${name} lies; open its file instead.`);
+	if (!found) throw new ProgramError(`fizeau did not print the path of ${name}; open its file instead.`);
 	return found[1];
 }
 
