@@ -73,7 +73,7 @@ int fz_api_take_options(void *ret, size_t size, const void *options, struct fize
 		if (theirs[i])
 			return fz_fail(
 				fz_api_error(err), FZ_EUNSUPPORTED,
-				"options: set what this version of the library does not know");
+				"options: set a member unknown to this version of the library");
 	memcpy(ret, options, FZ_MIN(given, size));
 	return 0;
 }
@@ -317,12 +317,12 @@ static int check_options(const struct fizeau_diff_options *o, struct fz_error *e
 {
 	if ((unsigned)o->match > FIZEAU_MATCH_EXACT || (unsigned)o->scale > FIZEAU_SCALE_AMOUNT)
 		return fz_fail(err, FZ_EUSAGE,
-			       "options: match or scale is none of its enumeration");
+			       "options: match or scale is not a value of its enum");
 	if (!(o->delta >= 0 && o->delta < 1 && o->run_delta >= 0 && o->run_delta < 1))
-		return fz_fail(err, FZ_EUSAGE, "options: delta and run_delta are parts of the run");
+		return fz_fail(err, FZ_EUSAGE, "options: delta and run_delta must be in [0, 1)");
 	if (o->match == FIZEAU_MATCH_EXACT && o->renames && o->renames[0])
 		return fz_fail(err, FZ_EUSAGE,
-			       "options: renames: an exact match compares names as recorded");
+			       "options: renames cannot be combined with an exact match");
 	return check_rules(o, err);
 }
 
@@ -530,7 +530,7 @@ static int choose_report(const char *format, const char *path, bool diff,
 	if (!r || !fz_report_writes(r, diff)) {
 		struct fz_buf names = { 0 };
 		fz_report_names(diff, &names);
-		int code = fz_fail(err, FZ_EUSAGE, "%s: names no format of a %s; choose one of %s",
+		int code = fz_fail(err, FZ_EUSAGE, "%s: not a format for a %s; use one of %s",
 				   format ? format : path, diff ? "diff" : "profile", names.p);
 		fz_buf_release(&names);
 		return code;

@@ -20,8 +20,8 @@ static const struct fz_opt option_table[] = {
 	       "only benchmarks whose names contain TEXT; of several, the one that changed most",
 	       .short_name = 'k'),
 	FZ_OPT(CALL, "threshold", "PART", &options.search.threshold,
-	       "a commit is bad if it differs from GOOD by more than PERCENT, such as 5% (default: "
-	       "if it is nearer to BAD than to GOOD)",
+	       "a commit is bad if it differs from GOOD by more than PART, such as 5% (default: "
+	       "if it is closer to BAD than to GOOD)",
 	       .call = fz_cli_parse_threshold),
 	FZ_OPT(FLAG, "first-parent", NULL, &options.search.first_parent,
 	       "follow only the first parent of merge commits"),

@@ -179,7 +179,7 @@ static bool add_next_steps(struct fz_buf *out)
 		      list.n == 1 ? "" : "s");
 	fz_table_text(fz_buf_view(&program), COMMAND_COLUMNS, &style, out);
 	fz_buf_str(out, ". Next:\n");
-	add_step("fizeau show", "what the latest recording holds", out);
+	add_step("fizeau show", "contents of the latest recording", out);
 	add_step("fizeau replay @1 --browser", "where its time went, as a page", out);
 	if (has_pair()) {
 		add_step("fizeau diff", "what changed since the run before", out);

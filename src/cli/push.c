@@ -109,7 +109,7 @@ static void tell(const char *name, const struct fz_fleet_push *push, const struc
 					"minute", minutes),
 		       kept);
 	if (unlabelled)
-		printf("%s: the labels of %s are not kept; see fizeau-push(1)\n", name,
+		printf("%s: labels of %s are not stored; see fizeau-push(1)\n", name,
 		       fz_format_plural(unlabelled, "sample", samples));
 	json_decref(told);
 }

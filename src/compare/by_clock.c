@@ -114,9 +114,10 @@ void fz_diff_warn_about_clock(struct fz_diff *d)
 	double shift = fz_diff_clock_shift(d);
 
 	if (shift != 0)
-		fz_diff_warn(d,
-			     "both took the same time although the machine was %.0f %% %s for the "
-			     "head, like programs that run for a fixed time; a difference of that "
-			     "size does not count as a change",
-			     100 * fabs(expm1(shift)), shift < 0 ? "slower" : "faster");
+		fz_diff_warn(
+			d,
+			"both sides took the same time although the machine was %.0f %% %s for the "
+			"head, as if they ran for a fixed time; a difference of that "
+			"size is not reported as a change",
+			100 * fabs(expm1(shift)), shift < 0 ? "slower" : "faster");
 }

@@ -29,8 +29,8 @@ static bool run_closes(enum fz_gate gate, double threshold, const struct fz_diff
 		     (gate == FZ_GATE_CHANGE && run->word == FZ_RUN_FASTER);
 
 	if (isnan(run->change)) {
-		fz_buf_str(why, "no verdict for the run, so the gate was not applied; with shares "
-				"or windows there never is one");
+		fz_buf_str(why, "no verdict for the run, so the gate was not applied; shares "
+				"and windows never have one");
 		return false;
 	}
 	if (!asked || fabs(run->change) < threshold)

@@ -167,7 +167,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 		code = fz_profile_check(p, err);
 	if (!code && (r.damaged || !r.frames.n))
 		return fz_fail(err, FZ_EINPUT, "%s: damaged: %s", fz_input_name(in),
-			       r.damaged ? "a frame has no place" : "the page has no frames");
+			       r.damaged ? "a frame is misplaced" : "the page has no frames");
 	return code ? code : fz_flame_frames_read(&r.frames, in, p, err);
 }
 
@@ -184,7 +184,7 @@ const struct fz_format fz_format_asprof_page = {
 	.name = "asprof-page",
 	.title = "flame graph page of async-profiler",
 	.suffixes = ".html",
-	.notes = "of 3.0 or later; frames below its minwidth count for their callers",
+	.notes = "3.0 or later; frames below its minwidth are counted in their callers",
 	.sniff = sniff,
 	.read = read,
 };

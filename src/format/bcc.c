@@ -165,7 +165,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 
 const struct fz_format fz_format_bcc = {
 	.name = "bcc",
-	.title = "stacks that bcc's profile and offcputime print",
+	.title = "output of bcc's profile and offcputime",
 	.suffixes = ".txt",
 	.sniff = sniff,
 	.read = read,

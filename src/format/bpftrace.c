@@ -312,7 +312,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 
 const struct fz_format fz_format_bpftrace = {
 	.name = "bpftrace",
-	.title = "maps of stacks that bpftrace prints",
+	.title = "stack maps printed by bpftrace",
 	.suffixes = ".txt",
 	.notes = "only the first map is read",
 	.sniff = sniff,

@@ -274,7 +274,7 @@ const struct fz_format fz_format_flamegraph = {
 	.name = "flamegraph",
 	.title = "flame graph image of flamegraph.pl, inferno or py-spy",
 	.suffixes = ".svg",
-	.notes = "frames too narrow to be drawn count for their callers; a difference is dropped",
+	.notes = "frames too narrow to draw are counted in their callers; a difference is dropped",
 	.sniff = sniff,
 	.read = read,
 };

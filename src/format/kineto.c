@@ -473,8 +473,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	if (p->over_limit || !make_table(&r))
 		return fz_profile_check(p, err);
 	if (!r.call_count && !r.work_count)
-		return fz_fail(err, FZ_EINPUT,
-			       "%s: a trace of PyTorch without operators and kernels",
+		return fz_fail(err, FZ_EINPUT, "%s: a PyTorch trace without operators and kernels",
 			       fz_input_name(in));
 	if (r.in.cut)
 		fz_import_note_cut(p);

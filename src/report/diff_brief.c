@@ -168,7 +168,7 @@ static void add_method(const struct fz_diff *d, const struct fz_judgement *j, st
 		break;
 	case FZ_JUDGE_COUNTS:
 		if (fz_profile_is_heap(d->profile[FZ_HEAD]))
-			fz_buf_str(out, "one look at all objects per side");
+			fz_buf_str(out, "one copy of the heap per side");
 		else
 			add_runs(d, "counted run", "counted runs", out);
 		break;

@@ -75,7 +75,7 @@ static void add_pushes(struct fz_server *s, struct fz_buf *out)
 	add_metric(out, "fizeau_pushed_bytes_total", "counter", "Bytes of stored pushes as sent.",
 		   (double)atomic_load(&s->figures.bytes));
 	add_metric(out, "fizeau_pushed_samples_unlabelled_total", "counter",
-		   "Samples of stored pushes whose labels are not kept.",
+		   "Samples of stored pushes whose labels are not stored.",
 		   (double)atomic_load(&s->figures.unlabelled));
 	add_metric(out, "fizeau_pushes_memory_bytes", "gauge",
 		   "Memory of pushed profiles that are being read or stored.",
@@ -87,7 +87,7 @@ static void add_pushes(struct fz_server *s, struct fz_buf *out)
 static void add_answers(struct fz_server *s, struct fz_buf *out)
 {
 	begin_metric(out, "fizeau_answers_total", "counter",
-		     "Comparisons and timelines, computed or known from an earlier request.");
+		     "Comparisons and timelines, computed or cached.");
 	fz_buf_printf(out, "fizeau_answers_total{result=\"computed\"} %llu\n",
 		      atomic_load(&s->figures.computed));
 	fz_buf_printf(out, "fizeau_answers_total{result=\"cached\"} %llu\n",

@@ -536,7 +536,7 @@ static void reload_tokens(struct fz_server *s, struct fz_http *h)
 	struct fz_error err;
 
 	if (load_tokens(s, &err)) {
-		fz_error_prefix(&err, "the former tokens stay valid");
+		fz_error_prefix(&err, "the previous tokens stay valid");
 		s->say(err.message);
 		return;
 	}
@@ -569,7 +569,7 @@ static void reload_tls(struct fz_server *s)
 	struct fz_error err;
 
 	if (load_tls(&s->options, &err)) {
-		fz_error_prefix(&err, "the former certificate stays in use");
+		fz_error_prefix(&err, "the previous certificate stays in use");
 		s->say(err.message);
 	}
 }

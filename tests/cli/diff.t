@@ -343,9 +343,9 @@ detected by content, also when compressed by gzip or zstd.
 
   name         read  written   description
   asprof-page  yes   -         flame graph page of async-profiler (.html)
-                               of 3.0 or later; frames below its minwidth count for their callers
-  bcc          yes   -         stacks that bcc's profile and offcputime print (.txt)
-  bpftrace     yes   -         maps of stacks that bpftrace prints (.txt)
+                               3.0 or later; frames below its minwidth are counted in their callers
+  bcc          yes   -         output of bcc's profile and offcputime (.txt)
+  bpftrace     yes   -         stack maps printed by bpftrace (.txt)
                                only the first map is read
   callgrind    yes   profiles  callgrind.out (Valgrind, KCachegrind) (.callgrind)
                                a call graph: read as a reconstructed tree; written without stacks and threads
@@ -357,7 +357,7 @@ detected by content, also when compressed by gzip or zstd.
   flamebearer  yes   -         flame graph of Pyroscope (.json)
                                one graph; comparisons are refused, and series over time dropped
   flamegraph   yes   -         flame graph image of flamegraph.pl, inferno or py-spy (.svg)
-                               frames too narrow to be drawn count for their callers; a difference is dropped
+                               frames too narrow to draw are counted in their callers; a difference is dropped
   folded       -     yes       folded stacks, function names only (.folded)
   fz           yes   profiles  Fizeau recording (.fz)
   gecko        yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
@@ -450,7 +450,7 @@ fizeau: functions are slower, past the threshold of 5.0 %: m most of all
 [1]
 
 $ fizeau diff a.folded b.folded --fail-on regression > /dev/null
-fizeau: warning: no verdict for the run, so the gate was not applied; with shares or windows there never is one
+fizeau: warning: no verdict for the run, so the gate was not applied; shares and windows never have one
 
 $ fizeau diff a.folded b.folded --threshold 4
 fizeau: --threshold requires --fail-on
@@ -726,7 +726,7 @@ $ mkdir -p next/.fizeau && cd next && cp ../base.bin .fizeau/20261120-203000-123
 
 $ cd next && fizeau
 1 recording here; the latest is of app.py. Next:
-  fizeau show                  what the latest recording holds
+  fizeau show                  contents of the latest recording
   fizeau replay @1 --browser   where its time went, as a page
   fizeau run PROGRAM           record it again, then compare with 'fizeau diff'
   fizeau list                  all recordings
@@ -735,7 +735,7 @@ $ cd next && fizeau
 
 $ cd next && cp ../head.bin .fizeau/20261120-203100-123-app.py-4712.fz && fizeau
 2 recordings here; the latest is of app.py. Next:
-  fizeau show                  what the latest recording holds
+  fizeau show                  contents of the latest recording
   fizeau replay @1 --browser   where its time went, as a page
   fizeau diff                  what changed since the run before
   fizeau diff --browser        the same as a page

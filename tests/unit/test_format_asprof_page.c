@@ -45,9 +45,9 @@ static void test_errors(void **state)
 {
 	(void)state;
 	expect_error(PAGE("samples", ""), "the page has no frames");
-	expect_error(PAGE("samples", "n(3,100)\nf(9,2,0,1)\n"), "a frame has no place");
-	expect_error(PAGE("samples", "n(3,100)\nu(99,1)\n"), "a frame has no place");
-	expect_error(PAGE("samples", "n(3,100)\nn(3,100)\n"), "a frame has no place");
+	expect_error(PAGE("samples", "n(3,100)\nf(9,2,0,1)\n"), "a frame is misplaced");
+	expect_error(PAGE("samples", "n(3,100)\nu(99,1)\n"), "a frame is misplaced");
+	expect_error(PAGE("samples", "n(3,100)\nn(3,100)\n"), "a frame is misplaced");
 }
 
 int main(void)
