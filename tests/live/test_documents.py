@@ -375,7 +375,7 @@ SESSIONS = [
     Session("docs/recipes.md", "The memory of a running process", production),
     Session("docs/recipes.md", "A C extension"),
     Session("docs/recipes.md", "Slow tests"),
-    Session("docs/recipes.md", "A profile from somebody else", others),
+    Session("docs/recipes.md", "A profile from someone else", others),
     Session("docs/diff-json.md", prepare=two_recordings),
     Session("docs/heatmap.md", prepare=two_recordings),
     Session("docs/python.md", "Tests", tests_before),
