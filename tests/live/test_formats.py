@@ -30,7 +30,7 @@ suite = Suite()
 
 DOCUMENT = SOURCE / "docs" / "formats.md"
 BEGIN, END = "<!-- files: begin -->\n", "<!-- files: end -->\n"
-# What files of a format are held against, and whether the tool makes some while the tests run.
+# What files of a format are compared with, and whether the tool writes some while the tests run.
 ORACLES = {
     "pprof": ("its protobuf decoded by the test; what Go's tool says", True),
     "speedscope": ("its events played back by the test", False),
@@ -1186,7 +1186,7 @@ def written():
 
 
 def file_table():
-    lines = ["| format | files | held against | made anew | totals | functions |\n",
+    lines = ["| format | files | compared with | regenerated | totals | functions |\n",
              "|---|---|---|---|---|---|\n"]
     for name, (oracle, now) in ORACLES.items():
         a = accounts[name]
