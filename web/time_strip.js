@@ -136,7 +136,7 @@ export class Strip {
 		return [
 			...this.instants(time.marks, "mark", ({ text }) => text,
 				({ ns, text }) => `${text} at ${timeText(ns)}: select from here to the next mark`),
-			// Points where the program's behavior changed; the time before can be
+			// Points where the program's behaviour changed; the time before can be
 			// compared.
 			...this.instants(time.changes, "mark change", (change) => `→ ${change.name}`,
 				(change) => `At ${timeText(change.ns)} its behaviour changed: ` +

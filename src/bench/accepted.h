@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of benchmarks that somebody accepted on a server: as JSON, and where they apply.
+/* Changes of benchmarks accepted on a server: as JSON, and where they apply.
  *
  * If a pull request is merged, the accepted commit is among the compared commits. If it is squashed
  * or rebased, that commit never lands: then the change is recognised by the text of its patch or by
@@ -21,7 +21,7 @@ bool fz_ci_accepted_read(const json_t *v, struct fz_results_accepted *ret);
 struct fz_ci_compared {
 	const char *pull, *branch, *head, *patch;
 };
-/* True if it applies for certain: same pull request, commit or patch. */
+/* True if it certainly applies: same pull request, commit or patch. */
 bool fz_ci_accepted_is_here(const struct fz_results_accepted *a, const struct fz_ci_compared *c);
 /* True if it applies to a benchmark with the same counts. */
 bool fz_ci_accepted_may_land(const struct fz_results_accepted *a, const struct fz_ci_compared *c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Variables that tell the bindings that they are measured, and how (docs/benchmarks.md). */
+/* Variables for the bindings: whether and how they are measured (docs/benchmarks.md). */
 #pragma once
 
 #include "base/environ.h"

@@ -13,7 +13,7 @@ extern const char *const fz_ci_recording_names[FZ_SIDES];
  * to the result's troubles. *c must be zeroed; sets c->result, ->profile and ->labels. Release it
  * even on failure. FZ_EINPUT if reports cannot be merged or there are none. */
 int fz_ci_merge(struct fz_ci_run *c, const char *const *folders, size_t n, struct fz_error *err);
-/* Find the checkout of the current folder, the reports' commits in it, and set c->rules, with which
- * changes that c->config accepts can be accepted. The caller releases c->workspace.repository.
+/* Find the checkout of the current folder, the reports' commits in it, and set c->rules, which
+ * apply the changes that c->config accepts. The caller releases c->workspace.repository.
  * FZ_EUSAGE or FZ_EINPUT if there is no checkout or no such commit; then nothing is set. */
 int fz_ci_merge_find(struct fz_ci_run *c, struct fz_error *err);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Shortening the names of benchmarks to what tells them apart; see short_names.h.
+/* Shortening benchmark names to what distinguishes them; see short_names.h.
  *
  *   tests/test_it.py::test_parse_document_of_orders[small]      test_parse_…orders[small]
  *   tests/test_it.py::test_parse_document_of_orders[large]      test_parse_…orders[large]
  *   tests/test_it.py::test_parse_document_of_users[small]       test_parse_…users[small]
  *
- * The file is left out if the rest is unique. What is left is sorted, so that the names that share
- * most are neighbours. Where a name agrees with others in FZ_SHORT_SAME bytes, only the start of
- * these and the word in which they differ are kept; what follows is shortened in the same way.
+ * The file is omitted if the rest is unique. The rest is sorted, so names that share most are
+ * neighbours. Where a name agrees with others in FZ_SHORT_SAME bytes, only the start of these and
+ * the word in which they differ are kept; the remainder is shortened in the same way.
  */
 #include "bench/short_names.h"
 
@@ -17,8 +17,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* Kept of what is cut: its start, with so much of where it differs from names that share less; and
- * at most so much before the difference. */
+/* Kept of a cut part: its start, with this much of its difference from names that share less, and
+ * at most this much before the difference. */
 enum { START = 11, OWN = 4, WORD = 7 };
 
 struct entry {

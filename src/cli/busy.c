@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line on a terminal about work that takes long and says nothing itself: reading a large file,
+/* One line on a terminal during long work that prints nothing itself: reading a large file,
  * comparing, writing a page.
  *
  *   main      busy("reading a.fz") ------------------------------> end(): remove the line

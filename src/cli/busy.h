@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line on a terminal about work that takes long and says nothing itself. */
+/* One line on a terminal during long work that prints nothing itself. */
 #pragma once
 
 #include "base/base.h"

@@ -391,7 +391,7 @@ static void prepare_samples(struct fz_inference *c)
 	c->by_clock = fz_diff_clock_shift(c->d);
 }
 
-/* ---- what all functions say ---- */
+/* ---- evidence of all functions ---- */
 
 static bool is_scale_unknown(const struct fz_diff *d)
 {

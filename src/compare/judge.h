@@ -5,7 +5,7 @@
  *
  * The test follows from the recordings:
  *
- *   one recording compared with itself          identical: nothing changed, for certain
+ *   one recording compared with itself          identical: nothing changed
  *   one run per side, samples in order          visits
  *   one run per side, order unknown             approximate
  *   several runs                                runs

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Replaces the values of old minutes on ClickHouse by sums of hours.
  *
- *   cells of an hour, of one service    stay: they say how much was observed in each minute
+ *   cells of an hour, of one service    stay: they contain how much was observed in each minute
  *   put -> aged {hour, age}             the pushes whose values are in the sums; then
  *   their values -> sums by host        a cell of each host and series, and its values
  *   push {host "", id, put = age}       now visible: readers take the sums instead of the values

@@ -21,7 +21,7 @@
 #define FZ_FLEET_PAIRS_FACT "fleet pairs"
 #define FZ_FLEET_PAIRS_FORMAT "%u %016llx"
 
-/* Of the side with fewer; at least 1, whatever a file says. */
+/* Of the side with fewer; at least 1, whatever a file contains. */
 static inline double fz_profile_unit_hosts(const struct fz_profile *const side[2])
 {
 	double hosts[2] = { 1, 1 };

@@ -30,7 +30,7 @@ void fz_profile_set_process(struct fz_profile *p, uint64_t pid, uint64_t parent,
 			    struct fz_str command);
 void fz_profile_set_owner(struct fz_profile *p, uint64_t pid, struct fz_str user,
 			  struct fz_str cgroup);
-/* Name of what a command line runs, for display: a part of it. */
+/* Display name of a command line's program: a part of it. */
 struct fz_str fz_process_name(struct fz_str command);
 /* Whether a fact with that key describes a process. */
 bool fz_is_process_fact(struct fz_str key);

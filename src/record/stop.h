@@ -20,12 +20,12 @@ int fz_stop_new(pid_t pid, bool own, struct fz_stopper **ret, struct fz_error *e
 void fz_stop_free(struct fz_stopper *s);
 /* The pid of the process. */
 pid_t fz_stop_pid(const struct fz_stopper *s);
-/* Stop every thread. Returns when all stand, except those that do not respond in time, which sleep
- * in the kernel. patient: wait longer for threads that wait for a processor. FZ_EGONE if no thread
- * is left. */
+/* Stop every thread. Returns when all have stopped, except those that do not respond in time, which
+ * sleep in the kernel. patient: wait longer for threads that wait for a processor. FZ_EGONE if no
+ * thread is left. */
 int fz_stop_all(struct fz_stopper *s, bool patient);
-/* The tid of thread i, below fz_stop_count, if it stands; 0 if it does not, so its registers cannot
- * be read. The numbers change whenever threads are stopped or released. */
+/* The tid of thread i, below fz_stop_count, if it has stopped; else 0: its registers cannot be
+ * read. The numbers change whenever threads are stopped or released. */
 size_t fz_stop_count(const struct fz_stopper *s);
 pid_t fz_stop_standing(const struct fz_stopper *s, size_t i);
 void fz_stop_resume(struct fz_stopper *s);

@@ -77,7 +77,7 @@ void fz_findings_imports(const struct fz_findings *f, const char *unit, struct f
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out);
 /* Append which test was used and what that means. */
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out);
-/* "Scaling: time, factor 1; base values stand as recorded." */
+/* "Scaling: time, factor 1; base values are as recorded." */
 /* If the head was adjusted to the base's machine speed, append that, both speeds, and the measured
  * total. */
 void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out);

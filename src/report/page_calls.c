@@ -228,7 +228,7 @@ static bool is_below(const struct fz_page *page, uint32_t node, uint32_t above)
 }
 
 /* Calls from `parent` down to a node that is not its direct child in the page, because of wrappers:
- * those of the other side lie between them, those of this side beside the node. */
+ * those of the other side are between them, those of this side next to the node. */
 static uint32_t descend(struct taker *t, uint32_t parent, uint32_t node)
 {
 	size_t n = 0;

@@ -261,7 +261,7 @@ static double *weigh_threads(const struct view *v)
 
 /* ---- runs ---- */
 
-/* Time and node of a sample; false if it says nothing of its thread. */
+/* Time and node of a sample; false if its thread is unknown. */
 static bool piece_of(const struct fz_tree *t, const struct view *v, size_t row,
 		     struct fz_chart_piece *ret)
 {

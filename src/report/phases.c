@@ -224,7 +224,7 @@ static void add_change(const struct fz_phases *ph, size_t i, const char *name,
 	fz_auto(fz_buf_release) struct fz_buf command = { 0 };
 	char number[FZ_NUMBER_SIZE];
 
-	fz_buf_printf(&words, "%s %s: ", i ? "At" : "The program's behavior changed at",
+	fz_buf_printf(&words, "%s %s: ", i ? "At" : "The program's behaviour changed at",
 		      fz_format_ns((double)fz_phases_time(ph, i), number));
 	fz_phases_words(ph, i, "->", &words);
 	fz_buf_char(&words, '.');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times at which a program's behavior changed (stats/composition.h), as sentences and as ranges to
+/* Times at which a program's behaviour changed (stats/composition.h), as sentences and as ranges to
  * compare. */
 #pragma once
 

@@ -6,7 +6,7 @@
 #include "report/source_link.h"
 
 /* Append "name (file:line)" in at most `columns`: first the file is cut at its front, then the name
- * at its end; "<genexpr>" and its like, of which a function may have several, then keep ":line".
+ * at its end; names of which a function may have several, like "<genexpr>", keep ":line".
  * Code without a file (none, or "~") is only a name. */
 void fz_table_function(struct fz_str name, const struct fz_source_place *place, unsigned columns,
 		       const struct fz_style *style, struct fz_buf *out);

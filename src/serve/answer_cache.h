@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers that were computed from the store, by what they were made of.
+/* A cache of answers computed from the store.
  *
  * A key contains the question and the state of the data (fz_fleet_state), so an answer is never
- * outdated: after a change the question has another key, and the former answer is not asked for
- * any more. The least recently used answers make room for others. All functions may be called from
- * any thread.
+ * outdated: after a change the question has another key. The least recently used answers are
+ * dropped first. All functions may be called from any thread.
  */
 #pragma once
 

@@ -20,6 +20,6 @@ struct fz_inputs_member {
 /* Answer {"status":STATUS} with these members. */
 void fz_inputs_answer(struct fz_http_answer *a, const char *status,
 		      const struct fz_inputs_member *members, size_t n);
-/* Answer a push. kept: whether the whole profile is kept; NULL if nobody asked. */
+/* Answer a push. kept: whether the whole profile is stored; NULL if not requested. */
 void fz_inputs_report(struct fz_http_answer *a, const struct fz_server_pushed *pushed,
 		      const bool *kept);

@@ -14,7 +14,7 @@ struct fz_sample_labels {
 	struct fz_buf labels[1 + FZ_SAMPLE_SETS];
 	uint32_t part_n;
 	uint64_t samples[1 + FZ_SAMPLE_SETS];
-	uint64_t lost; /* samples of part 0 that had labels which are not kept */
+	uint64_t lost; /* samples of part 0 with labels that are not stored */
 };
 
 void fz_sample_labels_of(const struct fz_profile *p, const char *push_labels,

@@ -8,7 +8,7 @@
  *   alarm -> store, file, command, URL
  *
  * A push only updates a release's minutes. An alarm in the store is not raised again. If an alarm
- * cannot be delivered, the log says so, and the alarm stays on the server's page.
+ * cannot be delivered, the log reports it, and the alarm stays on the server's page.
  */
 #include "serve/watcher.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages and pictures: columns are read back, text never becomes markup, extreme data. The page's
- * behavior in a browser is tested in tests/web. */
+ * behaviour in a browser is tested in tests/web. */
 #include "report/html.h"
 #include "report/markup.h"
 #include "report/page.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Exceptions in a thread state:
  *
- *   raised      an exception on its way up through frames
+ *   raised      an exception that unwinds frames
  *   exc_state   {value, previous}: the one that an except or finally block handles
  *   exc_info -> the innermost such item: exc_state, or that of the generator that runs, whose
  *               chain of `previous` ends at exc_state

@@ -2,7 +2,7 @@
 /* The layout of data structures in each CPython version.
  *
  * 3.8 - 3.12 come from tables that were compiled from each version's own headers; from 3.13 on the
- * interpreter carries a table of its own (_Py_DebugOffsets, at the start of _PyRuntime), which is
+ * interpreter contains its own table (_Py_DebugOffsets, at the start of _PyRuntime), which is
  * checked once as untrusted input so that nothing has to be checked again while sampling.
  */
 #pragma once
@@ -53,7 +53,7 @@ struct fz_py_layout {
 	} runtime;
 	struct {
 		uint32_t next, id, threads_head, threads_main, modules;
-		uint32_t gil_pointer; /* to the GIL in force; absent: the GIL lies in the runtime */
+		uint32_t gil_pointer; /* to the GIL in force; absent: the GIL is in the runtime */
 		uint32_t gc_collecting, gc_frame, code_generation, tlbc_generation;
 	} interp;
 	struct {
@@ -65,7 +65,7 @@ struct fz_py_layout {
 		uint32_t id;     /* serial number; up to 3.10, where there is no native_thread_id */
 		uint32_t thread_id, native_thread_id, stack_chunk, holds_gil, gil_requested;
 		uint32_t tracing;   /* a trace function runs: 4 bytes; of heap frames only */
-		uint32_t raised;    /* exception on its way up, or its type */
+		uint32_t raised;    /* exception being raised, or its type */
 		uint32_t exc_state; /* what is being handled, outside generators */
 		uint32_t exc_info;  /* to the innermost of what is being handled */
 		/* Of asyncio; absent until its own table has been found. */
@@ -73,7 +73,7 @@ struct fz_py_layout {
 	} thread;
 	struct {
 		uint32_t value, previous;
-		bool none; /* up to 3.12 None stands for no exception, too */
+		bool none; /* up to 3.12 None also means no exception */
 	} exc_item;
 	struct {
 		uint32_t current; /* in a CFrame */

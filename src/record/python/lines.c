@@ -53,7 +53,7 @@ static bool lookup_310(const uint8_t *p, size_t n, int32_t line, uint32_t offset
 	return false;
 }
 
-/* Six bits a byte, low first; bit 6 says that more follow. */
+/* Six bits a byte, low first; bit 6: more follow. */
 static bool location_varint(const uint8_t **p, const uint8_t *end, uint32_t *ret)
 {
 	uint32_t v = 0;

@@ -4,7 +4,7 @@
  *   frame {code, ..., variable, variable, ..., cell, ...} -> object
  *                                               '-> cell {object}
  *
- * A running program does not hold still. So a sample is taken, then the variables of its frames are
+ * A running program keeps changing. So a sample is taken, then the variables of its frames are
  * read as of one moment (pages.h), then a second sample is taken: a frame that is at the same place
  * in both, with callers that did not move, was there all the time.
  *

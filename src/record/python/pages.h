@@ -26,7 +26,7 @@ struct fz_py_pages {
 	} * list;
 	uint32_t n, cap;
 	struct fz_map by_address;
-	uint32_t hints[64]; /* indices by the page's number: objects of a kind lie together */
+	uint32_t hints[64]; /* indices by the page's number: objects of a kind are adjacent */
 	uint8_t *a, *b;
 	size_t a_size, b_size;
 	struct fz_py_piece *pieces;

@@ -72,7 +72,7 @@ struct fz_py_threads {
 	bool young;         /* some threads have not begun: list them again soon */
 	bool ids_are_known; /* a state's thread id was one of the process */
 	bool shared;        /* some kernel thread has several states */
-	/* threading._active of the interpreter whose thread names were asked for last; 0: not known
+	/* threading._active of the interpreter whose names were last requested; 0: not known
 	 */
 	uint64_t active;
 	uint32_t active_id; /* of that interpreter */
