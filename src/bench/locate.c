@@ -113,38 +113,62 @@ struct fz_str fz_ci_file_below(const struct fz_profile *p, uint32_t function, co
 	return below(file, fz_str_of(root));
 }
 
-static void set_place(struct fz_ci_result *r, struct fz_ci_place *place, struct fz_str file,
+static bool set_place(struct fz_ci_result *r, struct fz_ci_place *place, struct fz_str file,
 		      int32_t line)
 {
+	if (!file.n)
+		return false;
 	place->file = fz_arena_strndup(&r->arena, file.p, file.n);
 	place->line = line > 0 ? line : 1;
+	return true;
 }
 
-/* Choose the innermost function of the path whose text changed; otherwise the innermost whose
- * source is in the checkout. */
-static void find_source(struct fz_ci_result *r, const struct fz_diff *d, const struct path *path,
+static struct fz_str file_of(const struct fz_diff *d, const struct fz_diff_function *f,
+			     enum fz_side s, const char *const roots[FZ_SIDES])
+{
+	return fz_ci_file_below(d->profile[s], f->on_side[s], roots[s]);
+}
+
+/* The Python function of the path that calls function i, or NULL. */
+static const struct fz_diff_function *caller_of(const struct fz_diff *d, const struct path *path,
+						size_t i)
+{
+	while (--i > 0)
+		if (function_at(d, path->nodes[i])->kind == FZ_KIND_PYTHON)
+			return function_at(d, path->nodes[i]);
+	return NULL;
+}
+
+/* Choose the innermost line of the path that the diff has: in a function, or where it is called.
+ * All lines of a new function are in the diff, so there the call comes first. */
+static bool find_change(struct fz_ci_result *r, const struct fz_diff *d, const struct path *path,
 			const char *const roots[FZ_SIDES], struct fz_ci_place *place)
 {
 	for (size_t i = path->n; i-- > 1;) {
 		const struct fz_diff_function *f = function_at(d, path->nodes[i]);
-		struct fz_str file =
-			fz_ci_file_below(d->profile[FZ_HEAD], f->on_side[FZ_HEAD], roots[FZ_HEAD]);
-		int32_t line = file.n ? fz_changed_line(d, f) : 0;
-		if (line) {
-			set_place(r, place, file, line);
-			return;
-		}
+		const struct fz_diff_function *caller = caller_of(d, path, i);
+		int32_t line = fz_changed_line(d, f);
+		int32_t call = caller ? fz_changed_call(d, caller, f) : 0;
+		bool prefer_call = call && (!line || f->on_side[FZ_BASE] == FZ_NONE);
+		if (prefer_call && set_place(r, place, file_of(d, caller, FZ_HEAD, roots), call))
+			return true;
+		if (line && set_place(r, place, file_of(d, f, FZ_HEAD, roots), line))
+			return true;
 	}
+	return false;
+}
+
+/* Otherwise the innermost function whose source is in the checkout. */
+static void find_source(struct fz_ci_result *r, const struct fz_diff *d, const struct path *path,
+			const char *const roots[FZ_SIDES], struct fz_ci_place *place)
+{
+	if (find_change(r, d, path, roots, place))
+		return;
 	for (size_t i = path->n; i-- > 1;) {
 		const struct fz_diff_function *f = function_at(d, path->nodes[i]);
-		for (int s = FZ_HEAD; s >= FZ_BASE; s--) {
-			struct fz_str file =
-				fz_ci_file_below(d->profile[s], f->on_side[s], roots[s]);
-			if (!file.n)
-				continue;
-			set_place(r, place, file, f->line);
-			return;
-		}
+		for (int s = FZ_HEAD; s >= FZ_BASE; s--)
+			if (set_place(r, place, file_of(d, f, (enum fz_side)s, roots), f->line))
+				return;
 	}
 }
 

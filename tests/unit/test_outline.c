@@ -64,6 +64,13 @@ static void definitions_begin_and_end_where_they_do(void **state)
 	assert_int_equal(fz_outline_at(&o, 16), 4);
 	assert_int_equal(fz_outline_at(&o, 21), 0);
 	fz_outline_release(&o);
+	fz_outline_init(&o, FZ_STR("def f():\n    return 1\nx = 1\n"));
+	assert_int_equal(fz_outline_at(&o, 1), 1);
+	assert_int_equal(fz_outline_at(&o, 3), 0);
+	fz_outline_release(&o);
+	fz_outline_init(&o, FZ_STR(""));
+	assert_int_equal(fz_outline_at(&o, 1), 0);
+	fz_outline_release(&o);
 }
 
 /* How alike the first definitions of two texts are. */
