@@ -13,7 +13,7 @@ import { HEAD } from "./data.js";
 import { el } from "./dom.js";
 import { choosesPaths, pathFilter } from "./filters.js";
 import { frameName } from "./folds.js";
-import { formatValue } from "./format.js";
+import { formatValue, ticksOf } from "./format.js";
 import { bindPointers, bindWheel } from "./gestures.js";
 import { isTouch } from "./last_pointer.js";
 import { fitText, Labels, showName } from "./labels.js";
@@ -273,31 +273,18 @@ export class Chart {
 	}
 
 	paintAxis(ctx, width) {
-		const { palette, span } = this, from = this.bounds[0] + this.left,
-			wanted = (span * TICK) / width;
-		const power = 10 ** Math.floor(Math.log10(wanted)),
-			step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= wanted);
+		const { palette, span } = this, from = this.bounds[0] + this.left;
 		ctx.fillStyle = palette.page;
 		ctx.fillRect(0, 0, width, AXIS);
 		ctx.font = FONT;
 		ctx.fillStyle = palette.ink;
 		ctx.globalAlpha = FAINT;
-		for (let k = Math.ceil(from / step); k * step <= from + span; k++) {
-			const x = ((k * step - from) / span) * width,
-				text = k * step < 1e15 ? this.tick(k * step, step) : timeText(k * step);
+		for (const { ns, text } of ticksOf(from, from + span, (span * TICK) / width)) {
+			const x = ((ns - from) / span) * width;
 			ctx.fillRect(Math.min(x, width - 1), AXIS - 5, 1, 4);
 			if (x + ctx.measureText(text).width + 4 <= width) ctx.fillText(text, x + 3, AXIS / 2);
 		}
 		ctx.globalAlpha = 1;
-	}
-
-	// Label of a tick: enough digits to distinguish ticks, in the unit of the window's end.
-	tick(ns, step) {
-		const end = this.bounds[0] + this.left + this.span;
-		const [unit, size] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]].find(([, s]) => end >= s) ??
-			["ns", 1];
-		const digits = Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9));
-		return `${(ns / size).toFixed(digits)} ${unit}`;
 	}
 
 	// ---- bars ----

@@ -31,6 +31,27 @@ export function formatChange(v, unit) {
 	return v === 0 ? "±0" : (v > 0 ? "+" : "−") + formatValue(Math.abs(v), unit);
 }
 
+// Round instants in [from, to] of ns, at least `wanted` apart, [{ns, text}]: in the unit of `to`,
+// with as many digits as tell them apart.
+export function ticksOf(from, to, wanted) {
+	const least = Math.max(wanted, to / 1e12, 1e-3); // steps that a number can count
+	const power = 10 ** Math.floor(Math.log10(least));
+	const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= least) ?? 10 * power;
+	const [size, unit] = scales.ns.find(([s]) => to >= s) ?? scales.ns.at(-1);
+	const digits = Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9)), ticks = [];
+	for (let k = Math.ceil(from / step); k * step <= to; k++)
+		ticks.push({
+			ns: k * step,
+			text: k === 0 ? `0 ${unit}` : `${(k * step / size).toFixed(digits)} ${unit}`,
+		});
+	return ticks;
+}
+
+// An end of an interval of changes.
+export function formatEnd(v, unit) {
+	return v === 0 ? "0" : formatChange(v, unit);
+}
+
 // A fraction as a percentage.
 export function formatShare(f) {
 	if (!Number.isFinite(f)) return "–";
@@ -64,7 +85,10 @@ export function plural(n, noun) {
 
 // Name of a page's costs.
 export function metricName({ metric }) {
-	return { wall: "wall-clock time", cpu: "CPU time" }[metric] ?? metric;
+	return {
+		wall: "wall-clock time", cpu: "CPU time", gil: "GIL time",
+		exception: "time in exceptions",
+	}[metric] ?? metric;
 }
 
 // Compares both sides' costs with the expected one, factor * base; ratio is null if there was no

@@ -8,8 +8,8 @@ import { noun } from "./cost_words.js";
 import { el, endOf, pressSegment, segments, toggle, twoParts } from "./dom.js";
 import { isFiltered, stateOf, wantedFunctions } from "./filters.js";
 import {
-	compare, formatChange, formatPart, formatPercentChange, formatShare, formatValue, plural,
-		scaleHint,
+	compare, formatChange, formatEnd, formatPart, formatPercentChange, formatShare, formatValue,
+		plural, scaleHint,
 } from "./format.js";
 import { stateRatio } from "./inferred.js";
 import { intervalOf } from "./interval_text.js";
@@ -22,6 +22,9 @@ const ROW = 30;
 const isFormula = /^[=+@-]/; // a spreadsheet would evaluate this: untrusted names must not
 const NARROW = 560; // pixels
 const ofChange = ["delta", "percent"];
+const LEAST = 84; // width of a column, pixels
+const PADDING = 16 + 6; // the same in web/style.css, and rounding
+const PROBES = 300; // rows whose texts are measured
 
 // key: to sort by; text: to show; raw: to copy, if not the key.
 const plainColumns = [
@@ -77,14 +80,13 @@ function diffColumns(verdicts, data) {
 		},
 		...(verdicts ? [...intervalColumns(verdicts, data), verdictColumn(verdicts)] : []),
 		{
-			id: "share", title: "Of change", width: 90,
+			id: "share", title: "Of change",
 			hint: "Share of all changes, increases and decreases added up",
 			tsv: "share of change", key: (r, t) => part(r.c.delta, t.change),
 			text: (r, t) => formatPart(part(r.c.delta, t.change)), hue,
 		},
 		{
 			id: "run", title: factor === 1 ? "Of base" : "Of expected",
-			width: factor === 1 ? undefined : 104,
 			hint: "Change as a share of " +
 				(factor === 1 ? "the whole base run" : "the whole run as expected"),
 			tsv: "share of base run", key: (r, t) => part(r.c.delta, t.whole),
@@ -93,12 +95,15 @@ function diffColumns(verdicts, data) {
 	];
 }
 
+// The larger cost of a row, in the order of those that are equal otherwise.
+const costOf = ({ c, self }) => (c ? Math.max(c.expected, c.head) : self);
+
 function intervalColumns(family, data) {
 	const ends = (r) => intervalOf(family, r.f, r.c, data);
 	return [{
-		id: "interval", title: "Interval", width: 166, key: (r) => ends(r)?.[0] ?? -Infinity,
+		id: "interval", title: "Interval", key: (r) => ends(r)?.[0] ?? -Infinity,
 		tsv: "low\thigh", raw: (r) => (ends(r) ?? ["", ""]).join("\t"),
-		text: (r, t) => ends(r)?.map((v) => formatChange(v, t.unit)).join(" … ") ?? "–",
+		text: (r, t) => ends(r)?.map((v) => formatEnd(v, t.unit)).join(" … ") ?? "–",
 	}];
 }
 
@@ -106,7 +111,7 @@ function intervalColumns(family, data) {
 function verdictColumn({ word, surprise }) {
 	const rank = [1, 0, 2];
 	return {
-		id: "verdict", title: "Verdict", width: 210,
+		id: "verdict", title: "Verdict",
 		key: (r) => rank[word[r.f]] * 1e6 +
 		(surprise[r.f] < 0 && word[r.f] === CHANGED ? 1e5 : surprise[r.f]),
 		raw: (r, t) => t.verdictOf(r), text: (r, t) => t.verdictOf(r),
@@ -191,7 +196,7 @@ export class FunctionTable {
 		this.whole = (state.bench < 0 ? data.header.base?.sum ?? 0 :
 			this.model.trees.straight().total[BASE][0]) * data.factor;
 		this.columns = what.isDiff ? diffColumns(data.verdicts?.[cost], data) : plainColumns;
-		this.isNarrow = null;
+		this.isNarrow = this.widths = null;
 		const wanted = wantedFunctions(data, modules, state);
 		this.rows = [];
 		for (let f = 0; f < data.functions.n; f++) {
@@ -244,12 +249,45 @@ export class FunctionTable {
 			...this.drawn.map((c) => cell(c.id, c.title, "number", c.hint)));
 	}
 
+	// Some of all rows, those with the largest and smallest values, and one of each verdict.
+	probes() {
+		const step = Math.ceil(this.rows.length / PROBES), words = new Map();
+		const found = this.rows.filter((_, i) => i % step === 0);
+		for (const { key } of this.columns) {
+			let low = Infinity, high = -Infinity, smallest, largest;
+			for (const row of this.rows) {
+				const v = key(row, this);
+				if (v < low) [low, smallest] = [v, row];
+				if (v > high) [high, largest] = [v, row];
+			}
+			if (smallest) found.push(smallest);
+			if (largest) found.push(largest);
+		}
+		if (this.isDiff && this.model.data.verdicts)
+			for (const row of this.rows) words.set(this.verdictOf(row), row);
+		return [...found, ...words.values()];
+	}
+
+	// What each column needs for its heading and its texts.
+	measure() {
+		const pen = document.createElement("canvas").getContext("2d"), rows = this.probes();
+		const { fontSize, fontFamily } = getComputedStyle(this.rowsBox);
+		pen.font = `600 ${fontSize} ${fontFamily}`; // as bold as any cell
+		this.widths = new Map(this.columns.map((c) => {
+			const texts = [`${c.title} ↓`, ...rows.map((r) => c.text(r, this))];
+			const needed = Math.max(...texts.map((text) => pen.measureText(text).width));
+			return [c.id, Math.max(LEAST, Math.ceil(needed) + PADDING)];
+		}));
+	}
+
 	// If not all columns fit, names take the space of a partial column, so that the visible
 	// part ends with a whole column.
 	setWidths() {
 		const { style, clientWidth } = this.scroller;
 		const least = this.isNarrow ? 136 : 210;
-		const widths = this.drawn.map((c) => c.width ?? (this.isDiff ? 84 : 96));
+		if (!clientWidth) return;
+		if (!this.widths) this.measure();
+		const widths = this.drawn.map((c) => this.widths.get(c.id));
 		const all = widths.reduce((sum, w) => sum + w, 0);
 		let name = clientWidth;
 		for (const w of widths) if (name - w >= least) name -= w;
@@ -287,7 +325,7 @@ export class FunctionTable {
 			const of = bySize ? (r) => Math.abs(key(r, this)) : (r) => key(r, this);
 			rows = [...rows].sort((a, b) => {
 				const x = of(a), y = of(b);
-				return x === y ? a.f - b.f : x < y ? -sign : sign;
+				return x === y ? costOf(b) - costOf(a) || a.f - b.f : x < y ? -sign : sign;
 			});
 		}
 		this.shown = rows;

@@ -2,7 +2,7 @@
 // The overview above the picture: a track for each thread, or for each kind of thread where there
 // are many, with its activity over time. A range chosen here limits everything below.
 import { el } from "./dom.js";
-import { formatCount, formatShare, formatValue, plural } from "./format.js";
+import { formatCount, formatShare, formatValue, plural, ticksOf } from "./format.js";
 import { Brush } from "./strip_brush.js";
 import { edgeOf } from "./strip_data.js";
 
@@ -283,16 +283,13 @@ export class Strip {
 
 	// Round times, at least 90 px apart.
 	drawAxis(pen, width, style) {
-		const { end } = this.time, wanted = (end * 90) / width,
-			power = 10 ** Math.floor(Math.log10(wanted));
-		const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= wanted);
-		const y = this.height - AXIS;
+		const { end } = this.time, y = this.height - AXIS;
 		pen.fillStyle = style.getPropertyValue("--line");
 		pen.fillRect(0, y, width, 1);
 		pen.font = `11px ${style.fontFamily}`;
 		pen.textBaseline = "top";
-		for (let at = 0; at <= end; at += step) {
-			const x = (at / end) * width, text = timeText(at), room = pen.measureText(text).width;
+		for (const { ns, text } of ticksOf(0, end, (end * 90) / width)) {
+			const x = (ns / end) * width, room = pen.measureText(text).width;
 			pen.fillStyle = style.getPropertyValue("--line");
 			pen.fillRect(Math.min(x, width - 1), y, 1, 4);
 			pen.fillStyle = style.getPropertyValue("--quiet");

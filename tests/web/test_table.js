@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");
 const { until, withPage } = require("./browser.js");
 const { judgedPage } = require("./judged.js");
-const { profilePage } = require("./pages.js");
+const { diffPage, profilePage } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const column = (page, title) => page.evaluate((wanted) => {
@@ -52,6 +52,55 @@ test("a table shows whole columns and whole names: what has no room is behind it
 		});
 		assert.ok(rights.some((right) => Math.abs(right - edge) < 1.5), `${width}: ${edge} is no edge of ${rights}`);
 		assert.deepEqual([cut, tags], [[], true], `${width}`);
+	});
+});
+
+test("large numbers, long headings and words have room, and a column no more than it needs", async () => {
+	const f = (name) => ({ name, file: "/srv/m.py", line: 3 }), count = 123456789012;
+	const side = (k) => [{ tid: 1, stack: [f("main"), f("steady")], count }, { tid: 1, stack: [f("main"), f("grown")], count: 7 + k * count }];
+	for (const file of [diffPage(side(0), side(1), ["share"]), profilePage(side(1)), judgedPage()])
+		for (const width of [1500, 390]) await withPage(file, { width, hash: "tab=table" }, async (page) => {
+			const { cut, spare } = await page.evaluate(() => {
+				const cells = [...document.querySelectorAll("#table .head .cell:not(.name), #table .rows .cell:not(.name)")];
+				const room = (cell) => {
+					const { paddingLeft, paddingRight } = getComputedStyle(cell), text = document.createRange();
+					text.selectNodeContents(cell);
+					// The arrow of the sorted column is no text.
+					const arrow = cell.ariaSort === "descending" ? 14 : 0;
+					return cell.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - text.getBoundingClientRect().width - arrow;
+				};
+				const byLeft = new Map();
+				for (const cell of cells) {
+					const left = Math.round(cell.getBoundingClientRect().left);
+					byLeft.set(left, Math.min(byLeft.get(left) ?? Infinity, room(cell)));
+				}
+				return {
+					cut: cells.filter((cell) => cell.scrollWidth > cell.clientWidth || room(cell) < -0.5).map((cell) => cell.textContent),
+					spare: Math.max(...byLeft.values()),
+				};
+			});
+			assert.deepEqual(cut, [], `${width}`);
+			assert.ok(spare < 60, `${width}: ${spare} pixels too many`);
+		});
+});
+
+test("on a phone names that end alike are told apart", async () => {
+	const f = (name) => ({ name, file: "/srv/m.go", line: 3 });
+	const file = profilePage([{ tid: 1, stack: [f("runtime.main"), f("main.main")], count: 3 }]);
+	await withPage(file, { width: 390, hash: "tab=table" }, async (page) => {
+		const shown = await page.$$eval("#table .rows .what", (names) => names.map((e) => [...e.children]
+			.filter((part) => part.clientWidth > 0 && part.scrollWidth <= part.clientWidth).map((part) => part.textContent).join("")));
+		assert.deepEqual(shown.sort(), ["main.main", "runtime.main"]);
+	});
+});
+
+test("rows of equal change are in order of cost", async () => {
+	const f = (name) => ({ name, file: "/srv/m.py", line: 3 });
+	const stack = (...names) => names.map(f);
+	const same = [{ tid: 1, stack: stack("main", "a", "b"), count: 5 }, { tid: 1, stack: stack("main", "a"), count: 2 }, { tid: 1, stack: stack("main", "c"), count: 9 }];
+	await withPage(diffPage(same, same, ["time"]), { hash: "tab=table" }, async (page) => {
+		const after = (await column(page, "After")).map((text) => parseFloat(text));
+		assert.deepEqual(after, [...after].sort((a, b) => b - a));
 	});
 });
 

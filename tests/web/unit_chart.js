@@ -29,3 +29,14 @@ test("a call is one bar across missed samples, and ends at a longer gap or with 
 	assert.deepEqual(extentOf(runs, 0, 0, { row: 2, node: 3, from: 0 }, place, 5), [0, 20]);
 	assert.deepEqual(extentOf(runs, 0, 0, { row: 2, node: 3, from: 0 }, place), [0, 10]);
 });
+
+test("ticks of an axis have one unit, and as many digits as tell them apart", async () => {
+	const { ticksOf } = await load("format.js");
+	const labels = (from, to, wanted) => ticksOf(from, to, wanted).map(({ text }) => text);
+	assert.deepEqual(labels(0, 481e6, 90e6), ["0 ms", "100 ms", "200 ms", "300 ms", "400 ms"]);
+	assert.deepEqual(labels(0, 1.01e9, 0.1e9).slice(0, 3), ["0 s", "0.1 s", "0.2 s"]);
+	assert.deepEqual(labels(0, 2.3e9, 0.4e9), ["0 s", "0.5 s", "1.0 s", "1.5 s", "2.0 s"]);
+	assert.deepEqual(labels(1.2e9, 1.2e9 + 3e6, 1e6), ["1.200 s", "1.201 s", "1.202 s", "1.203 s"]);
+	assert.deepEqual(labels(0, 0, 0), ["0 ns"]);
+	assert.ok(labels(9e18, 9e18, 1).length <= 1, "an instant that is no whole number of steps");
+});
