@@ -245,6 +245,14 @@ class Change {
 	}
 }
 
+// The group with most of the run's change leads.
+function leadWithMost(found, data) {
+	const word = data.header?.verdict?.word, isSure = word === "slower" || word === "faster";
+	const most = isSure ? mostOfRun(found, word) : null;
+	const first = Object.keys(found).find((g) => found[g].includes(most?.entry));
+	return first ? { [first]: found[first], ...found } : found;
+}
+
 // Functions that certainly changed: {slower, faster, new, gone} in display order, each a list of
 // Changes, largest first; entries that are not code (<GC>) last. `tree` is straight; costsOf()
 // computes the costs of its functions.
@@ -266,7 +274,7 @@ export function findChanges(tree, data, costsOf) {
 	for (const list of Object.values(found))
 		list.sort((a, b) => isMarker(a) - isMarker(b) ||
 			Math.abs(b.change.delta) - Math.abs(a.change.delta) || a.f - b.f);
-	return found;
+	return leadWithMost(found, data);
 }
 
 // Splits a list into changes and imports whose cost only moved, if there are several: these are one

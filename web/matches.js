@@ -145,8 +145,10 @@ export class Matches {
 		if (!rules.length) return null;
 		return [
 			el("h2", {}, "Name rules"),
-			table(["Rule", "Functions before", "Functions after"],
-				rules.map((r) => [r.rule, String(r.base_functions), String(r.head_functions)])),
+			el("p", { class: "quiet" }, "How many functions of each side each one changed."),
+			table(["Rule", "Before", "After"],
+				rules.map((r) => [el("span", { class: "what" }, r.rule),
+					String(r.base_functions), String(r.head_functions)])),
 		];
 	}
 }

@@ -117,8 +117,7 @@ function ruleEditor(model) {
 	const error = el("p", { class: "error", role: "alert" });
 	return {
 		section: section("rules", "Name rules", el("p", { class: "quiet hint" },
-			"Rewrites names and files on both sides. Same names merge; " +
-			"an empty name removes the frame."),
+			"Rewrites names and files. Same names merge; an empty name removes the frame."),
 		ruleFields(model, error), error, list),
 		sync() {
 			list.replaceChildren(...model.state.rules.map(([pattern, text], at) => el("li", {},

@@ -96,14 +96,18 @@ test("a library's change is told where no own code certainly changed, and all is
 test("what the run certainly became leads the groups, and the steps through them", async () => {
 	const { findChanges, listChanges } = await load("listed_changes.js");
 	const paths = [[["main", "a"], 10, 60], [["main", "b"], 50, 10], [["main", "c"], 0, 9], [["main", "d"], 9, 0]];
-	const { tree, data, costs } = makeDiff(paths, {}, { self: ["a", "b", "c", "d"] });
-	const order = (word) => {
+	const order = (word, more = []) => {
+		const { tree, data, costs } = makeDiff([...paths, ...more], {}, { self: ["a", "b", "c", "d", "e"] });
 		const found = findChanges(tree, { ...data, header: { verdict: { word } } }, () => costs);
 		return [Object.keys(found).join(), listChanges(found).map(({ f }) => data.functions.names[f]).join("")];
 	};
 	assert.deepEqual(order("slower"), ["slower,faster,new,gone", "abcd"]);
 	assert.deepEqual(order("faster"), ["faster,slower,gone,new", "badc"]);
 	assert.deepEqual(order("unknown"), order("slower"));
+	// New code with more of it comes first.
+	assert.deepEqual(order("slower", [[["main", "e"], 0, 70]]), ["new,slower,faster,gone", "ecabd"]);
+	assert.deepEqual(order("faster", [[["main", "e"], 70, 0]]), ["gone,faster,slower,new", "edbac"]);
+	assert.deepEqual(order("unknown", [[["main", "e"], 0, 70]])[0], "slower,faster,new,gone");
 });
 
 test("who loads modules is no place of a change: what imports is, and what its code does", async () => {
