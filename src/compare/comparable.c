@@ -17,12 +17,20 @@
 #include "profile/origin.h"
 #include "profile/runs.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { WARNINGS_MAX = 16, AGE_DAYS = 7, UNSAMPLED_NS = 100000000 };
+enum {
+	WARNINGS_MAX = 16,
+	AGE_DAYS = 7,
+	UNSAMPLED_NS = 100000000,
+	COMMAND_START = 40,  /* bytes of a shared start that are printed */
+	COMMAND_BEFORE = 12, /* bytes at least before a difference */
+	COMMAND_COLUMNS = 120
+};
 
 static const double unsampled_part = 0.2;
 
@@ -327,15 +335,45 @@ static struct fz_str without_interpreter(struct fz_str command)
 	return fz_origin_is_interpreter(fz_str_take_word(&rest)) ? fz_str_trimmed(rest) : command;
 }
 
+/* Start of the word before the first difference of two commands, if it is far in; else 0. */
+static size_t shared_start(struct fz_str a, struct fz_str b)
+{
+	size_t most = FZ_MIN(a.n, b.n), n = 0;
+
+	while (n < most && a.p[n] == b.p[n])
+		n++;
+	if (n <= COMMAND_START)
+		return 0;
+	n -= COMMAND_BEFORE;
+	while (n > 0 && !isspace((unsigned char)a.p[n - 1]))
+		n--;
+	return n;
+}
+
 /* Warns if the sides ran other commands. The same program by another interpreter is the same
- * command, since releases are compared in a virtual environment of each. */
+ * command, since releases are compared in a virtual environment of each. Commands contain quotation
+ * marks, so they get none. */
 static void warn_about_commands(struct fz_diff *d)
 {
-	struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], "command");
-	struct fz_str head = fz_profile_fact(d->profile[FZ_HEAD], "command");
+	static const struct fz_style plain = { 0 };
+	static const char *const words[] = { "the commands differ: the base ran ",
+					     "; the head ran " };
+	struct fz_str whole[FZ_SIDES], args[FZ_SIDES];
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
-	if (!fz_str_eq(without_interpreter(base), without_interpreter(head)))
-		warn_about_fact(d, "command", "commands", "");
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		whole[s] = fz_profile_fact(d->profile[s], "command");
+		args[s] = without_interpreter(whole[s]);
+	}
+	if (!whole[FZ_BASE].n || !whole[FZ_HEAD].n || fz_str_eq(args[FZ_BASE], args[FZ_HEAD]))
+		return;
+	size_t from = shared_start(args[FZ_BASE], args[FZ_HEAD]);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		struct fz_str rest = { args[s].p + from, args[s].n - from };
+		fz_buf_printf(&text, "%s%s", words[s], from ? "... " : "");
+		fz_table_text(from ? rest : whole[s], COMMAND_COLUMNS, &plain, &text);
+	}
+	fz_diff_warn(d, "%s", text.p);
 }
 
 /* Parses the next package of "attrs 23.1.0, yaml 6.0"; false at the end. */

@@ -139,7 +139,7 @@ def texts():
         assert "no two recordings of the same program" in shell("diff", status=2).stderr
         shell("run", "--", str(link), "-c", TEXT, "more")
         done = shell("diff", "--verbose")
-        assert "the commands differ" in done.stdout and " more'" in done.stdout, done.stdout
+        assert "the commands differ" in done.stdout and " more" in done.stdout, done.stdout
         listed = shell("list").stdout
         assert "-c 't = 0" in listed, listed
     loop(check)

@@ -494,6 +494,40 @@ static void test_commands_are_compared(void **state)
 	}
 }
 
+/* Both can be read: quotation marks are their own, and a long start that they share is left out. */
+static void test_commands_are_named(void **state)
+{
+	static const struct {
+		const char *base, *head, *warning;
+	} cases[] = {
+		{ "python3 -c 'print(\"a b\")'", "python3 -c 'x = 1\ny'",
+		  "the commands differ: the base ran python3 -c 'print(\"a b\")'; the head ran "
+		  "python3 -c 'x = 1\\ny'" },
+		{ "/usr/bin/python3 -m benchmarks.of.this.project --all -k 'one two'",
+		  "/usr/bin/python3 -m benchmarks.of.this.project --all -k 'one three'",
+		  "the commands differ: the base ran ... --all -k 'one two'; the head ran ... "
+		  "--all "
+		  "-k 'one three'" },
+		{ "/usr/bin/python3 -m benchmarks.of.this.project --all --quiet",
+		  "v/bin/python3 -m benchmarks.of.this.project --all --quiet more",
+		  "the commands differ: the base ran ... --all --quiet; the head ran ... --all "
+		  "--quiet more" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *base = hand_profile("f 1\n", 0);
+		fz_auto(fz_profile_freep) struct fz_profile *head = hand_profile("f 1\n", 0);
+		fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+		struct fz_error err;
+
+		fz_profile_set_fact(base, "command", fz_str_of(cases[i].base));
+		fz_profile_set_fact(head, "command", fz_str_of(cases[i].head));
+		assert_int_equal(fz_diff_new(base, head, &exact, &d, &err), 0);
+		assert_string_equal(d->warnings[0], cases[i].warning);
+	}
+}
+
 static void other_versions_of_packages_are_named(void **state)
 {
 	(void)state;
@@ -704,6 +738,7 @@ int main(void)
 		cmocka_unit_test(other_programs_and_clocks_are_refused),
 		cmocka_unit_test(unknown_mode_compares),
 		cmocka_unit_test(test_commands_are_compared),
+		cmocka_unit_test(test_commands_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
