@@ -9,8 +9,8 @@
  *   /x/src/app.py, /x is a checkout       src/app.py           any checkout's
  *   /y/app.py, /y/bench                   unchanged            no checkout
  *
- * Recordings with the same place are of one program. If the latest has no match, one with the same
- * name elsewhere is used, with a message. Arguments do not matter; reports show them.
+ * Recordings with the same place or path are of one program. If the latest has no match, one with
+ * the same name elsewhere is used, with a message. Arguments do not matter; reports show them.
  *
  * They must also have been recorded the same way, because counts cannot be compared with times.
  */
@@ -63,6 +63,7 @@ static struct fz_str place_of(struct fz_str path, struct fz_str checkout)
 
 struct program {
 	struct fz_str name, place;
+	struct fz_str path; /* "" if it is no file */
 };
 
 /* "-c text" of an interpreter or a shell in a command, or "". */
@@ -85,17 +86,18 @@ static struct program program_of(const struct fz_profile *p)
 	struct fz_str text = text_of(command);
 
 	if (script.n && script.p[0] == '-')
-		return (struct program){ script, script };
+		return (struct program){ .name = script, .place = script };
 	if (script.n)
 		return (struct program){ fz_path_base(script),
-					 place_of(script, fz_profile_fact(p, "checkout")) };
+					 place_of(script, fz_profile_fact(p, "checkout")), script };
 	if (text.n)
-		return (struct program){ text, text };
+		return (struct program){ .name = text, .place = text };
 	if (!program.n)
-		return (struct program){ command, command };
+		return (struct program){ .name = command, .place = command };
 	if (!executable.n)
-		return (struct program){ program, program };
-	return (struct program){ program, place_of(executable, fz_profile_fact(p, "checkout")) };
+		return (struct program){ .name = program, .place = program };
+	return (struct program){ program, place_of(executable, fz_profile_fact(p, "checkout")),
+				 executable };
 }
 
 /* ---- settings ---- */
@@ -128,7 +130,9 @@ static enum likeness compare(const struct fz_profile *a, const struct fz_profile
 		return OTHER;
 	if (!have_same_settings(a, b))
 		return OTHER_WAY;
-	return fz_str_eq(x.place, y.place) ? SAME : NAMESAKE;
+	/* The folder may have become a checkout meanwhile. */
+	bool same_path = x.path.n && fz_str_eq(x.path, y.path);
+	return same_path || fz_str_eq(x.place, y.place) ? SAME : NAMESAKE;
 }
 
 static int no_pair(size_t head, size_t other_way, struct fz_error *err)

@@ -297,6 +297,11 @@ static void test_same_program(void **state)
 				 FACTS("script", "/v/lib/python3.12/site-packages/p/a.py"),
 				 &namesakes),
 			 1);
+	/* The same file, before and after its folder became a checkout. */
+	assert_int_equal(base_of(FACTS("script", "/y/other.py"), FACTS("script", "/x/a.py"),
+				 FACTS("script", "/x/a.py", "checkout", "/x"), &namesakes),
+			 1);
+	assert_false(namesakes);
 	/* Another checkout's file at the same place, not another place's in this one. */
 	assert_int_equal(base_of(FACTS("script", "/x/s/a.py", "checkout", "/x"),
 				 FACTS("script", "/y/s/a.py", "checkout", "/y"),
