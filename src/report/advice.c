@@ -334,6 +334,7 @@ static void add_command(const struct fz_diff *d, const struct fz_judgement *j, s
 		fz_buf_printf(&text, "fizeau run --runs %u -- %.*s",
 			      runs > RUNS_DEFAULT ? runs : 2 * RUNS_DEFAULT, (int)command.n,
 			      command.p);
+		b->each = true;
 		b->advice = fz_strdup("For a clear answer, record several runs of each version");
 	}
 	b->command = fz_buf_take(&text);

@@ -16,6 +16,7 @@ struct fz_advice {
 	const char *briefs[FZ_ADVICE_MAX]; /* the same in a few words */
 	uint32_t n;
 	bool busy;     /* the machine was busy while a side was recorded */
+	bool each;     /* the command must run once with each version */
 	char *advice;  /* purpose of the command, without a full stop; NULL if there is none */
 	char *command; /* to paste into a shell, may have several lines; "BASE..." in it
 			  if files are to be named; NULL: none would help */

@@ -26,6 +26,8 @@ enum { NAMES_SHOWN = 3, NAME_COLUMNS = 40 };
 /* Smaller differences, as a fraction of the run, are left out. */
 static const double open_share = 0.01;
 static const double code_share = 0.001;
+/* An adjustment is printed from this fraction of the head on. */
+static const double least_adjustment = 0.05;
 
 static void print_sentence(struct fz_buf *line, const struct fz_style *style, struct fz_buf *out)
 {
@@ -97,6 +99,7 @@ static void print_open(const struct fz_diff *d, const struct fz_judgement *j,
 	fz_auto(fz_findings_release) struct fz_findings f = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf line = { 0 };
 	char change[FZ_NUMBER_SIZE], interval[FZ_INTERVAL_SIZE];
+	const char *title = j->method == FZ_JUDGE_NONE ? "Largest differences: " : "Unsure: ";
 
 	fz_findings_init(&f, d, j, false);
 	uint32_t first = f.count[FZ_VERDICT_CHANGED];
@@ -105,7 +108,7 @@ static void print_open(const struct fz_diff *d, const struct fz_judgement *j,
 		const struct fz_finding *r = &f.rows[first + shown];
 		if (!(fabs(r->change) >= open_share * whole(d)) || r->change == 0)
 			break;
-		add_name(r->f->name, shown, "Unsure: ", style, &line);
+		add_name(r->f->name, shown, title, style, &line);
 		fz_finding_interval(r, d->unit, style, interval);
 		fz_buf_printf(&line, " %s%s%s", fz_format_change(r->change, d->unit, change),
 			      *interval ? " " : "", interval);
@@ -145,6 +148,17 @@ static void add_runs(const struct fz_diff *d, const char *one, const char *many,
 		fz_buf_printf(out, "%u %s against %u", base, base == 1 ? one : many, head);
 }
 
+/* The command that recorded the head printed its time as measured. */
+static void add_adjusted(const struct fz_diff *d, struct fz_buf *out)
+{
+	double measured = (double)d->speed_scale.total, shown = (double)d->total[FZ_HEAD];
+	char number[FZ_NUMBER_SIZE];
+
+	fz_buf_str(out, ", adjusted to the base run's machine speed");
+	if (fabs(measured - shown) > least_adjustment * shown)
+		fz_buf_printf(out, " (the head took %s)", fz_format_ns(measured, number));
+}
+
 static void add_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)
 {
 	switch (j->method) {
@@ -174,11 +188,11 @@ static void add_method(const struct fz_diff *d, const struct fz_judgement *j, st
 		break;
 	case FZ_JUDGE_NONE:
 	case FZ_JUDGE_METHODS:
-		fz_buf_str(out, "not judged (--verbose)");
+		fz_buf_printf(out, "not judged: %s", fz_findings_why_not(d));
 		break;
 	}
 	if (d->speed_scale.used)
-		fz_buf_str(out, ", adjusted to the base run's machine speed");
+		add_adjusted(d, out);
 }
 
 static void print_measured(const struct fz_diff *d, const struct fz_judgement *j,
@@ -232,5 +246,5 @@ void fz_report_brief_basis(const struct fz_diff *d, const struct fz_judgement *j
 	print_measured(d, j, style, out);
 	print_limits(d, &b, style, out);
 	if (b.command)
-		fz_buf_printf(out, "Next: %s\n", b.command);
+		fz_buf_printf(out, "Next%s: %s\n", b.each ? ", with each version" : "", b.command);
 }

@@ -371,11 +371,15 @@ void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out)
 	fz_buf_char(out, '.');
 }
 
-/* Is each side a single part of a fleet? Their variation is unknown. */
-static bool is_too_small(const struct fz_profile *base, const struct fz_profile *head)
+const char *fz_findings_why_not(const struct fz_diff *d)
 {
-	return fz_profile_is_fleet(base) && fz_profile_is_fleet(head) &&
-	       base->run_count + head->run_count == FZ_SIDES;
+	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
+	/* Is each side a single part of a fleet? Their variation is unknown. */
+	bool is_too_small = fz_profile_is_fleet(base) && fz_profile_is_fleet(head) &&
+			    base->run_count + head->run_count == FZ_SIDES;
+
+	return is_too_small ? "a side has too few hosts or too little data to estimate its noise"
+			    : "a side has no samples, or no test exists for this metric";
 }
 
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)
@@ -415,11 +419,7 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 		break;
 	case FZ_JUDGE_NONE:
 	case FZ_JUDGE_METHODS:
-		fz_buf_str(out, is_too_small(base, head)
-					? "Not judged: a side has too few hosts or too little data "
-					  "to estimate its noise."
-					: "Not judged: a side has no samples, or no test exists "
-					  "for this metric.");
+		fz_buf_printf(out, "Not judged: %s.", fz_findings_why_not(d));
 		break;
 	}
 }

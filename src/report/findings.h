@@ -70,15 +70,17 @@ void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
 /* "1 slower, 1 faster" */
 void fz_findings_counts(const struct fz_findings *f, const struct fz_diff *d,
 			const struct fz_judgement *j, struct fz_buf *out);
-/* Append the smallest detectable change, of the run or of a function's share, and how many more
- * runs would detect 5 %. Appends nothing if that is unknown. */
 /* Append "3 moved imports, +12.0 ms net"; nothing if there are none. */
 void fz_findings_imports(const struct fz_findings *f, const char *unit, struct fz_buf *out);
+/* Append the smallest detectable change, of the run or of a function's share, and how many more
+ * runs would detect 5 %. Appends nothing if that is unknown. */
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out);
+/* Why nothing was judged (FZ_JUDGE_NONE). */
+const char *fz_findings_why_not(const struct fz_diff *d);
 /* Append which test was used and what that means. */
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out);
-/* "Scaling: time, factor 1; base values are as recorded." */
 /* If the head was adjusted to the base's machine speed, append that, both speeds, and the measured
  * total. */
 void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out);
+/* "Scaling: time, factor 1; base values are as recorded." */
 void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out);

@@ -51,7 +51,8 @@ const char *fz_table_metric_title(const char *metric)
 	} titles[] = {
 		{ "wall", "wall time" },
 		{ "cpu", "CPU time" },
-		{ "samples", "samples" },
+		{ "gil", "GIL time" },
+		{ "exception", "time in exceptions" },
 	};
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(titles); i++)

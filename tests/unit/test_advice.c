@@ -10,6 +10,7 @@
 
 #include "profile/runs.h"
 #include "report/advice.h"
+#include "report/diff_brief.h"
 
 #define S INT64_C(1000000000)
 
@@ -113,6 +114,32 @@ static void test_commands(void **state)
 	fz_profile_set_fact(s.base, "command", FZ_STR("a \033[31m"));
 	again(&s);
 	assert_null(s.b.command);
+	forget(&s);
+}
+
+/* What the short text says of the command, and of a head that it shows as slower than it was. */
+static void test_brief(void **state)
+{
+	static const struct fz_style plain = { .columns = 200 };
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	(void)state;
+	struct seen s =
+		see(recorded("python3 a.py", S, S, 1), recorded("python3 a.py", 9 * S, S, 1));
+	fz_report_brief_basis(s.d, s.j, &plain, &text);
+	assert_non_null(
+		strstr(text.p, "\nNext, with each version: fizeau run --runs 5 -- python3 a.py"));
+	assert_null(strstr(text.p, "the head took"));
+	s.d->speed_scale.used = true;
+	s.d->speed_scale.total = s.d->total[FZ_HEAD] * 102 / 100;
+	fz_buf_reset(&text);
+	fz_report_brief_basis(s.d, s.j, &plain, &text);
+	assert_null(strstr(text.p, "the head took"));
+	s.d->speed_scale.total = s.d->total[FZ_HEAD] / 2;
+	fz_buf_reset(&text);
+	fz_report_brief_basis(s.d, s.j, &plain, &text);
+	assert_non_null(strstr(text.p, "machine speed (the head took 500 ms)"));
+	s.d->speed_scale.used = false;
 	forget(&s);
 }
 
@@ -240,9 +267,8 @@ static void test_busy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_edited),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_commands), cmocka_unit_test(test_edited),
+		cmocka_unit_test(test_brief),    cmocka_unit_test(test_order),
 		cmocka_unit_test(test_busy),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
