@@ -330,6 +330,8 @@ static int fill_plain(struct fz_input *in, struct fz_error *err)
 	}
 	in->stored += had_input - in->raw_left;
 	in->plain.n += n;
+	if (!in->delivered && fz_str_starts(fz_buf_view(&in->plain), "\xef\xbb\xbf"))
+		in->taken = 3;
 	in->delivered += n;
 	if (in->delivered > in->limit)
 		return fz_fail(err, FZ_ELIMIT, "%s: larger than %llu MiB when unpacked", in->name,

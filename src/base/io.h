@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads and writes files.
  *
- * Input is a stream that transparently decompresses gzip and zstd, and limits the output so that a
- * small file cannot expand without bound. Output goes to a temporary file next to its target, which
- * it replaces when complete: an interrupted or failed write never leaves a partial file or destroys
- * the old one.
+ * Input is a stream that transparently decompresses gzip and zstd, recodes UTF-16, drops a byte
+ * order mark, and limits the output so that a small file cannot expand without bound. Output goes
+ * to a temporary file next to its target, which it replaces when complete: an interrupted or failed
+ * write never leaves a partial file or destroys the old one.
  */
 #pragma once
 

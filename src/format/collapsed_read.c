@@ -235,15 +235,9 @@ static int read_lines(struct reader *r, struct fz_error *err)
 {
 	struct fz_str line;
 	int code;
-	bool first = true;
 
 	r->pairs = r->fulls = true;
 	while ((code = r->from->next(r->from->arg, &line, err)) > 0) {
-		if (first && fz_str_starts(line, "\xef\xbb\xbf")) {
-			line.p += 3;
-			line.n -= 3;
-		}
-		first = false;
 		if (line.n == 0)
 			continue;
 		if (line.p[0] == '#')

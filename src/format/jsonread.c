@@ -18,13 +18,88 @@ void fz_jsonread_release(json_t **v)
 	json_decref(*v);
 }
 
-/* Parses a value; again with numbers as doubles if an integer exceeds int64_t, since jansson then
- * makes all numbers doubles. */
+/* ---- what other writers write ---- */
+
+/* Length of the escape or character at p, in a string; *ret is the code unit of a \u escape, else
+ * 0. */
+static size_t string_unit(const char *p, size_t n, uint32_t *ret)
+{
+	char digits[5] = { 0 };
+	char *end;
+
+	*ret = 0;
+	if (*p != '\\')
+		return fz_utf8_decode(p, n, ret) * ((uint8_t)*p >= ' ');
+	if (n < 6 || p[1] != 'u')
+		return FZ_MIN(n, 2);
+	memcpy(digits, p + 2, 4);
+	*ret = (uint32_t)strtoul(digits, &end, 16);
+	return *end ? 2 : 6;
+}
+
+/* Copies one character of a string; one that is invalid becomes U+FFFD, and a control character its
+ * escape. */
+static size_t mend_string(struct fz_buf *to, const char *p, size_t n)
+{
+	uint32_t code, low = 0;
+	size_t used = string_unit(p, n, &code);
+
+	if (used == 6 && code >= 0xd800 && code < 0xdc00 && n - 6 >= 6 &&
+	    string_unit(p + 6, n - 6, &low) == 6 && low >= 0xdc00 && low < 0xe000)
+		used = 12;
+	if (!used && (uint8_t)*p < ' ')
+		fz_buf_printf(to, "\\u%04x", (uint8_t)*p);
+	else if (!used || (used == 6 && code >= 0xd800 && code < 0xe000))
+		fz_buf_str(to, "\\ufffd");
+	else
+		fz_buf_add(to, p, used);
+	return FZ_MAX(used, 1);
+}
+
+/* Copies a byte outside of strings, or a number that is none as null. */
+static size_t mend_value(struct fz_buf *to, const char *p, size_t n)
+{
+	static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
+	struct fz_str rest = { p, n };
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(words); i++)
+		if (fz_str_starts(rest, words[i])) {
+			fz_buf_str(to, "null");
+			return strlen(words[i]);
+		}
+	fz_buf_char(to, *p);
+	return 1;
+}
+
+/* Python's json writes NaN and halves of surrogate pairs (from names of files that are no UTF-8),
+ * and programs in C write bytes as they are. Copies the text as valid JSON. */
+static void mend(struct fz_buf *to, const char *p, size_t n)
+{
+	bool string = false;
+
+	for (size_t i = 0; i < n;) {
+		if (p[i] == '"')
+			string = !string;
+		i += string && p[i] != '"' ? mend_string(to, p + i, n - i)
+					   : mend_value(to, p + i, n - i);
+	}
+}
+
+/* Parses a value; again without what is not valid, and with numbers as doubles if an integer
+ * exceeds int64_t, since jansson then makes all numbers doubles. */
 static json_t *parse(const char *p, size_t n, size_t more_flags, json_error_t *why)
 {
+	fz_auto(fz_buf_release) struct fz_buf mended = { 0 };
 	size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY | more_flags;
 	json_t *v = json_loadb(p, n, flags, why);
+	enum json_error_code code = v ? json_error_unknown : json_error_code(why);
 
+	if (code == json_error_invalid_utf8 || code == json_error_invalid_syntax) {
+		mend(&mended, p, n);
+		p = mended.p;
+		n = mended.n;
+		v = json_loadb(p, n, flags, why);
+	}
 	if (!v && json_error_code(why) == json_error_numeric_overflow)
 		v = json_loadb(p, n, flags | JSON_DECODE_INT_AS_REAL, why);
 	return v;
@@ -68,10 +143,6 @@ static int load(struct fz_input *in, const char *mark, json_t **ret, struct fz_e
 			       fz_input_name(in));
 	if (!fz_input_charge(in, s.n * PARSED_RATIO))
 		return fz_input_check(in, err);
-	if (fz_str_starts(s, "\xef\xbb\xbf")) {
-		s.p += 3;
-		s.n -= 3;
-	}
 	json_t *v = parse(s.p, s.n, mark ? JSON_DISABLE_EOF_CHECK : 0, &why);
 	if (!v)
 		return fail_json(fz_input_name(in), &why, err);

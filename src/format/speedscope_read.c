@@ -123,7 +123,7 @@ static uint32_t stack_of(struct reader *r, const json_t *frames, bool *ret_bad)
 	return stack;
 }
 
-/* Checks that there is a weight for each sample, at least 0. */
+/* Checks that there is a weight for each sample, a number of at least 0. */
 static int check_weights(const struct reader *r, const json_t *samples, const json_t *weights,
 			 double scale, struct fz_error *err)
 {
@@ -136,9 +136,10 @@ static int check_weights(const struct reader *r, const json_t *samples, const js
 			       r->name, json_array_size(samples), json_array_size(weights));
 	json_array_foreach(weights, i, v)
 	{
-		double w = fz_jsonread_number(v, 0);
-		if (w < 0)
-			return fz_fail(err, FZ_EINPUT, "%s: a weight is negative", r->name);
+		double w = fz_jsonread_number(v, NAN);
+		if (!(w >= 0))
+			return fz_fail(err, FZ_EINPUT, "%s: a weight is %s", r->name,
+				       w < 0 ? "negative" : "not a number");
 		sum += w * scale;
 		if (!(sum < (double)INT64_MAX / 4))
 			return fz_fail(err, FZ_EINPUT, "%s: a weight is too large", r->name);

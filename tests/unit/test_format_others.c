@@ -319,6 +319,51 @@ static void test_json_errors(void **state)
 	expect_error("{\"meta\": {\"interval\": 1}, \"threads\": []}", "no thread with samples");
 }
 
+/* Python's json writes NaN and half surrogate pairs, and C programs write bytes as they are: only
+ * the name suffers, wherever it is. */
+static void test_json_of_others(void **state)
+{
+	static const struct {
+		const char *text, *name;
+	} cases[] = {
+		{ "caf\\udce9", "caf\xef\xbf\xbd" },
+		{ "\\ud83d\\ude00\\ud83d", "\xf0\x9f\x98\x80\xef\xbf\xbd" },
+		{ "caf\xe9", "caf\xef\xbf\xbd" },
+		{ "a\tb\x01\\\"\\\\", "a\tb\x01\"\\" },
+		{ "NaN", "NaN" },
+	};
+	static const char *const forms[] = {
+		"[{\"ph\": \"X\", \"ts\": 0, \"dur\": 5, \"args\": [NaN, -Infinity], \"name\": "
+		"\"%s\"}]",
+		"{\"shared\": {\"x\": [Infinity], \"frames\": [{\"name\": \"%s\"}]}, \"profiles\": "
+		"[{\"type\": \"sampled\", \"unit\": \"microseconds\", \"samples\": [[0]], "
+		"\"weights\": [5]}]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++)
+		for (size_t k = 0; k < FZ_ARRAY_LEN(forms); k++) {
+			fz_auto(fz_free_ptr) char *text = fz_asprintf(forms[k], cases[i].text);
+			fz_auto(fz_profile_freep) struct fz_profile *p = load_text(text);
+			assert_int_equal(cost(p, NULL, cases[i].name, false), 5000);
+		}
+	expect_error("{\"shared\": {\"frames\": [{}]}, \"profiles\": [{\"type\": \"sampled\", "
+		     "\"samples\": [[0]], \"weights\": [NaN]}]}",
+		     "a weight is not a number");
+}
+
+static void test_byte_order_mark(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *trace =
+		load_text("\xef\xbb\xbf[{\"ph\": \"X\", \"ts\": 0, \"dur\": 5, \"name\": \"f\"}]");
+	fz_auto(fz_profile_freep) struct fz_profile *graph =
+		load_text("\xef\xbb\xbf# callgrind format\nevents: Ir\nfn=f\n1 7\n");
+
+	(void)state;
+	assert_int_equal(cost(trace, NULL, "f", false), 5000);
+	assert_int_equal(cost(graph, NULL, "f", false), 7);
+}
+
 /* Lines of a node are dealt out to its samples; the last sample lasts until the end. */
 static void test_cpuprofile(void **state)
 {
@@ -601,6 +646,8 @@ int main(void)
 		cmocka_unit_test(test_callgrind_cycles),
 		cmocka_unit_test(test_callgrind_errors),
 		cmocka_unit_test(test_json_errors),
+		cmocka_unit_test(test_json_of_others),
+		cmocka_unit_test(test_byte_order_mark),
 		cmocka_unit_test(test_cpuprofile),
 		cmocka_unit_test(test_circles),
 		cmocka_unit_test(test_numbers),
