@@ -256,17 +256,44 @@ size_t fz_str_columns(struct fz_str s)
 	return columns;
 }
 
+static bool is_windows_path(struct fz_str path)
+{
+	return fz_str_starts(path, "\\\\") || (path.n > 2 && isalpha((unsigned char)path.p[0]) &&
+					       path.p[1] == ':' && path.p[2] == '\\');
+}
+
+char *fz_path_slashed(struct fz_str path)
+{
+	char *copy = is_windows_path(path) ? fz_strndup(path.p, path.n) : NULL;
+
+	for (size_t i = 0; copy && i < path.n; i++)
+		if (copy[i] == '\\')
+			copy[i] = '/';
+	return copy;
+}
+
+/* The length of a path with its last separator, which is not its last byte if `inside`; 0 if there
+ * is none. */
+static size_t folder_length(struct fz_str path, bool inside)
+{
+	char other = is_windows_path(path) ? '\\' : '/';
+
+	for (size_t i = path.n; i > 0; i--)
+		if ((path.p[i - 1] == '/' || path.p[i - 1] == other) && (!inside || i < path.n))
+			return i;
+	return 0;
+}
+
 struct fz_str fz_path_base(struct fz_str path)
 {
-	for (size_t i = path.n; i > 0; i--)
-		if (path.p[i - 1] == '/' && i < path.n)
-			return (struct fz_str){ path.p + i, path.n - i };
-	return path;
+	size_t n = folder_length(path, true);
+
+	return (struct fz_str){ path.p + n, path.n - n };
 }
 
 struct fz_str fz_path_folder(struct fz_str path)
 {
-	while (path.n && path.p[path.n - 1] != '/')
-		path.n--;
-	return path.n ? path : FZ_STR("./");
+	size_t n = folder_length(path, false);
+
+	return n ? (struct fz_str){ path.p, n } : FZ_STR("./");
 }

@@ -120,6 +120,13 @@ static enum fz_file_class classify(struct fz_arena *arena, struct fz_str s, stru
 	return FZ_FILE_PROJECT;
 }
 
+static struct fz_str with_slashes(struct fz_arena *arena, struct fz_str path)
+{
+	fz_auto(fz_free_ptr) char *slashed = fz_path_slashed(path);
+
+	return slashed ? join(arena, "", (struct fz_str){ slashed, path.n }) : path;
+}
+
 /* Marks files with frames; tables may contain garbage that was read from code freed at that
  * moment. */
 static bool *list_used(const struct fz_profile *p)
@@ -143,7 +150,7 @@ void fz_name_side_init(struct fz_name_side *side, const struct fz_profile *p,
 	side->python = fz_calloc(p->string_count, sizeof(*side->python));
 	for (uint32_t f = 0; f < p->function_count; f++) {
 		uint32_t file = p->functions[f].file;
-		struct fz_str text = p->strings[file];
+		struct fz_str text = with_slashes(arena, p->strings[file]);
 		bool seen = side->class[file] != FZ_FILE_UNSEEN;
 		if (!seen)
 			side->class[file] = (uint8_t)classify(arena, text, &side->canonical[file]);

@@ -156,6 +156,15 @@ static int32_t line_number(struct fz_str s)
 	return v ? (int32_t)v : FZ_NO_LINE;
 }
 
+/* Bytes of "C:", which belongs to a path of Windows. */
+static size_t drive_length(struct fz_str s)
+{
+	bool drive = s.n > 2 && isalpha((unsigned char)s.p[0]) && s.p[1] == ':' &&
+		     (s.p[2] == '\\' || s.p[2] == '/');
+
+	return drive ? 2 : 0;
+}
+
 /* file:function:line */
 static bool split_colon(struct fz_str s, bool files_have_colons, struct fz_collapsed_parts *ret)
 {
@@ -164,8 +173,10 @@ static bool split_colon(struct fz_str s, bool files_have_colons, struct fz_colla
 	if (!colon || !fz_collapsed_all_digits(after(s, colon)))
 		return false;
 	struct fz_str rest = before(s, colon);
-	const char *middle = files_have_colons ? last_char(rest, ':') : memchr(rest.p, ':', rest.n);
-	if (!middle)
+	size_t drive = drive_length(rest);
+	const char *middle = files_have_colons ? last_char(rest, ':')
+					       : memchr(rest.p + drive, ':', rest.n - drive);
+	if (!middle || middle < rest.p + drive)
 		return false;
 	ret->line = line_number(after(s, colon));
 	ret->file = before(rest, middle);

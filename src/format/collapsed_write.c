@@ -50,12 +50,33 @@ static void add_escaped_byte(struct fz_buf *b, uint8_t c)
 	fz_buf_printf(b, "\\x%02x", c);
 }
 
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte of an escape that this file writes, or -1: "\x64" is a folder of a path of Windows. */
+static int escaped_byte(const char *p, size_t n)
+{
+	if (n < 4 || p[0] != '\\' || p[1] != 'x' || hex_digit(p[2]) < 0 || hex_digit(p[3]) < 0)
+		return -1;
+	int c = hex_digit(p[2]) << 4 | hex_digit(p[3]);
+	return c < 0x20 || (c < 0x80 && strchr(";:\\# \x7f", c)) || c == 0xef || c >= 0xfe ? c : -1;
+}
+
+static bool is_empty_name(const char *p, size_t n)
+{
+	return n == 2 && p[0] == '\\' && p[1] == 'x';
+}
+
 static void add_escaped(struct fz_buf *b, struct fz_str s, char also)
 {
+	bool all = is_empty_name(s.p, s.n);
+
 	for (size_t i = 0; i < s.n; i++) {
 		uint8_t c = (uint8_t)s.p[i];
 		bool escape = c < 0x20 || c == 0x7f || c == ';' || c == also ||
-			      (c == '\\' && i + 1 < s.n && s.p[i + 1] == 'x');
+			      (c == '\\' && (all || escaped_byte(s.p + i, s.n - i) >= 0));
 		if (escape)
 			add_escaped_byte(b, c);
 		else
@@ -63,29 +84,16 @@ static void add_escaped(struct fz_buf *b, struct fz_str s, char also)
 	}
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 size_t fz_collapsed_unescape(char *text, size_t n)
 {
 	size_t w = 0;
 
-	if (n == 2 && text[0] == '\\' && text[1] == 'x')
+	if (is_empty_name(text, n))
 		return 0;
 	for (size_t i = 0; i < n; i++) {
-		int high = -1, low = -1;
-		if (text[i] == '\\' && n - i >= 4 && text[i + 1] == 'x') {
-			high = hex_digit(text[i + 2]);
-			low = hex_digit(text[i + 3]);
-		}
-		if (high >= 0 && low >= 0) {
-			text[w++] = (char)(high << 4 | low);
-			i += 3;
-		} else {
-			text[w++] = text[i];
-		}
+		int c = escaped_byte(text + i, n - i);
+		text[w++] = c >= 0 ? (char)c : text[i];
+		i += c >= 0 ? 3 : 0;
 	}
 	return w;
 }
@@ -93,11 +101,9 @@ size_t fz_collapsed_unescape(char *text, size_t n)
 /* Like Python's os.path.basename. */
 static struct fz_str base_name(struct fz_str path)
 {
-	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+	struct fz_str folder = fz_path_folder(path);
+	size_t skip = folder.p == path.p ? folder.n : 0;
 
-	if (!slash)
-		return path;
-	size_t skip = (size_t)(slash + 1 - path.p);
 	return (struct fz_str){ path.p + skip, path.n - skip };
 }
 

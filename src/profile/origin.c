@@ -84,6 +84,9 @@ static bool fits(struct fz_str path, const char *part, bool at_start)
 
 enum fz_origin fz_origin_of_file(struct fz_str path, struct fz_str cwd)
 {
+	fz_auto(fz_free_ptr) char *slashed = fz_path_slashed(path);
+
+	path.p = slashed ? slashed : path.p;
 	for (size_t i = 0; i < FZ_ARRAY_LEN(rules); i++)
 		if (fits(path, rules[i].part, rules[i].at_start))
 			return rules[i].origin;

@@ -131,6 +131,11 @@ static void test_path_base(void **state)
 	assert_true(fz_str_eq(fz_path_folder(FZ_STR("/b.py")), FZ_STR("/")));
 	assert_true(fz_str_eq(fz_path_folder(FZ_STR("b.py")), FZ_STR("./")));
 	assert_true(fz_str_eq(fz_path_folder(FZ_STR("dir/")), FZ_STR("dir/")));
+	/* Elsewhere a backslash is a part of a name. */
+	assert_true(fz_str_eq(fz_path_base(FZ_STR("C:\\a\\b.py")), FZ_STR("b.py")));
+	assert_true(fz_str_eq(fz_path_base(FZ_STR("\\\\host\\a/b.py")), FZ_STR("b.py")));
+	assert_true(fz_str_eq(fz_path_base(FZ_STR("a\\b.py")), FZ_STR("a\\b.py")));
+	assert_true(fz_str_eq(fz_path_folder(FZ_STR("C:\\a\\b.py")), FZ_STR("C:\\a\\")));
 }
 
 static void test_compare(void **state)

@@ -32,6 +32,7 @@ static void library_files_lose_version_and_prefix(void **state)
 	fz_auto(fz_profile_freep) struct fz_profile *p = hand_profile(
 		"/usr/lib/python3.11/json/decoder.py:decode:1;"
 		"/v/lib/python3.13t/site-packages/x/y.py:y:1;<frozen importlib._bootstrap>:f:1;"
+		"\\\\h\\v\\Lib\\site-packages\\w\\w.py:w:1;"
 		"/usr/lib/python3/dist-packages/apt.py:a:1;~:<GC>:0;<string>:s:1;/h/p/a.py:m:1;"
 		"/h/p/q/b.py:n:1 1\n",
 		0);
@@ -40,6 +41,7 @@ static void library_files_lose_version_and_prefix(void **state)
 	assert_str(file_of(p, names, "decode"), "lib/python3/json/decoder.py");
 	assert_str(file_of(p, names, "y"), "site-packages/x/y.py");
 	assert_str(file_of(p, names, "f"), "lib/python3/importlib/_bootstrap.py");
+	assert_str(file_of(p, names, "w"), "site-packages/w/w.py");
 	assert_str(file_of(p, names, "a"), "site-packages/apt.py");
 	assert_str(file_of(p, names, "<GC>"), "~");
 	assert_str(file_of(p, names, "s"), "<string>");
@@ -101,6 +103,11 @@ static void roots_of_a_pair(void **state)
 	/* a moved file does not carry the others along */
 	expect_pair("/a/m.py:m:1;/a/n.py:n:1;/a/u.py:u:1 1",
 		    "/b/m.py:m:1;/b/n.py:n:1;/b/lib/u.py:u:1 1", "u", "u.py", "lib/u.py");
+	/* Windows, and the same files elsewhere */
+	expect_pair("\\\\h\\a\\app.py:m:1;\\\\h\\a\\p\\u.py:u:1 1",
+		    "\\\\k\\b\\c\\app.py:m:1;\\\\k\\b\\c\\p\\u.py:u:1 1", "u", "p/u.py", "p/u.py");
+	expect_pair("\\\\h\\a\\app.py:m:1;\\\\h\\a\\p\\u.py:u:1 1", "/y/app.py:m:1;/y/p/u.py:u:1 1",
+		    "u", "p/u.py", "p/u.py");
 	/* nothing in common: each its own */
 	expect_pair("/a/old.py:f:1 1", "/b/c/new.py:f:1 1", "f", "old.py", "new.py");
 }

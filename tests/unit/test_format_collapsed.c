@@ -81,6 +81,23 @@ static void test_utf16(void **state)
 	}
 }
 
+/* Only what the writer escapes is an escape: x64 and x86 are folders. */
+static void test_windows_paths(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *colon =
+		load_text("C:\\x64\\a b\\y.py:go:1;C:\\x64\\a b\\x.py:run:7 1\n");
+	fz_auto(fz_profile_freep) struct fz_profile *paren =
+		load_text("go (C:\\proj\\y.py:1);run (C:\\proj\\x86\\x.py:7) 1\n");
+
+	(void)state;
+	check_leaf(colon, 0, "run|C:\\x64\\a b\\x.py|7");
+	check_leaf(paren, 0, "run|C:\\proj\\x86\\x.py|7");
+	check_text("C:\\x64\\y\\x y.dll!f;a\\x3b\\x5cx3b 1\n", &fz_format_folded,
+		   "C:\\x64\\y\\x y.dll!f;a\\x3b\\x5cx3b 1\n");
+	check_text("m.py:m:1;C:\\x64\\x.py:run:7 1\n", &fz_format_collapsed,
+		   "m.py:m:1;x.py:run:7 1\n");
+}
+
 static void test_invalid_lines(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p =
@@ -452,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_line_ends),
 		cmocka_unit_test(test_utf16),
+		cmocka_unit_test(test_windows_paths),
 		cmocka_unit_test(test_invalid_lines),
 		cmocka_unit_test(test_blanks_in_names),
 		cmocka_unit_test(test_fractions),
