@@ -256,16 +256,16 @@ static int read_lines(struct reader *r, struct fz_error *err)
 
 /* ---- frames ---- */
 
-/* Interns a name without its escapes. */
-static uint32_t clean_string(struct reader *r, struct fz_str text)
+/* A text without its escapes, until the next call. */
+static struct fz_str clean(struct reader *r, struct fz_str text)
 {
 	if (!text.n || !memchr(text.p, '\\', text.n))
-		return fz_profile_string(r->p, text);
+		return text;
 	fz_buf_reset(&r->scratch);
 	fz_buf_add(&r->scratch, text.p, text.n);
 	text.n = fz_collapsed_unescape(r->scratch.p, text.n);
 	text.p = r->scratch.p;
-	return fz_profile_string(r->p, text);
+	return text;
 }
 
 static uint32_t clean_frame(struct reader *r, const struct fz_function *function, int32_t line)
@@ -284,9 +284,9 @@ static uint32_t placed_frame(struct reader *r, const struct fz_collapsed_parts *
 		!shared && (r->dialect != FZ_COLLAPSED_PAREN || fz_str_starts(parts->file, "<") ||
 			    fz_str_ends(parts->file, ".py"));
 	bool special = fz_str_eq(parts->file, FZ_STR("~"));
-	uint32_t place = clean_string(r, parts->file);
+	uint32_t place = fz_profile_string(r->p, clean(r, parts->file));
 	struct fz_function function = {
-		.name = clean_string(r, parts->name),
+		.name = fz_import_name(r->p, clean(r, parts->name)),
 		.file = shared ? 0 : place,
 		.module = shared ? place : 0,
 		.kind = special  ? fz_import_special(parts->name)
@@ -318,7 +318,7 @@ static uint32_t named_frame(struct reader *r, struct fz_str name)
 			break;
 		}
 	struct fz_function function = {
-		.name = clean_string(r, name),
+		.name = fz_import_name(r->p, clean(r, name)),
 		.file = marker ? fz_profile_string(r->p, FZ_STR("~")) : 0,
 		.kind = (uint8_t)kind,
 	};

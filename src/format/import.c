@@ -3,16 +3,30 @@
 #include "import.h"
 
 #include "base/buf.h"
+#include "symbol/demangle.h"
 
 #include <math.h>
 
 /* Larger values could overflow when added; fz_profile_add_sample reports this. */
 #define LARGEST ((int64_t)1 << 62)
 
+uint32_t fz_import_name(struct fz_profile *p, struct fz_str name)
+{
+	/* macOS has an underscore before all names. */
+	size_t skip = fz_str_starts(name, "__Z") || fz_str_starts(name, "__R");
+
+	if (name.n < 4 || name.p[skip] != '_' || !strchr("ZR", name.p[skip + 1]))
+		return fz_profile_string(p, name);
+	fz_auto(fz_free_ptr) char *symbol = fz_strndup(name.p + skip, name.n - skip);
+	fz_auto(fz_free_ptr) char *readable = fz_demangle(symbol);
+	bool same = strncmp(readable, symbol, strlen(readable)) == 0;
+	return fz_profile_string(p, same ? name : fz_str_of(readable));
+}
+
 uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f)
 {
 	struct fz_function function = {
-		.name = fz_profile_string(p, f->name),
+		.name = fz_import_name(p, f->name),
 		.file = fz_profile_string(p, f->file),
 		.module = fz_profile_string(p, f->module),
 		.first_line = FZ_MAX(f->first_line, 0),
@@ -111,37 +125,52 @@ enum fz_kind fz_import_kind(struct fz_str file, struct fz_str module, enum fz_ki
 
 /* ---- metrics ---- */
 
+/* In the singular; a thousand bytes are 1,024, as in pprof. */
 static const struct unit {
 	const char *theirs, *ours;
 	double scale;
 } units[] = {
-	{ "nanoseconds", "ns", 1 },
-	{ "nanosecond", "ns", 1 },
 	{ "ns", "ns", 1 },
+	{ "nanosecond", "ns", 1 },
 	{ "10ns", "ns", 10 },
-	{ "microseconds", "ns", 1e3 },
-	{ "microsecond", "ns", 1e3 },
 	{ "us", "ns", 1e3 },
 	{ "\xc2\xb5s", "ns", 1e3 },
 	{ "\xce\xbcs", "ns", 1e3 },
-	{ "milliseconds", "ns", 1e6 },
-	{ "millisecond", "ns", 1e6 },
+	{ "microsecond", "ns", 1e3 },
 	{ "ms", "ns", 1e6 },
-	{ "seconds", "ns", 1e9 },
-	{ "second", "ns", 1e9 },
+	{ "millisecond", "ns", 1e6 },
 	{ "s", "ns", 1e9 },
-	{ "bytes", "bytes", 1 },
-	{ "byte", "bytes", 1 },
+	{ "sec", "ns", 1e9 },
+	{ "second", "ns", 1e9 },
+	{ "min", "ns", 60e9 },
+	{ "minute", "ns", 60e9 },
+	{ "hour", "ns", 3600e9 },
 	{ "b", "bytes", 1 },
-	{ "By", "bytes", 1 },
-	{ "kilobytes", "bytes", 1024 },
-	{ "megabytes", "bytes", 1048576 },
+	{ "by", "bytes", 1 },
+	{ "byte", "bytes", 1 },
+	{ "kb", "bytes", 1024 },
+	{ "kib", "bytes", 1024 },
+	{ "kilobyte", "bytes", 1024 },
+	{ "mb", "bytes", 1 << 20 },
+	{ "mib", "bytes", 1 << 20 },
+	{ "megabyte", "bytes", 1 << 20 },
+	{ "gb", "bytes", 1 << 30 },
+	{ "gib", "bytes", 1 << 30 },
+	{ "gigabyte", "bytes", 1 << 30 },
 };
+
+static bool is_unit(struct fz_str unit, const char *name)
+{
+	size_t n = strlen(name);
+	bool plural = n > 2 && unit.n == n + 1 && (unit.p[n] | 32) == 's';
+
+	return (unit.n == n || plural) && strncasecmp(unit.p, name, n) == 0;
+}
 
 static struct fz_import_metric with_unit(struct fz_str name, struct fz_str unit)
 {
 	for (size_t i = 0; i < FZ_ARRAY_LEN(units); i++)
-		if (fz_str_eq(unit, fz_str_of(units[i].theirs)))
+		if (is_unit(unit, units[i].theirs))
 			return (struct fz_import_metric){ name, fz_str_of(units[i].ours),
 							  units[i].scale };
 	return (struct fz_import_metric){ name, FZ_STR("count"), 1 };

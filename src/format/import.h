@@ -17,6 +17,9 @@ struct fz_import_frame {
 	enum fz_kind kind;
 };
 
+/* Interns the name of a function, demangled if it is a symbol of C++ or Rust, whose hash differs
+ * from build to build. */
+uint32_t fz_import_name(struct fz_profile *p, struct fz_str name);
 uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f);
 /* Makes a frame of native code in a module. If there is a file, which is more specific and stable
  * across builds, the module is omitted. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Formats of other tools, on hand-made files: reading, errors of broken files, and that written
  * files can be read back. tests/live/test_formats.py uses files of the tools. */
+#include "format/import.h"
 #include "format/wire.h"
 #include "hand_profile.h"
 #include "read_format.h"
@@ -194,6 +195,65 @@ static void test_speedscope_weights(void **state)
 			cases[i].samples, cases[i].weights);
 		expect_error(text, cases[i].says);
 	}
+}
+
+/* pprof's words of units, and others'; what is no unit of time or size is a count. */
+static void test_units(void **state)
+{
+	static const struct {
+		const char *unit, *ours;
+		double scale;
+	} cases[] = {
+		{ "nanoseconds", "ns", 1 },
+		{ "Milliseconds", "ns", 1e6 },
+		{ "\xc2\xb5s", "ns", 1e3 },
+		{ "sec", "ns", 1e9 },
+		{ "minutes", "ns", 60e9 },
+		{ "hours", "ns", 3600e9 },
+		{ "B", "bytes", 1 },
+		{ "By", "bytes", 1 },
+		{ "kB", "bytes", 1024 },
+		{ "KB", "bytes", 1024 },
+		{ "KiB", "bytes", 1024 },
+		{ "kilobytes", "bytes", 1024 },
+		{ "MB", "bytes", 1048576 },
+		{ "MiB", "bytes", 1048576 },
+		{ "gigabyte", "bytes", 1 << 30 },
+		{ "count", "count", 1 },
+		{ "ops", "count", 1 },
+		{ "bytes/sec", "count", 1 },
+		{ "", "count", 1 },
+		{ "m", "count", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		struct fz_import_metric m = fz_import_metric(FZ_STR("x"), fz_str_of(cases[i].unit));
+		assert_true(fz_str_eq(m.unit, fz_str_of(cases[i].ours)));
+		assert_true(m.scale == cases[i].scale);
+	}
+}
+
+/* ---- names ---- */
+
+/* Symbols of C++ and Rust, also with the underscore of macOS; other names are no symbols. */
+static void test_symbols(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"_ZN3foo3barEi;_ZN1a1b17h0123456789abcdefE 3\n_RNvCs1234_7mycrate4main;_Zebra 4\n"
+		"__ZN3foo3barEi;_RNot;_Z;_R 5\n");
+	fz_auto(fz_profile_freep) struct fz_profile *perf =
+		load_text("a 1 1.000000: 7 cycles:\n\t     55d0 _ZN3foo3barEi+0x1 (/a)\n\n");
+
+	(void)state;
+	assert_int_equal(cost(p, NULL, "foo::bar", true), 8);
+	assert_int_equal(cost(p, NULL, "a::b", false), 3);
+	assert_int_equal(cost(p, NULL, "mycrate::main", true), 4);
+	assert_int_equal(cost(p, NULL, "_Zebra", false), 4);
+	assert_int_equal(cost(p, NULL, "_RNot", true), 5);
+	assert_int_equal(cost(p, NULL, "_Z", true), 5);
+	assert_int_equal(cost(p, NULL, "_R", false), 5);
+	assert_int_equal(cost(perf, NULL, "foo::bar", false), 7);
 }
 
 /* ---- fractions of folded text ---- */
@@ -645,6 +705,8 @@ int main(void)
 		cmocka_unit_test(test_callgrind),
 		cmocka_unit_test(test_callgrind_cycles),
 		cmocka_unit_test(test_callgrind_errors),
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_json_errors),
 		cmocka_unit_test(test_json_of_others),
 		cmocka_unit_test(test_byte_order_mark),
