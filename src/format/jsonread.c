@@ -197,14 +197,12 @@ static size_t skip_string(const uint8_t *p, size_t n, size_t i)
 	return i + 1;
 }
 
-bool fz_jsonread_has_key(const uint8_t *p, size_t n, unsigned depth, const char *key)
+/* Returns the offset of the value of a key at that depth; 0 if there is none. */
+static size_t find_key(const uint8_t *p, size_t n, unsigned depth, const char *key)
 {
 	size_t length = strlen(key);
 	unsigned level = 0;
 
-	/* Most readers look for keys in files that are not JSON. */
-	if (!memchr(p, '"', n))
-		return false;
 	for (size_t i = 0; i < n;) {
 		uint8_t c = p[i];
 		if (c != '"') {
@@ -218,10 +216,16 @@ bool fz_jsonread_has_key(const uint8_t *p, size_t n, unsigned depth, const char 
 			after++;
 		if (level == depth && after < n && p[after] == ':' && end - i == length + 2 &&
 		    memcmp(p + i + 1, key, length) == 0)
-			return true;
+			return after + 1;
 		i = end;
 	}
-	return false;
+	return 0;
+}
+
+bool fz_jsonread_has_key(const uint8_t *p, size_t n, unsigned depth, const char *key)
+{
+	/* Most readers look for keys in files that are not JSON. */
+	return memchr(p, '"', n) && find_key(p, n, depth, key);
 }
 
 /* ---- streams ---- */
@@ -342,10 +346,48 @@ json_t *fz_jsonread_value(struct fz_jsonread_stream *s)
 		return NULL;
 	json_t *v = parse(s->buf.p + s->at, n, 0, &why);
 	s->at += n;
+	s->last = n;
 	if (!v)
 		s->code = fz_fail(s->err, FZ_EINPUT, "%s: is not valid JSON: %s",
 				  fz_input_name(s->in), why.text);
 	return v;
+}
+
+/* Parses "1732107141551429.079" minus `origin`, which a double holds to a thousandth. */
+static bool parse_since(struct fz_str s, int64_t origin, double *ret)
+{
+	size_t n = 0;
+	uint64_t whole;
+	double fraction = 0;
+
+	while (n < s.n && isdigit((uint8_t)s.p[n]))
+		n++;
+	struct fz_str tail = { s.p + n, 0 };
+	while (n + tail.n < s.n && strchr(".0123456789eE+-", tail.p[tail.n]))
+		tail.n++;
+	if (!fz_parse_u64((struct fz_str){ s.p, n }, INT64_MAX, &whole) ||
+	    (tail.n && !fz_parse_decimal(tail, &fraction)))
+		return false;
+	*ret = (double)((int64_t)whole - origin) + fraction;
+	return true;
+}
+
+double fz_jsonread_since(const struct fz_jsonread_stream *s, const json_t *last, const char *key,
+			 int64_t origin)
+{
+	const json_t *v = json_object_get(last, key);
+	const char *text = s->buf.p + s->at - s->last;
+	double since;
+
+	if (json_is_integer(v) && origin >= 0 && json_integer_value(v) >= 0)
+		return (double)(json_integer_value(v) - origin);
+	size_t at = json_is_real(v) && origin >= 0
+			    ? find_key((const uint8_t *)text, s->last, 1, key)
+			    : 0;
+	struct fz_str number = { text + at, at ? s->last - at : 0 };
+	if (at && parse_since(fz_str_trimmed(number), origin, &since))
+		return since;
+	return fz_jsonread_number(v, NAN) - (double)origin;
 }
 
 bool fz_jsonread_skip(struct fz_jsonread_stream *s)

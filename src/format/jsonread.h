@@ -45,10 +45,11 @@ bool fz_jsonread_has_key(const uint8_t *head, size_t n, unsigned depth, const ch
 struct fz_jsonread_stream {
 	struct fz_input *in;
 	struct fz_buf buf;
-	size_t at; /* in buf */
-	bool end;  /* of the input */
-	bool cut;  /* the input ended within a value or the outermost object */
-	int code;  /* the first error; all later calls report the end */
+	size_t at;   /* in buf */
+	size_t last; /* length of the value before it */
+	bool end;    /* of the input */
+	bool cut;    /* the input ended within a value or the outermost object */
+	int code;    /* the first error; all later calls report the end */
 	struct fz_error *err;
 };
 
@@ -58,6 +59,10 @@ int fz_jsonread_peek(struct fz_jsonread_stream *s);
 void fz_jsonread_take(struct fz_jsonread_stream *s); /* consumes the byte from peek */
 /* Parses the next value; NULL at the end of the input (even within a value) and on errors. */
 json_t *fz_jsonread_value(struct fz_jsonread_stream *s);
+/* The number `key` of the last value, an object, minus `origin`, exact also where a double is not:
+ * a time of day in microseconds with a fraction. */
+double fz_jsonread_since(const struct fz_jsonread_stream *s, const json_t *last, const char *key,
+			 int64_t origin);
 /* Skips the next value. */
 bool fz_jsonread_skip(struct fz_jsonread_stream *s);
 /* Returns whether to continue. The element is only valid during the call. */

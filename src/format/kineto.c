@@ -34,7 +34,7 @@ enum { METRIC_WALL, METRIC_GPU, METRICS };
 enum role { ROLE_NONE, ROLE_CALL, ROLE_LAUNCH, ROLE_WORK };
 
 struct call {
-	double at, length; /* microseconds */
+	double at, length; /* ns since reader.epoch */
 	uint32_t thread, frame, order;
 };
 
@@ -67,7 +67,8 @@ struct reader {
 	struct fz_map launch_of;   /* correlation -> order of the call */
 	struct fz_map operator_of; /* external id -> order of the call */
 	struct made *made;         /* by order */
-	double epoch;              /* of the file's first event; subtracted to keep precision */
+	int64_t epoch;             /* us of the file's first event; subtracted to keep precision */
+	bool begun;                /* epoch is known */
 	double zero;               /* the earliest start, relative to epoch */
 };
 
@@ -202,9 +203,11 @@ static bool read_times(struct reader *r, const json_t *event, struct call *ret)
 
 	if (!isfinite(at) || !isfinite(length) || length < 0)
 		return false;
-	if (isnan(r->epoch))
-		r->epoch = at;
-	*ret = (struct call){ .at = at - r->epoch, .length = length };
+	if (!r->begun)
+		r->epoch = fabs(at) < 9e18 ? (int64_t)at : 0;
+	r->begun = true;
+	at = fz_jsonread_since(&r->in, event, "ts", r->epoch) * 1e3;
+	*ret = (struct call){ .at = round(at), .length = round(at + length * 1e3) - round(at) };
 	return true;
 }
 
@@ -338,7 +341,7 @@ static void add_runs(struct reader *r)
 		return;
 	}
 	for (uint32_t i = 0; i < r->step_count; i++) {
-		int64_t ns = fz_import_scaled(r->steps[i].end - r->steps[i].at, 1e3);
+		int64_t ns = fz_import_scaled(r->steps[i].end - r->steps[i].at, 1);
 		fz_profile_add_run(r->p, &(struct fz_run){ .duration_ns = ns });
 		recording->duration_ns += FZ_MIN(ns, INT64_MAX - recording->duration_ns);
 	}
@@ -363,7 +366,7 @@ static void add_row(struct reader *r, const struct row *row, int64_t weight)
 	struct fz_sample s = { .run = (uint16_t)row->step,
 			       .thread = row->thread,
 			       .stack = row->stack,
-			       .time = fz_import_scaled(row->at - start_of(r, row->step), 1e3),
+			       .time = fz_import_scaled(row->at - start_of(r, row->step), 1),
 			       .status = FZ_STATUS_UNKNOWN };
 	int64_t weights[METRICS] = { [METRIC_WALL] = 0 };
 
@@ -383,7 +386,7 @@ static void add_part(struct reader *r, const struct fz_span *span, uint32_t step
 			   .metric = METRIC_WALL };
 
 	/* Rounds ends instead of lengths, so that rounding errors do not accumulate. */
-	add_row(r, &row, fz_import_scaled(end - zero, 1e3) - fz_import_scaled(row.at - zero, 1e3));
+	add_row(r, &row, fz_import_scaled(end - zero, 1) - fz_import_scaled(row.at - zero, 1));
 }
 
 static void add_spans(struct reader *r, const struct fz_spans *spans)
@@ -427,7 +430,7 @@ static void add_works(struct reader *r)
 		if (row.step == r->step_count || r->steps[row.step].at > made.at)
 			continue;
 		row.stack = fz_profile_stack(r->p, made.stack, w->frame);
-		add_row(r, &row, fz_import_scaled(w->length, 1e3));
+		add_row(r, &row, fz_import_scaled(w->length, 1));
 	}
 }
 
@@ -464,7 +467,7 @@ static void release(struct reader *r)
 
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
-	fz_auto(release) struct reader r = { .in = { .in = in, .err = err }, .p = p, .epoch = NAN };
+	fz_auto(release) struct reader r = { .in = { .in = in, .err = err }, .p = p };
 	fz_auto(fz_spans_release) struct fz_spans spans = { 0 };
 
 	fz_jsonread_each(&r.in, "traceEvents", read_event, &r);

@@ -183,11 +183,19 @@ static int read_sampled(struct reader *r, const json_t *profile, uint32_t thread
 	return 0;
 }
 
-static int read_event(struct reader *r, struct fz_track *track, const json_t *event,
+/* A time since `origin`; exact if both are integers, as nanoseconds since 1970 are. */
+static double time_since(const json_t *v, int64_t origin)
+{
+	if (json_is_integer(v) && (origin >= 0) == (json_integer_value(v) >= 0))
+		return (double)(json_integer_value(v) - origin);
+	return fz_jsonread_number(v, NAN) - (double)origin;
+}
+
+static int read_event(struct reader *r, struct fz_track *track, const json_t *event, int64_t origin,
 		      struct fz_error *err)
 {
 	struct fz_str type = fz_jsonread_kstr(event, "type");
-	double at = fz_jsonread_number(json_object_get(event, "at"), NAN);
+	double at = time_since(json_object_get(event, "at"), origin);
 	uint32_t frame = frame_at(r, fz_jsonread_int(json_object_get(event, "frame"), -1));
 
 	if (frame == FZ_NONE)
@@ -211,21 +219,23 @@ static int read_evented(struct reader *r, const json_t *profile, uint32_t thread
 			struct fz_error *err)
 {
 	fz_auto(fz_track_release) struct fz_track track = { .thread = thread };
-	double end = fz_jsonread_number(json_object_get(profile, "endValue"), NAN);
+	const json_t *events = json_object_get(profile, "events");
+	int64_t origin = json_integer_value(json_object_get(json_array_get(events, 0), "at"));
+	double end = time_since(json_object_get(profile, "endValue"), origin);
 	uint32_t unit = unit_of(r, profile);
 	double scale = scale_of(profile);
 	size_t i;
 	json_t *v;
 
 	r->spans.n = 0;
-	json_array_foreach(json_object_get(profile, "events"), i, v)
+	json_array_foreach(events, i, v)
 	{
-		int code = read_event(r, &track, v, err);
+		int code = read_event(r, &track, v, origin, err);
 		if (code)
 			return code;
 	}
 	fz_track_advance(&track, isfinite(end) ? end : track.now, &r->spans);
-	double zero = r->zero / scale;
+	double zero = r->zero / scale - (double)origin;
 	for (i = 0; i < r->spans.n; i++) {
 		const struct fz_span *span = &r->spans.list[i];
 		struct fz_sample s = {

@@ -24,7 +24,8 @@
 
 /* A call, a return, or both. */
 struct call {
-	double at, length; /* microseconds; length < 0: a return; INFINITY: open until a return */
+	double at,
+		length; /* ns since reader.origin; length < 0: a return; INFINITY: open until one */
 	uint32_t thread, frame, order;
 	bool dropped;
 };
@@ -63,6 +64,7 @@ struct reader {
 	const char *name; /* of the file */
 	struct call *calls;
 	uint32_t call_count, call_cap;
+	int64_t origin; /* that times of calls count from, to stay exact */
 	struct open *opens;
 	uint32_t open_count, open_cap;
 	struct fz_map top_of; /* thread -> index in opens + 1; 0: nothing */
@@ -84,11 +86,24 @@ static struct fz_str text_of(const json_t *v, char *room, size_t size)
 	return (struct fz_str){ room, (size_t)n };
 }
 
+/* A process or thread, whose id may be a text: it is the thread's name then. */
+static uint64_t id_of(const json_t *v, struct fz_str *name)
+{
+	struct fz_str text = fz_jsonread_str(v);
+	double number = fz_jsonread_number(v, NAN);
+
+	if (!text.n || isfinite(number))
+		return (uint64_t)fz_jsonread_int(v, 0);
+	*name = name->n ? *name : text;
+	return fz_map_hash(text.p, text.n) >> 32;
+}
+
 static uint32_t thread_of(struct reader *r, const json_t *event, struct fz_str name)
 {
+	struct fz_str process = FZ_STR("");
 	struct fz_thread t = {
-		.pid = (uint64_t)fz_jsonread_int(json_object_get(event, "pid"), 0),
-		.tid = (uint64_t)fz_jsonread_int(json_object_get(event, "tid"), 0),
+		.pid = id_of(json_object_get(event, "pid"), &process),
+		.tid = id_of(json_object_get(event, "tid"), &name),
 		.name = fz_profile_string(r->p, name),
 	};
 
@@ -98,6 +113,16 @@ static uint32_t thread_of(struct reader *r, const json_t *event, struct fz_str n
 static double time_of(const json_t *event)
 {
 	return fz_jsonread_number(json_object_get(event, "ts"), NAN);
+}
+
+/* Microseconds since the file's first call. */
+static double time_of_call(struct reader *r, const json_t *event)
+{
+	double at = time_of(event);
+
+	if (!r->call_count && fabs(at) < 9e18)
+		r->origin = (int64_t)at;
+	return fz_jsonread_since(&r->in, event, "ts", r->origin);
 }
 
 /* ---- calls ---- */
@@ -111,12 +136,16 @@ static uint32_t frame_of(struct reader *r, const json_t *event)
 	return fz_import_frame(r->p, &f);
 }
 
+/* Adds a call of so many microseconds; its end is rounded, so that the next call may start there.
+ */
 static uint32_t add_call(struct reader *r, const json_t *event, double length)
 {
+	double at = time_of_call(r, event) * 1e3;
+
 	fz_profile_grow(r->p, r->calls, r->call_count, r->call_cap);
 	r->calls[r->call_count] = (struct call){
-		.at = time_of(event),
-		.length = length,
+		.at = round(at),
+		.length = length < 0 ? length : round(at + length * 1e3) - round(at),
 		.thread = thread_of(r, event, FZ_STR("")),
 		.frame = length < 0 && !json_object_get(event, "name") ? FZ_NONE
 								       : frame_of(r, event),
@@ -538,7 +567,7 @@ static int add_calls(struct reader *r, struct fz_error *err)
 	if (code)
 		return code;
 	r->p->samples.ordered = false;
-	fz_spans_add(&spans, r->p, 1e3);
+	fz_spans_add(&spans, r->p, 1);
 	return 0;
 }
 

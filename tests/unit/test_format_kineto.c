@@ -52,6 +52,19 @@ static void test_tree(void **state)
 	assert_int_equal(sum_of_metric(p, "wall"), 100000);
 }
 
+/* Newer versions write nanoseconds since 1970 in microseconds. */
+static void test_exact(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text(HEAD CPU("cpu_op", "a", "1732107141551429.030", "0.181", "")
+				  CPU("cpu_op", "b", "1732107141551429.211", "0.049", "") TAIL);
+
+	(void)state;
+	assert_int_equal(cost(p, "wall", "a", true), 181);
+	assert_int_equal(cost(p, "wall", "a", false), 181);
+	assert_int_equal(cost(p, "wall", "b", true), 49);
+}
+
 static void test_names(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(HEAD ONE_STEP TAIL);
@@ -164,9 +177,10 @@ static void test_odd(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tree),  cmocka_unit_test(test_names),
-		cmocka_unit_test(test_steps), cmocka_unit_test(test_steps_of_two),
-		cmocka_unit_test(test_old),   cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_tree),         cmocka_unit_test(test_names),
+		cmocka_unit_test(test_exact),        cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_steps_of_two), cmocka_unit_test(test_old),
+		cmocka_unit_test(test_odd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

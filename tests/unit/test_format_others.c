@@ -53,6 +53,45 @@ static void test_trace_clock(void **state)
 	}
 }
 
+/* Microseconds since 1970 with three digits of a fraction are more than a double holds: b starts
+ * where a ends, and each lasts as long as it says. */
+static void test_trace_exact(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"[{\"ph\": \"X\", \"name\": \"m\", \"ts\": 1732107141551429.007, \"dur\": 0.500},"
+		"{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1732107141551429.030, \"dur\": 0.181},"
+		"{\"ph\": \"X\", \"name\": \"b\", \"ts\": 1732107141551429.211, \"dur\": 0.049},"
+		"{\"ts\": 1732107141551430.001, \"args\": {\"ts\": 1.5}, \"ph\": \"B\", \"name\": "
+		"\"c\"},"
+		"{\"ts\": 1732107141551430.004, \"ph\": \"E\", \"name\": \"c\"}]");
+
+	(void)state;
+	assert_int_equal(cost(p, NULL, "m", true), 500);
+	assert_int_equal(cost(p, NULL, "m", false), 500 - 181 - 49);
+	assert_int_equal(cost(p, NULL, "a", true), 181);
+	assert_int_equal(cost(p, NULL, "a", false), 181);
+	assert_int_equal(cost(p, NULL, "b", false), 49);
+	assert_int_equal(cost(p, NULL, "c", false), 3);
+}
+
+/* Ids of processes and threads may be texts, which name them. */
+static void test_trace_ids(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 0, \"dur\": 9, \"pid\": "
+			  "\"p\", \"tid\": \"main loop\"},"
+			  "{\"ph\": \"X\", \"name\": \"b\", \"ts\": 1, \"dur\": 9, \"pid\": \"p\", "
+			  "\"tid\": \"io\"},"
+			  "{\"ph\": \"X\", \"name\": \"c\", \"ts\": 1, \"dur\": 9, \"pid\": \"p\", "
+			  "\"tid\": \"12\"}]");
+
+	(void)state;
+	assert_int_equal(p->thread_count, 3);
+	assert_int_equal(sum_of(p, 0), 27000);
+	assert_true(fz_str_eq(fz_profile_text(p, p->threads[0].name), FZ_STR("main loop")));
+	assert_true(p->threads[0].pid == p->threads[1].pid && p->threads[2].tid == 12);
+}
+
 static void test_cpuprofile_idle(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p =
@@ -195,6 +234,23 @@ static void test_speedscope_weights(void **state)
 			cases[i].samples, cases[i].weights);
 		expect_error(text, cases[i].says);
 	}
+}
+
+/* Nanoseconds since 1970. */
+static void test_speedscope_exact(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("{\"shared\": {\"frames\": [{\"name\": \"f\"}, {\"name\": \"g\"}]}, "
+			  "\"profiles\": [{\"type\": "
+			  "\"evented\", \"unit\": \"nanoseconds\", \"endValue\": "
+			  "1700000000000000010, \"events\": ["
+			  "{\"type\": \"O\", \"frame\": 0, \"at\": 1700000000000000001},"
+			  "{\"type\": \"O\", \"frame\": 1, \"at\": 1700000000000000002},"
+			  "{\"type\": \"C\", \"frame\": 1, \"at\": 1700000000000000005}]}]}");
+
+	(void)state;
+	assert_int_equal(cost(p, NULL, "f", true), 9);
+	assert_int_equal(cost(p, NULL, "g", false), 3);
 }
 
 /* pprof's words of units, and others'; what is no unit of time or size is a count. */
@@ -705,6 +761,9 @@ int main(void)
 		cmocka_unit_test(test_callgrind),
 		cmocka_unit_test(test_callgrind_cycles),
 		cmocka_unit_test(test_callgrind_errors),
+		cmocka_unit_test(test_trace_exact),
+		cmocka_unit_test(test_trace_ids),
+		cmocka_unit_test(test_speedscope_exact),
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_json_errors),
