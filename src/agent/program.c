@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "record/owner.h"
+#include "record/process.h"
 #include "record/procstat.h"
 
 static const char gone[] = " (deleted)";
@@ -27,7 +28,7 @@ static char *link_of(pid_t pid, const char *name)
 {
 	char path[64], target[PATH_MAX];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)fz_process_live(pid), name);
 	ssize_t n = readlink(path, target, sizeof(target));
 	return fz_strndup(target, n > 0 ? (size_t)n : 0);
 }
@@ -84,7 +85,7 @@ static void set_build(struct fz_agent_program *p)
 	/* It would be that of the interpreter. */
 	if (p->interpreted)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)p->pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)fz_process_live(p->pid));
 	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0 && fz_facts_build_id(fd, id))
 		p->build = fz_strdup(id);
@@ -117,7 +118,7 @@ static bool is_elsewhere(pid_t pid)
 	struct stat ours, its;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)fz_process_live(pid));
 	return stat("/", &ours) || stat(path, &its) || ours.st_dev != its.st_dev ||
 	       ours.st_ino != its.st_ino;
 }

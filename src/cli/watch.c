@@ -7,6 +7,7 @@
  */
 #include "cli/watch.h"
 
+#include "record/process.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -63,7 +64,7 @@ void fz_watch_title_of(struct fz_watch *w, pid_t pid)
 	char path[64];
 	size_t n = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)fz_process_live(pid));
 	free(w->title);
 	w->title = fz_read_small(path, 65536, &n);
 	if (!w->title)

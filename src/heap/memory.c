@@ -61,7 +61,7 @@ static int find_pages(struct fz_process *process, struct fz_heap_memory *m, stru
 
 	if (rc)
 		return rc;
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)process->pid);
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)fz_process_live(process->pid));
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		rc = fz_process_trouble(process, errno, err);

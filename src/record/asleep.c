@@ -62,7 +62,7 @@ int fz_asleep_check(pid_t pid, struct fz_error *err)
 	char path[PATH_SIZE];
 	struct fz_waitcall call;
 
-	make_path(path, pid, (uint64_t)pid);
+	make_path(path, pid, (uint64_t)fz_process_live(pid));
 	fz_auto(fz_free_ptr) char *text = fz_read_small(path, FZ_WAITCALL_TEXT, NULL);
 	if (text && fz_waitcall_parse(text, &call) != FZ_WAITCALL_UNKNOWN)
 		return 0;

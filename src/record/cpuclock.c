@@ -22,6 +22,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "record/cputimes.h"
+#include "record/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -317,8 +318,14 @@ static int choose_kind(struct fz_cpuclock *c, pid_t pid, struct fz_error *err)
 {
 	if (any_thread(c, pid, choose_by))
 		return 0;
-	if (errno == ENOENT || errno == ESRCH)
+	int code = errno;
+	if (!c->all_threads && fz_process_live(pid) != pid)
+		return fz_fail(err, FZ_EUSAGE,
+			       "process %d: the main thread has ended; use -a to record the others",
+			       pid);
+	if (code == ENOENT || code == ESRCH)
 		return fz_fail(err, FZ_EGONE, "process %d has ended", pid);
+	errno = code;
 	return fz_fail_errno(err, "--clock cpu: cannot read the CPU time of process %d", pid);
 }
 

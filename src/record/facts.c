@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "profile/processes.h"
+#include "record/process.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -164,7 +165,7 @@ char **fz_facts_words_of(pid_t pid, char **ret_text)
 	size_t n, words = 0, cap = 0;
 	char **argv = NULL;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)fz_process_live(pid));
 	char *text = fz_read_small(path, COMMAND_MAX, &n);
 	for (size_t at = 0; text && at < n; at += strlen(text + at) + 1) {
 		fz_push(argv, words, cap, text + at);
@@ -179,7 +180,7 @@ static void set_link(struct fz_profile *p, const char *key, pid_t pid, const cha
 {
 	char path[64], target[4096];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)fz_process_live(pid), name);
 	ssize_t n = readlink(path, target, sizeof(target));
 	if (n > 0 && fz_profile_fact(p, key).n == 0)
 		fz_profile_set_fact(p, key, (struct fz_str){ target, (size_t)n });
@@ -230,14 +231,15 @@ bool fz_facts_build_id(int fd, char out[FZ_BUILD_ID_SIZE])
 static void set_build_id(struct fz_profile *p, const char *key, pid_t pid, const char *module)
 {
 	char path[4200], id[FZ_BUILD_ID_SIZE];
+	pid_t live = fz_process_live(pid);
 
 	/* /proc/PID/exe can be opened even if the file was deleted. */
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, module);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)live, module);
 	fz_auto(fz_close_fd) int fd = -1;
 	if (module[0])
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
-		snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)live);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
 	if (fd >= 0 && fz_facts_build_id(fd, id))

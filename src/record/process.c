@@ -31,6 +31,11 @@ enum {
 	PATH_SIZE = 64,
 };
 
+static bool is_over(char state)
+{
+	return state == 0 || state == 'Z' || state == 'X';
+}
+
 static void proc_path(char out[PATH_SIZE], pid_t pid, const char *name)
 {
 	snprintf(out, PATH_SIZE, "/proc/%d/%s", (int)pid, name);
@@ -47,8 +52,11 @@ static bool read_image(const struct fz_process *p, struct fz_process_image *ret)
 	if (!fz_procstat_read_fd(p->stat_fd, &now))
 		return false;
 	ret->start_time = now.start_time;
+	pid_t live = is_over(now.state) ? fz_process_live(p->pid) : p->pid;
+	if (live != p->pid && !fz_procstat_read(live, 0, &now))
+		return false;
 	ret->start_stack = now.start_stack;
-	proc_path(path, p->pid, "exe");
+	proc_path(path, live, "exe");
 	if (stat(path, &st) == 0) {
 		ret->device = st.st_dev;
 		ret->inode = st.st_ino;
@@ -151,7 +159,7 @@ bool fz_process_link(const struct fz_process *p, const char *name, char *out, si
 {
 	char path[PATH_SIZE];
 
-	proc_path(path, p->pid, name);
+	proc_path(path, fz_process_live(p->pid), name);
 	ssize_t n = readlink(path, out, size - 1);
 	if (n < 0)
 		return false;
@@ -186,7 +194,7 @@ static bool open_mem(struct fz_process *p)
 {
 	char path[PATH_SIZE];
 
-	proc_path(path, p->pid, "mem");
+	proc_path(path, fz_process_live(p->pid), "mem");
 	p->mem_fd = open(path, O_RDONLY | O_CLOEXEC);
 	return p->mem_fd >= 0;
 }
@@ -203,9 +211,12 @@ ssize_t fz_process_read_parts(struct fz_process *p, const struct iovec *parts, s
 	if (p->mem_fd >= 0)
 		return read_parts_mem(p, parts, n, out);
 	ssize_t k = process_vm_readv(p->pid, &local, 1, parts, n, 0);
-	/* If only this call is refused, by an old kernel or a container, read the file. */
-	if (k < 0 && (errno == ENOSYS || errno == EPERM) && open_mem(p))
+	/* Read the file if only this call is refused, by an old kernel or a container, and if the
+	 * main thread has ended: the file is the memory, whichever thread it was opened for. */
+	int code = errno;
+	if (k < 0 && (code == ENOSYS || code == EPERM || code == ESRCH) && open_mem(p))
 		return read_parts_mem(p, parts, n, out);
+	errno = code;
 	return k;
 }
 
@@ -258,7 +269,7 @@ int fz_process_maps(const struct fz_process *p, struct fz_mappings *ret, struct 
 	struct fz_mappings m = { 0 };
 	struct fz_mapping mapping;
 
-	proc_path(path, p->pid, "maps");
+	proc_path(path, fz_process_live(p->pid), "maps");
 	m.text = fz_read_small(path, MAPS_TEXT_MAX, NULL);
 	if (!m.text)
 		return fz_process_trouble(p, errno, err);
@@ -299,6 +310,8 @@ int fz_process_threads(const struct fz_process *p, struct fz_process_threads *re
 	while (t.n < THREADS_MAX && (entry = readdir(dir))) {
 		if (!fz_parse_u64(fz_str_of(entry->d_name), INT32_MAX, &tid))
 			continue;
+		if ((pid_t)tid == p->pid && is_over(fz_process_thread_state(p->pid, p->pid)))
+			continue;
 		struct fz_process_thread thread = { (pid_t)tid, (pid_t)tid };
 		if (!same_namespace) {
 			snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)p->pid,
@@ -331,6 +344,20 @@ bool fz_process_thread_name(const struct fz_process *p, pid_t tid, char *out, si
 		n--;
 	out[n] = '\0';
 	return true;
+}
+
+pid_t fz_process_live(pid_t pid)
+{
+	fz_auto(fz_process_threads_release) struct fz_process_threads threads = { 0 };
+	struct fz_process process = { .pid = pid, .inner_pid = pid, .pidfd = -1, .stat_fd = -1 };
+
+	if (!is_over(fz_process_thread_state(pid, pid)) ||
+	    fz_process_threads(&process, &threads, NULL))
+		return pid;
+	for (size_t i = 0; i < threads.n; i++)
+		if (!is_over(fz_process_thread_state(pid, threads.list[i].tid)))
+			return threads.list[i].tid;
+	return pid;
 }
 
 char fz_process_thread_state(pid_t pid, pid_t tid)

@@ -77,11 +77,16 @@ struct fz_process_threads {
 	struct fz_process_thread *list;
 	size_t n, cap;
 };
+/* Those that have not ended: the first one stays in /proc until all have. */
 int fz_process_threads(const struct fz_process *p, struct fz_process_threads *ret,
 		       struct fz_error *err);
 void fz_process_threads_release(struct fz_process_threads *t);
 /* The kernel's name of a thread, without the newline; false if it has ended. */
 bool fz_process_thread_name(const struct fz_process *p, pid_t tid, char *out, size_t size);
+
+/* A thread that has not ended: the first one, unless it has ended before others. Then /proc/PID
+ * shows neither memory nor files, but /proc/TID of this thread does. `pid` if all have ended. */
+pid_t fz_process_live(pid_t pid);
 
 /* State letter of a thread as in /proc/PID/task/TID/stat ('R': runnable, 'S': sleeps, ...); 0 if it
  * has ended. */

@@ -260,7 +260,7 @@ static bool is_left_over(struct fz_process_tree *t, pid_t pid)
 {
 	const struct member *k = find(t, pid);
 
-	return (!k || has_ended(k)) && fz_process_thread_state(pid, pid) == 'Z';
+	return (!k || has_ended(k)) && fz_process_thread_state(pid, fz_process_live(pid)) == 'Z';
 }
 
 static void add_children_of(struct fz_process_tree *t, pid_t pid, pid_t tid)

@@ -370,6 +370,8 @@ static const char *why_no_samples(const struct fz_record *r)
 		       "tasks";
 	if (r->sampler.end == FZ_END_EXIT)
 		return "the program ended before the first sample";
+	if (!r->options->all_threads && fz_process_live(r->sampling.pid) != r->sampling.pid)
+		return "the main thread has ended; use -a to record the others";
 	if (r->options->growth)
 		return "resident memory did not grow during the recording";
 	if (r->options->clock == FZ_CLOCK_CPU)

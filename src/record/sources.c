@@ -12,6 +12,7 @@
 #include "base/identity.h"
 #include "base/io.h"
 #include "record/packages.h"
+#include "record/process.h"
 #include "record/procstat.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ static int open_folder(pid_t pid, const char *name)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)fz_process_live(pid), name);
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 

@@ -11,6 +11,9 @@
  * A sample can use any stop; the signal that caused it is delivered when the thread continues.
  * Threads that stop between samples (for a signal, say) are continued by fz_stop_service. New
  * threads are seized by the kernel (PTRACE_O_TRACECLONE) before they run.
+ *
+ * A main thread that has ended before others never reports, so it is deaf. It stays in the list: a
+ * thread that calls exec takes its id.
  */
 #include "record/stop.h"
 
@@ -79,6 +82,13 @@ static bool is_left_over(const struct fz_stopper *s, pid_t tid)
 	return state == 0 || state == 'Z' || state == 'X';
 }
 
+static bool all_have_ended(const struct fz_stopper *s)
+{
+	char state = fz_process_thread_state(s->pid, fz_process_live(s->pid));
+
+	return kill(s->pid, 0) != 0 || state == 'Z' || state == 'X';
+}
+
 static int seize(struct fz_stopper *s, pid_t tid, struct fz_error *err)
 {
 	long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
@@ -88,8 +98,15 @@ static int seize(struct fz_stopper *s, pid_t tid, struct fz_error *err)
 		return 0;
 	}
 	int code = errno;
-	if (code == ESRCH || is_left_over(s, tid))
-		return tid == s->pid ? fz_fail(err, FZ_EGONE, "process %d has ended", s->pid) : 0;
+	if (code == ESRCH || is_left_over(s, tid)) {
+		if (tid != s->pid)
+			return 0;
+		if (all_have_ended(s))
+			return fz_fail(err, FZ_EGONE, "process %d has ended", s->pid);
+		add(s, tid);
+		find(s, tid)->deaf = true;
+		return 0;
+	}
 	/* A thread that a seized one has just started, before that was reported. */
 	if (fz_process_tracer(tid) == gettid()) {
 		add(s, tid);
@@ -200,7 +217,7 @@ static bool listen_to(struct fz_stopper *s, size_t i)
 	if (waitid(P_PID, (id_t)tid, &info, wanted) < 0) {
 		/* While a thread other than the first calls exec, there is no first thread for a
 		 * moment. */
-		if (errno == EINTR || (tid == s->pid && kill(tid, 0) == 0 && !has_ended(s)))
+		if (errno == EINTR || (tid == s->pid && !all_have_ended(s)))
 			return true;
 		forget(s, i);
 		return false;
@@ -250,8 +267,10 @@ static size_t listen_to_all(struct fz_stopper *s)
 	for (size_t i = 0; i < s->n;) {
 		if (!s->threads[i].standing && !listen_to(s, i))
 			continue;
-		missing += !s->threads[i].standing && !s->threads[i].deaf;
-		i++;
+		struct thread *t = &s->threads[i++];
+		if (!t->standing && t->tid == s->pid && !t->deaf)
+			t->deaf = is_left_over(s, t->tid);
+		missing += !t->standing && !t->deaf;
 	}
 	return missing;
 }
@@ -337,7 +356,7 @@ static void detach_standing(struct fz_stopper *s)
 		if (!s->threads[i].standing && !listen_to(s, i))
 			continue;
 		struct thread *t = &s->threads[i];
-		if (!t->standing) {
+		if (!t->standing && !(t->tid == s->pid && is_left_over(s, t->tid))) {
 			i++;
 			continue;
 		}

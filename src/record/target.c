@@ -60,7 +60,7 @@ static bool has_had_its_turn(const struct fz_target *t, pid_t pid)
 {
 	char path[64], link[8];
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)fz_process_live(pid));
 	if (readlink(path, link, sizeof(link)) < 0 && errno == ENOENT)
 		return true;
 	return t->last.pid == pid && fz_process_same_image(&t->last);
@@ -141,7 +141,7 @@ static bool exe_name(pid_t pid, char *out, size_t size)
 {
 	char path[64], link[4096];
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)fz_process_live(pid));
 	ssize_t n = readlink(path, link, sizeof(link) - 1);
 	if (n <= 0)
 		return false;

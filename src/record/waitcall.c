@@ -172,7 +172,8 @@ static uint32_t mode_of(pid_t pid, uint64_t fd)
 	char path[64];
 	struct statx file;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%llu", (int)pid, (unsigned long long)fd);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%llu", (int)fz_process_live(pid),
+		 (unsigned long long)fd);
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MODE, &file))
 		return 0;
 	return file.stx_mode;

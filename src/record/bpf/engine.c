@@ -68,7 +68,7 @@ static uint64_t read_resident(pid_t pid)
 	unsigned long long pages = 0;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)fz_process_live(pid));
 	fz_auto(fz_free_ptr) char *text = fz_read_small(path, 256, NULL);
 	if (text)
 		sscanf(text, "%*u %llu", &pages);

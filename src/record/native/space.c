@@ -137,7 +137,7 @@ static int copy_from_memory(struct fz_space *s, uint64_t base)
 static int open_file(struct fz_space *s, const struct fz_space_range *r, uint64_t base)
 {
 	char path[4200];
-	int pid = (int)s->process->pid, fd = -1;
+	int pid = (int)fz_process_live(s->process->pid), fd = -1;
 
 	if (r->path[0] == '/') {
 		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, r->path);
@@ -161,8 +161,8 @@ static void open_map(struct fz_space *s, struct fz_images_entry *entry)
 
 	if (entry->map)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)s->process->pid,
-		 (int)s->process->inner_pid);
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map",
+		 (int)fz_process_live(s->process->pid), (int)s->process->inner_pid);
 	if (fstat(s->process->stat_fd, &st) == 0)
 		entry->map = fz_jitmap_open(path, st.st_uid);
 }

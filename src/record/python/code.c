@@ -188,7 +188,8 @@ static void resolve_file(struct fz_py_codes *c, struct fz_buf *file)
 	const char *relative = file->p;
 	while (relative[0] == '.' && relative[1] == '/')
 		relative += 2;
-	snprintf(seen, sizeof(seen), "/proc/%d/cwd/%s", (int)c->process->pid, relative);
+	snprintf(seen, sizeof(seen), "/proc/%d/cwd/%s", (int)fz_process_live(c->process->pid),
+		 relative);
 	if (stat(seen, &st) < 0)
 		return;
 	char *full = fz_asprintf("%s%s%s", cwd, strcmp(cwd, "/") == 0 ? "" : "/", relative);

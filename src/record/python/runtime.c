@@ -84,19 +84,20 @@ static bool map_file(const char *path, struct file_view *ret)
 static bool map_candidate(const struct fz_process *p, const struct fz_mapping *m, bool is_exe,
 			  struct file_view *ret)
 {
+	pid_t live = fz_process_live(p->pid);
 	char path[4096];
 	struct stat st;
 
 	if (is_exe) {
-		snprintf(path, sizeof(path), "/proc/%d/exe", (int)p->pid);
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)live);
 		if (map_file(path, ret))
 			return true;
 	}
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)p->pid,
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)live,
 		 (unsigned long long)m->start, (unsigned long long)m->end);
 	if (map_file(path, ret))
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)p->pid, m->path);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)live, m->path);
 	return stat(path, &st) == 0 && st.st_ino == m->inode && map_file(path, ret);
 }
 

@@ -111,6 +111,12 @@ static bool is_of_parent(struct listing *l, uint64_t inner)
 	return !is_inner_tid(&l->tasks, inner) && (l->tasks.n == 1 || l->t->ids_are_known);
 }
 
+/* Is a state left over from a thread that has ended? */
+static bool has_ended(struct listing *l, uint64_t inner)
+{
+	return l->t->ids_are_known && is_of_parent(l, inner);
+}
+
 /* Index of the known thread with this state in the newest interpreter, or FZ_NONE. */
 static uint32_t find_thread(const struct fz_py_threads *t, uint64_t tstate)
 {
@@ -270,7 +276,7 @@ static void take_state(struct listing *l, const struct state *s)
 	uint32_t interp = l->t->interp_n - 1;
 	struct fz_py_thread *known = s->known == FZ_NONE ? NULL : &l->t->list[s->known];
 
-	if (known && is_same(l, known, s, interp)) {
+	if (known && is_same(l, known, s, interp) && !has_ended(l, s->inner)) {
 		known->kept = true;
 		known->next = s->next;
 		known->interp = interp;
@@ -309,7 +315,7 @@ static bool list_threads(struct listing *l, struct state *last)
 		if (begun)
 			take_state(l, s);
 	}
-	if (ok && states.n)
+	if (ok && states.n && !has_ended(l, states.list[states.n - 1].inner))
 		*last = states.list[states.n - 1];
 	fz_map_release(&seen);
 	free(states.list);

@@ -127,7 +127,7 @@ int fz_python_ticks_config(const struct fz_python *py, struct fz_bpf_config *ret
 		rc = code_config(l, &c, err);
 	if (rc)
 		return rc;
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)py->process.pid);
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)fz_process_live(py->process.pid));
 	if (stat(path, &space))
 		return fz_fail_errno(err, "%s", path);
 	c.namespace_device = space.st_dev;
