@@ -9,8 +9,8 @@
  *
  * A roll-up counts like a push (clickhouse_put.c): of two with one id, made by two servers at once,
  * the one with the smaller number counts. The id has the number of earlier roll-ups of that hour.
- * These start half an hour apart, so no push is in two that count. What arrives later is added by
- * the next one.
+ * These start half an hour apart, so no push is in two that count. What arrived in the last half
+ * hour is left for the next one: the same push may still arrive again, with a smaller number.
  *
  * Values of an hour of which some are lost, or whose sums exceed 63 bits, stay as they are.
  */
@@ -95,10 +95,9 @@ static void prepare(struct aging *k)
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(all); i++)
 		fz_buf_reset(all[i]);
-	fz_sql_add_series(&k->values, h->series, h->n);
-	fz_sql_add_time(&k->values, h->first, h->first + FZ_HOUR_MINUTES);
 	add_names(&k->cells, h);
-	fz_buf_printf(&k->cells, "%s" FZ_SQL_NO_SUM " AND ", k->values.p);
+	fz_sql_add_time(&k->cells, h->first, h->first + FZ_HOUR_MINUTES);
+	fz_buf_str(&k->cells, FZ_SQL_NO_SUM " AND ");
 	fz_buf_str(&k->in_age, "put IN (SELECT put FROM fizeau_aged WHERE ");
 	add_names(&k->in_age, h);
 	fz_buf_printf(&k->in_age, "hour = %lld AND age = %llu)",
@@ -108,6 +107,34 @@ static void prepare(struct aging *k)
 		      " FROM fizeau_cell WHERE %s%s)"
 		      " ARRAY JOIN hosts AS host, arrayEnumerate(hosts) AS number",
 		      k->cells.p, k->in_age.p);
+}
+
+/* All series of the pushes in this roll-up; one that arrives now is in neither. */
+static int find_series(struct aging *k, struct fz_error *err)
+{
+	fz_auto(fz_buf_release) struct fz_buf sql = { 0 }, answer = { 0 };
+	struct hour *h = &k->hour;
+
+	fz_buf_printf(&sql,
+		      "SELECT groupUniqArray(series) FROM fizeau_cell WHERE %s%s FORMAT RowBinary",
+		      k->cells.p, k->in_age.p);
+	int r = run(k, &sql, &answer, err);
+	if (r)
+		return r;
+	struct fz_cursor row = fz_rows_of(&answer);
+	h->n = 0;
+	for (uint64_t n = fz_cursor_varint(&row); n > 0 && !row.bad; n--) {
+		fz_push(h->series, h->n, h->cap, fz_row_take_int(&row));
+	}
+	return fz_clickhouse_check(k->c, k->s->place, &row, err);
+}
+
+static void prepare_values(struct aging *k)
+{
+	const struct hour *h = &k->hour;
+
+	fz_sql_add_series(&k->values, h->series, h->n);
+	fz_sql_add_time(&k->values, h->first, h->first + FZ_HOUR_MINUTES);
 	fz_buf_printf(
 		&k->source,
 		"SELECT series, number, node, value, n FROM (SELECT series, put, node, value, n"
@@ -146,7 +173,7 @@ static int add_puts(struct aging *k, struct fz_error *err)
 		      " WHERE %s",
 		      (long long)h->first / FZ_HOUR_MINUTES, (unsigned long long)k->age,
 		      k->cells.p);
-	fz_sql_add_puts(&sql, h->project, h->service, h->first, until);
+	fz_sql_add_settled_puts(&sql, h->project, h->service, h->first, until);
 	fz_buf_str(&sql, " AND NOT ");
 	fz_sql_add_aged(&sql, h->project, h->service, h->first, until);
 	fz_buf_str(&sql, " GROUP BY project, service, put");
@@ -245,7 +272,11 @@ static int age_hour(struct aging *k, struct fz_error *err)
 	prepare(k);
 	r = add_puts(k, err);
 	if (!r)
-		r = check(k, &fits, err);
+		r = find_series(k, err);
+	if (r || !k->hour.n)
+		return r;
+	prepare_values(k);
+	r = check(k, &fits, err);
 	if (r || !fits)
 		return r;
 	r = add_sums(k, err);
@@ -268,10 +299,6 @@ static bool take_hour(struct fz_cursor *row, struct hour *h)
 	free(h->service);
 	h->project = fz_strndup(project.p, project.n);
 	h->service = fz_strndup(service.p, service.n);
-	h->n = 0;
-	for (uint64_t n = fz_cursor_varint(row); n > 0 && !row->bad; n--) {
-		fz_push(h->series, h->n, h->cap, fz_row_take_int(row));
-	}
 	return !row->bad;
 }
 
@@ -280,13 +307,13 @@ static int age_day(struct aging *k, int64_t day, struct fz_error *err)
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 }, answer = { 0 };
 	int64_t from = day * DAY, until = FZ_MIN(from + DAY, k->before);
 
-	fz_buf_str(&sql, "SELECT project, service, toInt64(intDiv(minute, 60)) AS hour,"
-			 " groupUniqArray(series) FROM fizeau_cell WHERE " FZ_SQL_NO_SUM " AND ");
+	fz_buf_str(&sql, "SELECT DISTINCT project, service, toInt64(intDiv(minute, 60)) AS hour"
+			 " FROM fizeau_cell WHERE " FZ_SQL_NO_SUM " AND ");
 	fz_sql_add_time(&sql, from, until);
-	fz_sql_add_puts(&sql, NULL, NULL, from, until);
+	fz_sql_add_settled_puts(&sql, NULL, NULL, from, until);
 	fz_buf_str(&sql, " AND NOT ");
 	fz_sql_add_aged(&sql, NULL, NULL, from, until);
-	fz_buf_str(&sql, " GROUP BY project, service, hour FORMAT RowBinary");
+	fz_buf_str(&sql, " FORMAT RowBinary");
 	int r = run(k, &sql, &answer, err);
 	if (r)
 		return r;

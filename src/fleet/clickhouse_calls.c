@@ -30,7 +30,7 @@ enum {
 static const char *const tables[] = {
 	"shard (layout UInt32, place UInt32, shards UInt32) ENGINE = MergeTree ORDER BY place",
 	"push (project String, service String, host String, id String, version String,"
-	" first UInt32, last UInt32, put UInt64, digest UInt64) ENGINE = MergeTree"
+	" first UInt32, last UInt32, put UInt64, digest UInt64, came UInt32) ENGINE = MergeTree"
 	" PARTITION BY intDiv(last, 1440) ORDER BY (project, service, host, id)",
 	"cell (project String, service String, version String, labels String, metric String,"
 	" unit String, clock String, mode Int64, features Int64, period Int64, main Int64,"
@@ -277,14 +277,17 @@ static int make_tables(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 	return r;
 }
 
-/* Upgrade a store of the first version; its pushes get the digest 0: unknown. */
-static int add_digests(struct fz_clickhouse *c, struct fz_shard *s, struct fz_error *err)
+/* Upgrade a store of an earlier version; its pushes get 0: an unknown digest, came long ago. */
+static int add_column(struct fz_clickhouse *c, struct fz_shard *s, const char *name,
+		      const char *type, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
 	fz_auto(fz_free_ptr) char *count =
 		fz_asprintf("SELECT count() FROM system.columns WHERE database = '%s' AND"
-			    " table = 'fizeau_push' AND name = 'digest' FORMAT RowBinary",
-			    s->database);
+			    " table = 'fizeau_push' AND name = '%s' FORMAT RowBinary",
+			    s->database, name);
+	fz_auto(fz_free_ptr) char *add =
+		fz_asprintf("ALTER TABLE fizeau_push ADD COLUMN %s %s", name, type);
 	int r = fz_shard_query(c, s, fz_str_of(count), &answer, err);
 
 	if (r)
@@ -294,8 +297,7 @@ static int add_digests(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 	r = fz_clickhouse_check(c, s->place, &row, err);
 	if (r || there)
 		return r;
-	return fz_shard_query(c, s, FZ_STR("ALTER TABLE fizeau_push ADD COLUMN digest UInt64"),
-			      &answer, err);
+	return fz_shard_query(c, s, fz_str_of(add), &answer, err);
 }
 
 /* A shard has a row for each layout that it had. */
@@ -329,7 +331,9 @@ int fz_shard_prepare(struct fz_clickhouse *c, struct fz_shard *s, struct fz_erro
 	int r = s->ready || !c->writing ? 0 : make_tables(c, s, err);
 
 	if (!r && !s->ready && c->writing)
-		r = add_digests(c, s, err);
+		r = add_column(c, s, "digest", "UInt64", err);
+	if (!r && !s->ready && c->writing)
+		r = add_column(c, s, "came", "UInt32", err);
 	if (r || s->ready)
 		return r;
 	r = fz_shard_query(
@@ -490,31 +494,47 @@ void fz_sql_add_series(struct fz_buf *sql, const int64_t *series, size_t n)
 /* A push written twice at once may have different times in its two rows, but less than a day apart.
  */
 static void add_valid(struct fz_buf *sql, const char *column, const char *project,
-		      const char *service, int64_t from, int64_t until)
+		      const char *service, int64_t from, int64_t until, const char *having)
 {
 	enum { APART = 1440 };
 
 	fz_buf_printf(sql, "%s IN (SELECT min(put) FROM fizeau_push WHERE ", column);
 	fz_sql_add_scope(sql, project, service, NULL);
-	fz_buf_printf(sql, "last >= %lld AND first < %lld GROUP BY project, service, host, id)",
-		      clamp(from - APART), clamp(FZ_MIN(until, UINT32_MAX) + APART));
+	fz_buf_printf(sql, "last >= %lld AND first < %lld GROUP BY project, service, host, id%s)",
+		      clamp(from - APART), clamp(FZ_MIN(until, UINT32_MAX) + APART), having);
 }
 
 void fz_sql_add_puts(struct fz_buf *sql, const char *project, const char *service, int64_t from,
 		     int64_t until)
 {
-	add_valid(sql, "put", project, service, from, until);
+	add_valid(sql, "put", project, service, from, until, "");
+}
+
+void fz_sql_add_settled_puts(struct fz_buf *sql, const char *project, const char *service,
+			     int64_t from, int64_t until)
+{
+	fz_auto(fz_free_ptr) char *having =
+		fz_asprintf(" HAVING max(came) + %d < toUInt32(now())", FZ_SETTLED_SECONDS);
+
+	add_valid(sql, "put", project, service, from, until, having);
+}
+
+void fz_sql_add_aged_rows(struct fz_buf *sql, const char *columns, const char *project,
+			  const char *service, int64_t from, int64_t until)
+{
+	fz_buf_printf(sql, "(SELECT %s FROM fizeau_aged WHERE ", columns);
+	fz_sql_add_scope(sql, project, service, NULL);
+	fz_buf_printf(sql, "hour >= %lld AND hour <= %lld AND ", clamp(from) / FZ_HOUR_MINUTES,
+		      clamp(until) / FZ_HOUR_MINUTES);
+	add_valid(sql, "age", project, service, from, until, "");
+	fz_buf_char(sql, ')');
 }
 
 void fz_sql_add_aged(struct fz_buf *sql, const char *project, const char *service, int64_t from,
 		     int64_t until)
 {
-	fz_buf_str(sql, "(intDiv(minute, 60), put) IN (SELECT hour, put FROM fizeau_aged WHERE ");
-	fz_sql_add_scope(sql, project, service, NULL);
-	fz_buf_printf(sql, "hour >= %lld AND hour <= %lld AND ", clamp(from) / FZ_HOUR_MINUTES,
-		      clamp(until) / FZ_HOUR_MINUTES);
-	add_valid(sql, "age", project, service, from, until);
-	fz_buf_str(sql, ")");
+	fz_buf_str(sql, "(intDiv(minute, 60), put) IN ");
+	fz_sql_add_aged_rows(sql, "hour, put", project, service, from, until);
 }
 
 void fz_row_text(struct fz_buf *row, struct fz_str text)

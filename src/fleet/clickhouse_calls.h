@@ -82,8 +82,18 @@ void fz_sql_add_series(struct fz_buf *sql, const int64_t *series, size_t n);
 void fz_sql_add_puts(struct fz_buf *sql, const char *project, const char *service, int64_t from,
 		     int64_t until);
 
-/* "(intDiv(minute, 60), put) IN (...)": the values of this push and hour are in sums that count
+/* The same, without those of the last FZ_SETTLED_SECONDS: no row with a smaller number follows. */
+void fz_sql_add_settled_puts(struct fz_buf *sql, const char *project, const char *service,
+			     int64_t from, int64_t until);
+
+/* Writing a push takes at most half of it. */
+enum { FZ_SETTLED_SECONDS = 1800 };
+
+/* "(SELECT ... FROM fizeau_aged ...)": hours and pushes whose values are in sums that count
  * (clickhouse_age.c). */
+void fz_sql_add_aged_rows(struct fz_buf *sql, const char *columns, const char *project,
+			  const char *service, int64_t from, int64_t until);
+/* "(intDiv(minute, 60), put) IN (...)": this push and hour are among them. */
 void fz_sql_add_aged(struct fz_buf *sql, const char *project, const char *service, int64_t from,
 		     int64_t until);
 

@@ -7,7 +7,8 @@
  * A push exists when its row in `push` exists, which is written last; the rows of an aborted push
  * have a number (`put`) that no such row refers to. If two servers write the same id at once, or a
  * write completes after it was given up and repeated, an id has two rows: readers use the one with
- * the smaller number. So an id counts once, whatever happens in between.
+ * the smaller number. So an id counts once, whatever happens in between. Old pushes are added up
+ * when no second row can follow (clickhouse_age.c).
  *
  * Each shard has its own writer thread. A shard that did not respond is skipped for some seconds,
  * so that pushes for other shards do not wait for it.
@@ -119,14 +120,19 @@ uint64_t fz_clickhouse_draw(void)
 	return put;
 }
 
-/* Sends the rows of the items before `end`. */
+/* Sends the rows of the items before `end`, of the pushes last, if these are still in time. */
 static int flush(struct job *j, size_t end, struct fz_error *err)
 {
+	enum { TABLES = FZ_ARRAY_LEN(fz_clickhouse_tables) };
 	int r = 0;
 
-	for (size_t t = 0; !r && t < FZ_ARRAY_LEN(fz_clickhouse_tables); t++) {
+	for (size_t t = 0; !r && t < TABLES; t++) {
 		const struct fz_clickhouse_table *table = &fz_clickhouse_tables[t];
+		int64_t took = fz_clock_unix() - j->rows.came;
 
+		if (t + 1 == TABLES && took > FZ_SETTLED_SECONDS / 2 * FZ_SECOND)
+			return fz_fail(err, FZ_EAGAIN, "%s: writing took too long; try again",
+				       j->shard->name);
 		r = fz_shard_insert(j->c, j->shard, table->name, table->columns,
 				    fz_clickhouse_rows_of(&j->rows, t), err);
 	}
@@ -199,6 +205,7 @@ static void put(struct job *j)
 	struct fz_error err;
 	int r = fz_shard_reach(j->c, j->shard, &err);
 
+	j->rows.came = fz_clock_unix();
 	if (j->shard->written.len > WRITTEN_MAX)
 		fz_map_clear(&j->shard->written);
 	if (!r)

@@ -13,6 +13,8 @@
  */
 #include "fleet/clickhouse_rows.h"
 
+#include "base/clock.h"
+
 /* Newer servers accept at most 100 partitions per insert; another push may follow. */
 enum { FULL = 32 << 20, DAYS_FULL = 30 };
 
@@ -28,7 +30,7 @@ const struct fz_clickhouse_table fz_clickhouse_tables[5] = {
 	  "project, service, version, labels, metric, unit, clock, mode, features, period, main,"
 	  " series, host, minute, put, number, nodes, cpu, wall, samples, lost",
 	  offsetof(struct fz_clickhouse_rows, cell) },
-	{ "push", "project, service, host, id, version, first, last, put, digest",
+	{ "push", "project, service, host, id, version, first, last, put, digest, came",
 	  offsetof(struct fz_clickhouse_rows, push) },
 };
 
@@ -167,6 +169,7 @@ static void add_push(struct adder *k, int64_t first, int64_t last)
 	fz_buf_u32(rows, (uint32_t)last);
 	fz_buf_u64(rows, k->put);
 	fz_buf_u64(rows, k->digest);
+	fz_buf_u32(rows, (uint32_t)(k->rows->came / FZ_SECOND));
 }
 
 /* Lists hold at most FZ_ROWS_DAYS days. */

@@ -7,6 +7,7 @@
 enum { FZ_ROWS_DAYS = 64 /* maximum of a push, plus 1 */ };
 
 struct fz_clickhouse_rows {
+	int64_t came; /* set by the caller: when the pushes were about to be written */
 	struct fz_buf push, cell, value, node, function;
 	int64_t days[2 * FZ_ROWS_DAYS]; /* days of the cells */
 	uint32_t day_n;

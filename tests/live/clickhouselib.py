@@ -99,11 +99,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Between(http.server.ThreadingHTTPServer):
     """Forwards requests until it breaks a connection: at an insertion into a table, before ClickHouse has it or
-    before the client has the response."""
+    before the client has the response. `before`: the beginning of a statement, and what to do once before it."""
 
     def __init__(self, url):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.to, self.table, self.after = url, None, False
+        self.to, self.table, self.after, self.before = url, None, False, None
         self.url = f"http://127.0.0.1:{self.server_port}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -111,6 +111,9 @@ class Between(http.server.ThreadingHTTPServer):
         breaks = self.table and words.get("query", "").startswith(f"INSERT INTO fizeau_{self.table} ")
         if breaks and not self.after:
             return None
+        if self.before and (words.get("query", "") or body.decode()).startswith(self.before[0]):
+            todo, self.before = self.before[1], None
+            todo()
         try:
             with urllib.request.urlopen(self.to + path, body, timeout=60) as got:
                 answer = got.status, got.read()

@@ -18,7 +18,7 @@ import urllib.parse
 import test_ci_server
 import test_fleet
 from clickhouselib import Between, Chdb, ClickHouse, ask
-from fleetlib import Server, fizeau, pushed_until_killed, scratch
+from fleetlib import Server, fizeau, message, number, otlp, pushed_until_killed, scratch, varint
 from livelib import SANITIZED, Skip, Suite, wait_until
 
 suite = Suite()
@@ -117,9 +117,15 @@ def later():
                 push_all(to, made)
             same(answers(sqlite), answers(server))
             assert set(push_all(server, made[:50])) == {"known"}
+
+            def change(what):
+                for name in "ab":
+                    ask(f"{one.url}/?database={name}", f"ALTER TABLE fizeau_push UPDATE {what} SETTINGS mutations_sync = 1")
             for to in (sqlite, server):
                 to.stop()
                 to.options = ("--retain-minutes", "8")
+                if to is server:
+                    change("came = 1 WHERE 1")
                 to.start()
                 wait_until(lambda to=to: all_aged(to), "sums of hours")
             same(answers(sqlite), answers(server))
@@ -127,8 +133,7 @@ def later():
             def values():
                 return sum(int(ask(f"{one.url}/?database={name}", "SELECT count() FROM fizeau_value")) for name in "ab")
             before = values()
-            for name in "ab":
-                ask(f"{one.url}/?database={name}", "ALTER TABLE fizeau_push UPDATE digest = 1 WHERE host = '' SETTINGS mutations_sync = 1")
+            change("digest = 1 WHERE host = ''")
             server.stop()
             server.start()
             wait_until(lambda: values() < before / 3, "values that are gone")
@@ -373,6 +378,24 @@ def forgotten():
         assert "or lost values; try again" in done.stderr, done.stderr
 
 
+def settle(shards):
+    """As if more than half an hour had gone by."""
+    for shard in shards:
+        shard.ask("ALTER TABLE fleet.fizeau_push UPDATE digest = 1 WHERE host = ''")
+        shard.ask("ALTER TABLE fleet.fizeau_push UPDATE came = 1 WHERE 1")
+        wait_until(lambda shard=shard: shard.ask("SELECT min(is_done) FROM system.mutations") == "1\n", "older pushes")
+
+
+def total(server, **more):
+    status, content, _ = server.ask("GET", f"/api/diff?base=s@1&head=s@1&{urllib.parse.urlencode(more)}")
+    assert status == 200, content
+    return json.loads(content)["base"]["total"]
+
+
+def ages(shard):
+    return int(shard.ask("SELECT count() FROM fleet.fizeau_push WHERE host = ''"))
+
+
 def old_pushes():
     """Two releases at the same hours of two days, 8 hosts, 100 minutes each, from 12 days ago; f3 costs less, which
     raises no alarm."""
@@ -421,6 +444,7 @@ def aged():
             server.options = sqlite.options = ("--retain-minutes", "8")
             with Server(folder / "second", "--retain-minutes", "8", store=server.store) as second:
                 server.stop()
+                settle((one, two))
                 server.start()
                 wait_until(lambda: all_aged(server), "sums of hours")
                 sqlite.stop()
@@ -437,10 +461,7 @@ def aged():
             sqlite.stop()
             sqlite.start()
             wait_until(lambda: all_aged(sqlite), "sums of hours")
-            # It is as if half an hour had gone by.
-            for shard in (one, two):
-                shard.ask("ALTER TABLE fleet.fizeau_push UPDATE digest = 1 WHERE host = ''")
-                wait_until(lambda: shard.ask("SELECT min(is_done) FROM system.mutations") == "1\n", "an older age")
+            settle((one, two))
             values = sum(int(shard.ask("SELECT count() FROM fleet.fizeau_value")) for shard in (one, two))
             server.stop()
             server.start()
@@ -460,7 +481,8 @@ def earlier_layout():
         push_all(server, pushes())
         before = answers(server)
         server.stop()
-        for sql in ("DROP TABLE fleet.fizeau_aged", "ALTER TABLE fleet.fizeau_shard DROP PARTITION tuple()",
+        for sql in ("DROP TABLE fleet.fizeau_aged", "ALTER TABLE fleet.fizeau_push DROP COLUMN came",
+                    "ALTER TABLE fleet.fizeau_shard DROP PARTITION tuple()",
                     "INSERT INTO fleet.fizeau_shard VALUES (1, 0, 2)"):
             one.ask(sql)
         done = fizeau(folder, "diff", "shop@1", "shop@2", "--store", server.store, status=2)
@@ -471,8 +493,69 @@ def earlier_layout():
 
 @suite.test("the same claims about old minutes as with SQLite")
 def aged_too():
-    with two_shards() as (_folder, _one, _two, server):
-        test_fleet.check_aged(server)
+    with two_shards() as (_folder, one, two, server):
+        test_fleet.check_aged(server, lambda: settle((one, two)))
+
+
+def pprof(*metrics):
+    """main > f, with a value of each (metric, unit, value)."""
+    strings = ["", "main", "f", *(text for metric in metrics for text in metric[:2])]
+    kinds = [number(1, 3 + 2 * n) + number(2, 4 + 2 * n) for n in range(len(metrics))]
+    sample = message(1, varint(2) + varint(1)) + message(2, b"".join(varint(metric[2]) for metric in metrics))
+    return b"".join([*(message(1, kind) for kind in kinds), message(2, sample),
+                     *(message(4, number(1, n) + message(4, number(1, n))) for n in (1, 2)),
+                     *(message(5, number(1, n) + number(2, n)) for n in (1, 2)),
+                     *(message(6, text.encode()) for text in strings)])
+
+
+@suite.test("a push with another metric than its hour had, which arrives while the hour is added up, is counted wholly")
+def late_metric():
+    with scratch() as name, ClickHouse(f"{name}/one") as one, Between(one.url) as between:
+        folder, day = pathlib.Path(name), int(time.time()) // 86400 * 86400 - 12 * 86400
+        (folder / "second").mkdir()
+        with Server(folder / "second", store=f"{one.url}/fleet") as second, Server(name, store=f"{between.url}/fleet") as server:
+            def push(n, *metrics):
+                assert second.push(pprof(*metrics), id=f"id{n}", start=day + 60 * n)[0] == 200
+                settle([one])
+            push(0, ("cpu", "nanoseconds", 1000))
+            server.stop()
+            server.options = ("--retain-minutes", "8")
+            between.before = ("INSERT INTO fizeau_aged", lambda: push(1, ("inuse_space", "bytes", 7), ("cpu", "nanoseconds", 50)))
+            server.start()
+            wait_until(lambda: ages(one), "sums of hours")
+            assert (total(server), total(server, metric="inuse_space")) == (1050, 7)
+
+
+@suite.test("an old push that two servers write at once counts once, if its hour is added up in between")
+def late_twice():
+    with scratch() as name, ClickHouse(f"{name}/one") as one, Between(one.url) as between:
+        folders = [pathlib.Path(name, part) for part in ("second", "third")]
+        for folder in folders:
+            folder.mkdir()
+        with (Server(name, store=f"{between.url}/fleet") as server, Server(folders[0], store=f"{one.url}/fleet") as second,
+              Server(folders[1], store=f"{one.url}/fleet") as third):
+            def push(to, *hosts):
+                body = b"".join(otlp([("s", "1", f"h{n}")], sample=message(4, varint(1 << n))) for n in hosts)
+                status, content, _ = to.ask("POST", "/v1development/profiles", body, Content_Type="application/x-protobuf")
+                assert status == 200, content
+
+            def between_both():
+                push(second, *range(8))
+                third.start()
+                wait_until(lambda: ages(one), "sums of hours")
+            push(second, 8)
+            settle([one])
+            third.stop()
+            third.options = ("--retain-minutes", "8")
+            between.before = ("INSERT INTO fizeau_push", between_both)
+            push(server, *range(8))
+            assert int(one.ask("SELECT count() FROM fleet.fizeau_push WHERE host != ''")) == 17
+            assert total(server) == 511, total(server)
+            settle([one])
+            third.stop()
+            third.start()
+            wait_until(lambda: ages(one) == 2, "sums of hours")
+            assert total(server) == 511
 
 
 def minute(n, host):

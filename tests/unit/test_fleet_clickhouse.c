@@ -72,6 +72,9 @@ static void test_texts(void **state)
 	fz_buf_reset(&sql);
 	fz_sql_add_puts(&sql, "p", "s", 0, INT64_MAX);
 	assert_non_null(strstr(sql.p, "last >= 0 AND first < 4294967295 GROUP BY"));
+	assert_null(strstr(sql.p, "HAVING"));
+	fz_sql_add_settled_puts(&sql, "p", "s", 0, INT64_MAX);
+	assert_non_null(strstr(sql.p, "host, id HAVING max(came) + 1800 < toUInt32(now()))"));
 }
 
 /* Whatever comes back, nothing beyond it is read, and a part is no answer. */
