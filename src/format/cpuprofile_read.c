@@ -199,45 +199,50 @@ static int by_time(const void *pa, const void *pb)
 	return FZ_CMP(a->at, b->at) ?: FZ_CMP(a->order, b->order);
 }
 
-/* Lists the times of samples in microseconds, sorted, because threads of V8 race. */
-static struct moment *list_moments(struct reader *r, size_t *ret_n)
+/* The old form has seconds in startTime and endTime, microseconds in timestamps. */
+static double edge_of(const struct reader *r, const char *key)
+{
+	double at = fz_jsonread_number(json_object_get(r->root, key), 0);
+
+	return json_object_get(r->root, "head") ? at * 1e6 : at;
+}
+
+/* Lists the times of samples in microseconds, sorted, because threads of V8 race. Without times
+ * they are spread evenly, as in Chrome. */
+static struct moment *list_moments(struct reader *r, size_t n)
 {
 	const json_t *samples = json_object_get(r->root, "samples");
 	const json_t *deltas = json_object_get(r->root, "timeDeltas");
 	const json_t *stamps = json_object_get(r->root, "timestamps");
-	double now = fz_jsonread_number(json_object_get(r->root, "startTime"), 0);
-	struct moment *list = fz_calloc(json_array_size(samples) + 1, sizeof(*list));
-	size_t n = 0, i;
+	size_t i;
+	double now = edge_of(r, "startTime");
+	double even = FZ_MAX(edge_of(r, "endTime") - now, 0) / (double)n;
+	struct moment *list = fz_calloc(n + 1, sizeof(*list));
 	json_t *v;
 
 	json_array_foreach(samples, i, v)
 	{
-		uint32_t node = find_node(r, v);
-		now += fz_jsonread_number(json_array_get(deltas, i), 0);
 		if (json_is_array(stamps))
 			now = fz_jsonread_number(json_array_get(stamps, i), now);
-		if (node != FZ_NONE && i < UINT32_MAX)
-			list[n++] = (struct moment){ now, (uint32_t)i, node };
+		else if (json_array_size(deltas))
+			now += fz_jsonread_number(json_array_get(deltas, i), 0);
+		else
+			now += i ? even : 0;
+		list[i] = (struct moment){ now, (uint32_t)i, find_node(r, v) };
 	}
 	qsort(list, n, sizeof(*list), by_time);
-	*ret_n = n;
 	return list;
 }
 
-/* The old form has seconds in startTime and endTime, microseconds in timestamps. */
-static double end_time(const struct reader *r, double last)
+static int read_samples(struct reader *r, struct fz_error *err)
 {
-	double end = fz_jsonread_number(json_object_get(r->root, "endTime"), NAN);
+	size_t n = json_array_size(json_object_get(r->root, "samples"));
+	size_t deltas = json_array_size(json_object_get(r->root, "timeDeltas"));
 
-	if (json_object_get(r->root, "timestamps"))
-		end *= 1e6;
-	return end > last ? end : last;
-}
-
-static void read_samples(struct reader *r)
-{
-	size_t n;
-	fz_auto(fz_free_ptr) struct moment *list = list_moments(r, &n);
+	if (deltas && deltas != n)
+		return fz_fail(err, FZ_EINPUT, "%s: has %zu samples and %zu time deltas", r->name,
+			       n, deltas);
+	fz_auto(fz_free_ptr) struct moment *list = list_moments(r, n);
 	uint32_t thread = fz_profile_thread(r->p, &(struct fz_thread){ .is_main = true });
 
 	int64_t idle = 0;
@@ -245,16 +250,17 @@ static void read_samples(struct reader *r)
 	fz_profile_add_metric(r->p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	fz_profile_add_metric(r->p, FZ_STR("samples"), FZ_STR("count"), 1, false);
 	for (size_t i = 0; i < n; i++) {
-		struct node *node = &r->nodes[list[i].node];
-		double until = i + 1 < n ? list[i + 1].at : end_time(r, list[i].at);
+		struct node *node = list[i].node == FZ_NONE ? NULL : &r->nodes[list[i].node];
+		double until =
+			i + 1 < n ? list[i + 1].at : FZ_MAX(edge_of(r, "endTime"), list[i].at);
 		struct fz_sample s = {
 			.thread = thread,
-			.stack = stack_on_line(r, node, next_line(node)),
+			.stack = node ? stack_on_line(r, node, next_line(node)) : FZ_NONE,
 			.time = fz_import_scaled(list[i].at - list[0].at, 1e3),
 			.status = FZ_STATUS_UNKNOWN,
 		};
 		int64_t weight = fz_import_scaled(until - list[0].at, 1e3) - s.time;
-		if (node->idle)
+		if (node && node->idle)
 			idle += weight;
 		else
 			fz_profile_add_sample(r->p, &s, &weight);
@@ -263,6 +269,7 @@ static void read_samples(struct reader *r)
 	if (n > 1)
 		r->p->recording.interval_ns =
 			fz_import_scaled(list[n - 1].at - list[0].at, 1e3) / (int64_t)(n - 1);
+	return 0;
 }
 
 /* Reads hit counts of nodes, for files without a list of samples. */
@@ -325,8 +332,8 @@ int fz_cpuprofile_read(struct fz_input *in, struct fz_profile *p, struct fz_erro
 	if (json_object_get(head, "selfSize"))
 		read_heap(&r);
 	else if (json_array_size(json_object_get(r.root, "samples")))
-		read_samples(&r);
+		code = read_samples(&r, err);
 	else
 		read_hits(&r);
-	return 0;
+	return code;
 }

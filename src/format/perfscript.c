@@ -32,6 +32,8 @@ struct reader {
 	bool ended_in_place; /* the previous line ended in one */
 	/* of the current sample */
 	bool open, loose;
+	struct fz_str event; /* in the profile's strings */
+	bool with_period;
 	struct fz_perf_sample now;
 	struct fz_import_frame *frames; /* innermost first; their texts are in the profile */
 	size_t frame_count, frame_cap;
@@ -172,7 +174,7 @@ static uint32_t event_of(struct reader *r, struct fz_str name)
 			return i;
 	if (r->event_count == FZ_PERF_EVENTS_MAX)
 		return FZ_NONE;
-	r->events[r->event_count] = kept(r, name);
+	r->events[r->event_count] = name;
 	return r->event_count++;
 }
 
@@ -187,10 +189,9 @@ static void read_event(struct reader *r, struct fz_str *rest)
 		word = fz_str_take_word(rest);
 	if (word.n && word.p[word.n - 1] == ':')
 		word.n--;
-	r->now.event = event_of(r, word);
+	r->event = kept(r, word);
+	r->with_period = has_period;
 	r->now.period = has_period ? (int64_t)period : 1;
-	if (r->now.event != FZ_NONE)
-		r->has_period[r->now.event] |= has_period;
 }
 
 /* ---- frames ---- */
@@ -355,10 +356,12 @@ static int end_sample(struct reader *r, struct fz_error *err)
 	for (size_t i = r->frame_count; i-- > 0;)
 		stack = fz_profile_stack(r->p, stack, fz_import_frame(r->p, &r->frames[i]));
 	r->now.stack = stack;
+	r->now.event = event_of(r, r->event);
 	if (r->now.event == FZ_NONE) {
 		r->p->skipped_lines++;
 		return 0;
 	}
+	r->has_period[r->now.event] |= r->with_period;
 	return fz_perf_samples_add(&r->samples, r->p, &r->now, r->bytes, fz_input_name(r->in), err);
 }
 

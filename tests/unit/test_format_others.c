@@ -53,6 +53,27 @@ static void test_trace_clock(void **state)
 	}
 }
 
+/* Without times samples are spread evenly; a sample of no node is nobody's. */
+static void test_cpuprofile_times(void **state)
+{
+#define TWO_NODES                                                                          \
+	"{\"nodes\": [{\"id\": 1, \"callFrame\": {\"functionName\": \"f\"}}, {\"id\": 2, " \
+	"\"callFrame\": {\"functionName\": \"g\"}}], \"startTime\": 10, \"endTime\": 50, " \
+	"\"samples\": "
+	fz_auto(fz_profile_freep) struct fz_profile *even = load_text(TWO_NODES "[1, 2, 2, 1]}");
+	fz_auto(fz_profile_freep) struct fz_profile *unknown =
+		load_text(TWO_NODES "[1, 7, 2], \"timeDeltas\": [0, 10, 10]}");
+
+	(void)state;
+	assert_int_equal(cost(even, "wall", "f", false), 20000);
+	assert_int_equal(cost(even, "wall", "g", false), 20000);
+	assert_int_equal(cost(unknown, "wall", "f", false), 10000);
+	assert_int_equal(cost(unknown, "wall", "g", false), 20000);
+	assert_int_equal(sum_of(unknown, 0), 40000);
+	expect_error(TWO_NODES "[1, 2, 2], \"timeDeltas\": [0, 10]}",
+		     "has 3 samples and 2 time deltas");
+}
+
 /* Microseconds since 1970 with three digits of a fraction are more than a double holds: b starts
  * where a ends, and each lasts as long as it says. */
 static void test_trace_exact(void **state)
@@ -510,7 +531,8 @@ static void test_circles(void **state)
 		"\"samples\": [1, 2, 9], \"timeDeltas\": [1, 1, 1], \"endTime\": 9}");
 
 	(void)state;
-	assert_int_equal(p->samples.n, 2);
+	assert_int_equal(p->samples.n, 3);
+	assert_int_equal(p->samples.stack[2], FZ_NONE);
 }
 
 static void test_numbers(void **state)
@@ -549,6 +571,20 @@ static void test_perf(void **state)
 	const struct fz_frame *kernel = &p->frames[p->stacks[p->samples.stack[1]].frame];
 	assert_int_equal(kernel->line, 44);
 	assert_int_equal(p->functions[kernel->function].kind, FZ_KIND_KERNEL);
+}
+
+/* What perf says in between is no event. */
+static void test_perf_words(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"Warning:\nProcessed 100 events and lost 2 chunks!\n\nCheck IO/CPU overload!\n\n"
+		"a 1 1.000000: 7 cycles:\n\t     55d0 f+0x1 (/a)\n\n");
+
+	(void)state;
+	assert_int_equal(p->metric_count, 2);
+	assert_string_equal(p->metrics[p->default_metric].name, "cycles");
+	assert_int_equal(cost(p, NULL, "f", false), 7);
+	assert_int_equal(p->skipped_lines, 3);
 }
 
 /* ---- written and read ---- */
@@ -764,7 +800,9 @@ int main(void)
 		cmocka_unit_test(test_trace_exact),
 		cmocka_unit_test(test_trace_ids),
 		cmocka_unit_test(test_speedscope_exact),
+		cmocka_unit_test(test_cpuprofile_times),
 		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_perf_words),
 		cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_json_errors),
 		cmocka_unit_test(test_json_of_others),
