@@ -200,6 +200,18 @@ int fz_clickhouse_series(struct fz_fleet *f, const struct fz_fleet_query *q,
 
 /* ---- cells ---- */
 
+/* The sums of an hour, host and series whose cells were read last. */
+struct sums {
+	uint32_t series;
+	int64_t hour, key; /* key: of the cell that gets the sums */
+	struct fz_str host;
+	struct {
+		uint64_t put; /* of the sum */
+		bool found;
+	} * list;
+	uint32_t n, cap;
+};
+
 struct finder {
 	struct fz_clickhouse *c;
 	struct fz_map series; /* id -> index in the list */
@@ -207,17 +219,17 @@ struct finder {
 	void *arg;
 	struct fz_fleet_cell_row cell; /* being added up */
 	bool any, overflow;
-	bool sums;          /* of the following cells */
-	uint32_t first_sum; /* index of their first part */
+	struct sums sums;
 };
 
-/* A row of the shard: a sum of an hour, a cell whose values are in sums, or another cell. */
+/* A row of the shard: a cell whose values are in sums, a sum of an hour, or another cell. */
 struct row {
 	uint32_t series;
 	struct fz_str host;
 	const struct fz_cell_part *part;
 	struct fz_fleet_exposure exposure;
-	enum { ROW_SUM, ROW_AGED, ROW_CELL } kind;
+	enum { ROW_AGED, ROW_SUM, ROW_CELL } kind;
+	uint64_t age; /* ROW_AGED: the number of the sum */
 };
 
 #define NO_PARTS ((int64_t)UINT32_MAX)
@@ -236,49 +248,98 @@ static void add(struct finder *k, int64_t *sum, int64_t more)
 }
 
 static void add_part(struct fz_clickhouse_read *read, const struct fz_cell_part *part,
-		     uint32_t first)
+		     int64_t first)
 {
 	fz_grow(read->parts, read->part_n, read->part_cap);
 	read->parts[read->part_n] = *part;
-	read->parts[read->part_n++].first = first;
+	read->parts[read->part_n++].first = (uint32_t)first;
 }
 
-/* Sums precede the cells of their hour and host; the first of these cells gets them. */
-static int take_sum(struct finder *k, const struct row *row)
-{
-	int r = end_cell(k);
+/* ---- cells whose values are in sums ---- */
 
-	if (!k->sums)
-		k->first_sum = k->c->read->part_n;
-	k->sums = true;
-	add_part(k->c->read, row->part, k->first_sum);
+int fz_clickhouse_fail_lost(const char *what, struct fz_error *err)
+{
+	return fz_fail(err, FZ_EAGAIN, "the store changed while it was read, or lost %s; try again",
+		       what);
+}
+
+static bool is_of_sums(const struct sums *s, const struct row *row)
+{
+	return s->n && s->series == row->series && fz_str_eq(s->host, row->host) &&
+	       s->hour == row->part->minute / FZ_HOUR_MINUTES;
+}
+
+static int end_sums(struct sums *s, struct fz_error *err)
+{
+	bool lost = false;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		lost |= !s->list[i].found;
+	s->n = 0;
+	return lost ? fz_clickhouse_fail_lost("values", err) : 0;
+}
+
+static uint32_t find_sum(const struct sums *s, uint64_t put)
+{
+	uint32_t i = 0;
+
+	while (i < s->n && s->list[i].put != put)
+		i++;
+	return i;
+}
+
+/* The first cell of an hour, host and series gets their sums, which follow. */
+static int begin_aged(struct finder *k, const struct row *row, int64_t *ret_key,
+		      struct fz_error *err)
+{
+	struct sums *s = &k->sums;
+	bool first = !is_of_sums(s, row);
+	int r = first ? end_sums(s, err) : 0;
+
+	if (first) {
+		s->series = row->series;
+		s->host = row->host;
+		s->hour = row->part->minute / FZ_HOUR_MINUTES;
+		s->key = k->c->read->part_n;
+	}
+	*ret_key = first ? s->key : NO_PARTS;
+	if (find_sum(s, row->age) == s->n) {
+		fz_grow(s->list, s->n, s->cap);
+		s->list[s->n].put = row->age;
+		s->list[s->n++].found = false;
+	}
 	return r;
 }
 
-static int64_t key_of(struct finder *k, const struct row *row)
+/* Without cells it is of a roll-up that does not count, or began to count since. */
+static void take_sum(struct finder *k, const struct row *row)
 {
-	bool has_sums = k->sums;
+	struct sums *s = &k->sums;
+	uint32_t i = is_of_sums(s, row) ? find_sum(s, row->part->put) : s->n;
 
-	if (row->kind != ROW_AGED)
-		return k->c->read->part_n;
-	k->sums = false;
-	return has_sums ? k->first_sum : NO_PARTS;
+	if (i == s->n)
+		return;
+	s->list[i].found = true;
+	add_part(k->c->read, row->part, s->key);
 }
 
 /* Add one push's part of a cell. Parts of a cell are consecutive. */
-static int take_cell(struct finder *k, const struct row *row)
+static int take_cell(struct finder *k, const struct row *row, struct fz_error *err)
 {
 	bool by_hour = row->kind == ROW_AGED;
 	bool same = k->any && k->cell.series == row->series && k->cell.by_hour == by_hour &&
 		    k->cell.minute == row->part->minute && fz_str_eq(k->cell.host, row->host);
+	int64_t key = k->c->read->part_n;
 	int r = same ? 0 : end_cell(k);
 
+	if (!r && by_hour)
+		r = begin_aged(k, row, &key, err);
 	if (!same)
 		k->cell = (struct fz_fleet_cell_row){
 			.series = row->series,
 			.minute = row->part->minute,
 			.minutes = 1,
-			.key = key_of(k, row),
+			.key = key,
 			.host = row->host,
 			.by_hour = by_hour,
 		};
@@ -288,7 +349,7 @@ static int take_cell(struct finder *k, const struct row *row)
 	add(k, &k->cell.exposure.samples, row->exposure.samples);
 	add(k, &k->cell.exposure.lost, row->exposure.lost);
 	if (!by_hour)
-		add_part(k->c->read, row->part, (uint32_t)k->cell.key);
+		add_part(k->c->read, row->part, k->cell.key);
 	return r;
 }
 
@@ -313,13 +374,19 @@ static int read_cells(struct finder *k, uint32_t shard, const struct fz_buf *ans
 		e->samples = fz_row_take_int(row);
 		e->lost = fz_row_take_int(row);
 		cell.kind = fz_row_take_int(row);
+		cell.age = fz_cursor_u64(row);
 		cell.series = fz_map_get(&k->series, part.series);
 		if (row->bad || cell.series == FZ_NONE)
 			continue;
-		r = cell.kind == ROW_SUM ? take_sum(k, &cell) : take_cell(k, &cell);
+		if (cell.kind == ROW_SUM)
+			take_sum(k, &cell);
+		else
+			r = take_cell(k, &cell, err);
 	}
 	if (!r)
 		r = end_cell(k);
+	if (!r)
+		r = end_sums(&k->sums, err);
 	if (r)
 		return r;
 	if (k->overflow)
@@ -348,6 +415,7 @@ static void map_series(struct fz_map *map, const int64_t *series, uint32_t n)
 		fz_map_put(map, (uint64_t)series[i], i);
 }
 
+/* Cells are found with the hours before and after, for those that are known only by the hour. */
 static void add_selection(struct fz_buf *sql, const struct fz_fleet_query *q, const int64_t *series,
 			  uint32_t n)
 {
@@ -355,8 +423,27 @@ static void add_selection(struct fz_buf *sql, const struct fz_fleet_query *q, co
 	fz_sql_add_series(sql, series, n);
 	fz_sql_add_time(sql, q->from - FZ_HOUR_MINUTES,
 			FZ_MIN(q->until, UINT32_MAX) + FZ_HOUR_MINUTES);
+}
+
+/* Which sums count is asked once: a cell is in one of them if that has its age, and a sum without
+ * such cells is ignored. */
+static void ask_for_cells(const struct fz_fleet_query *q, const int64_t *series, uint32_t n,
+			  struct fz_buf *sql)
+{
+	fz_buf_str(sql, "SELECT series, host, toInt64(minute), put, toInt64(number),"
+			" toInt64(nodes), cpu, wall, samples, lost,"
+			" toInt64(multiIf(number >= " FZ_SQL_SUM ", 1, age != 0, 0, 2)) AS part,"
+			" age FROM (SELECT series, host, minute, intDiv(minute, 60) AS hour, put,"
+			" number, nodes, cpu, wall, samples, lost FROM fizeau_cell WHERE ");
+	add_selection(sql, q, series, n);
+	fz_buf_str(sql, "(number >= " FZ_SQL_SUM " OR ");
 	fz_sql_add_puts(sql, q->project, q->service, q->from, q->until);
-	fz_buf_str(sql, " AND ");
+	fz_buf_str(sql, ")) AS c ANY LEFT JOIN ");
+	fz_sql_add_aged_rows(sql, "hour, put, age", q->project, q->service, q->from, q->until);
+	fz_buf_str(sql, " AS a USING hour, put WHERE ");
+	add_in_time(sql, q, "part < 2");
+	fz_buf_str(sql, " ORDER BY series, host, intDiv(minute, 60), part, minute, put, number"
+			" FORMAT RowBinary");
 }
 
 int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
@@ -367,15 +454,7 @@ int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, cons
 	struct fz_buf answers[FZ_CLICKHOUSE_SHARDS];
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
 
-	fz_buf_str(&sql, "SELECT series, host, toInt64(minute), put, toInt64(number),"
-			 " toInt64(nodes), cpu, wall, samples, lost, toInt64(multiIf("
-			 "number >= " FZ_SQL_SUM ", 0, ");
-	fz_sql_add_aged(&sql, q->project, q->service, q->from, q->until);
-	fz_buf_str(&sql, ", 1, 2)) AS part FROM fizeau_cell WHERE ");
-	add_selection(&sql, q, series, n);
-	add_in_time(&sql, q, "part < 2");
-	fz_buf_str(&sql, " ORDER BY series, host, intDiv(minute, 60), part, minute, put, number"
-			 " FORMAT RowBinary");
+	ask_for_cells(q, series, n, &sql);
 	add_scope(k.c->read, q);
 	int r = fz_clickhouse_query(k.c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
 	if (r)
@@ -384,6 +463,7 @@ int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, cons
 	for (uint32_t i = 0; !r && i < k.c->n; i++)
 		r = read_cells(&k, i, &answers[i], err);
 	fz_map_release(&k.series);
+	free(k.sums.list);
 	fz_clickhouse_release_answers(answers);
 	return r;
 }
@@ -433,7 +513,8 @@ int fz_clickhouse_sums(struct fz_fleet *f, const struct fz_fleet_query *q, const
 		      " sum(toFloat64(cpu)), sum(toFloat64(samples)) FROM fizeau_cell WHERE ",
 		      (long long)first, (long long)minutes);
 	add_selection(&sql, q, series, n);
-	fz_buf_str(&sql, FZ_SQL_NO_SUM " AND ");
+	fz_sql_add_puts(&sql, q->project, q->service, q->from, q->until);
+	fz_buf_str(&sql, " AND " FZ_SQL_NO_SUM " AND ");
 	add_wanted(&sql, q);
 	fz_buf_str(&sql, " GROUP BY series, bucket FORMAT RowBinary");
 	int r = fz_clickhouse_query(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);

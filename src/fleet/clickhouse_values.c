@@ -95,9 +95,7 @@ static int check_all(const struct reader *k, struct fz_error *err)
 {
 	for (size_t i = 0; i < k->n; i++)
 		if (k->parts[i].left != 0)
-			return fz_fail(
-				err, FZ_EAGAIN,
-				"the store changed while it was read, or lost values; try again");
+			return fz_clickhouse_fail_lost("values", err);
 	return 0;
 }
 
@@ -280,9 +278,7 @@ int fz_clickhouse_node(struct fz_fleet *f, int64_t node,
 	uint32_t function =
 		place == FZ_NONE ? FZ_NONE : fz_map_get(&r->function_map, r->nodes[place].function);
 	if (function == FZ_NONE)
-		return fz_fail(
-			err, FZ_EAGAIN,
-			"the store changed while it was read, or lost a function; try again");
+		return fz_clickhouse_fail_lost("a function", err);
 	struct fz_fleet_node_row row = r->functions[function];
 	row.parent = (int64_t)r->nodes[place].parent;
 	take(arg, &row);
