@@ -125,7 +125,7 @@ def checkout(folder, name, size):
     return top / "shop.py", done.stdout.strip()
 
 
-@suite.test("two versions of a service are known by their commits, and what became slower is found")
+@suite.test("two versions of a service are known by their commits; what became slower is found")
 def versions():
     python = find_interpreter("debian-3.11").command
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
@@ -182,7 +182,7 @@ class Lossy(socketserver.ThreadingTCPServer):
                 self.request.sendall(answer)
 
 
-@suite.test("answers that get lost: each push is there once")
+@suite.test("lost answers: each push is stored once")
 def lost_answers():
     with tempfile.TemporaryDirectory() as folder, Server(folder) as server, \
             Lossy(("127.0.0.1", 0), Lossy.Handler) as proxy:
@@ -204,7 +204,7 @@ def lost_answers():
         proxy.shutdown()
 
 
-@suite.test("a server that is killed and begun again: nothing is lost, nothing is there twice")
+@suite.test("a server that is killed and restarted: nothing is lost or duplicated")
 def killed_server():
     port = free_port()
     with tempfile.TemporaryDirectory() as folder, Server(folder, "--listen", f"127.0.0.1:{port}") as server:
@@ -223,7 +223,7 @@ def killed_server():
         assert agent.said().count("wait in the spool") == 1, agent.said()
 
 
-@suite.test("no server: the spool has its bound, what is dropped is told, and the rest is sent by the next agent")
+@suite.test("no server: the spool has a limit, drops are reported, and the next agent sends the rest")
 def bounded_spool():
     port, limit = free_port(), 64 << 10
     with tempfile.TemporaryDirectory() as folder:
@@ -246,7 +246,7 @@ def bounded_spool():
             assert stored(folder)[0] == later["sent"], (stored(folder), later)
 
 
-@suite.test("a killed agent loses the window that it was in: what it had written is sent once")
+@suite.test("a killed agent loses its current window; what it had written is sent once")
 def killed_agent():
     with tempfile.TemporaryDirectory() as folder:
         with Agent(folder, f"http://127.0.0.1:{free_port()}", "--every", "1s") as agent:
@@ -276,7 +276,7 @@ def control_group(name):
     yield None
 
 
-@suite.test("commands and control groups of any name: what is sent are names, and nothing is refused")
+@suite.test("commands and control groups of any name: valid names are sent, nothing is refused")
 def hostile_names():
     burn = "while True: sum(range(1000))"
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
@@ -299,7 +299,7 @@ def hostile_names():
         assert not group or "x\\n" in names, (group, names)
 
 
-@suite.test("who may not is told in a line what it takes; and what else is wrong is found before it begins")
+@suite.test("missing permission is one line with the remedy; other errors are found before the start")
 def refused():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)

@@ -47,11 +47,11 @@ def check_pulls(wanted, most):
 
 
 suite.add("pull requests in C: fourteen, ten of which cost nothing", check_pulls, lambda pull: pull.project == "c", 0.001)
-suite.add("pull requests for pytest: functions that change places, and one that does a hundredth more", check_pulls,
+suite.add("pull requests for pytest: moved functions, and one that does a hundredth more", check_pulls,
           lambda pull: pull.change.__name__ in ("functions_within_files", "sum_a_hundredth_more"), 0.02)
 
 
-@suite.test("a base that was kept of a checkout at another path is not used")
+@suite.test("a stored base from a checkout at another path is not used")
 def check_paths():
     need_tool()
     r = Repository()
@@ -65,7 +65,7 @@ def check_paths():
     assert "using stored counts of the base from" not in r.fizeau(*words).stderr
 
 
-@suite.test("the tree of the base is a checkout like any: its .git is a folder, of which git knows nothing")
+@suite.test("the base's tree is an ordinary checkout: its .git is a folder that git does not know")
 def check_checkout():
     need_tool()
     r = Repository()

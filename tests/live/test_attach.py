@@ -59,7 +59,7 @@ def table():
         assert list(pathlib.Path(t.folder.name, ".fizeau").glob("*-loop.py-*.fz"))
 
 
-@suite.test("a thread of the kernel is no program")
+@suite.test("a kernel thread is not a program")
 def kernel():
     try:
         kernel_thread = pathlib.Path("/proc/2/stat").read_text().split()[1] == "(kthreadd)"
@@ -70,14 +70,14 @@ def kernel():
     assert "process 2 is a kernel thread" in one_line(fizeau("attach", "-d", "1", 2))
 
 
-@suite.test("too few files that may be open are told before anything starts")
+@suite.test("too low a limit of open files is reported before anything starts")
 def few_files():
     done = subprocess.run(["sh", "-c", 'ulimit -n 6; exec "$0" run -- true', FIZEAU],
                           capture_output=True, text=True, timeout=60)
     assert "the limit of 6 open files is too low" in one_line(done, 125), done
 
 
-@suite.test("a mode in which nothing happens says so; the process that goes on did not end")
+@suite.test("a mode in which nothing happens reports it; the running process did not end")
 def nothing_happens():
     sleeper = 'import time\nprint("up", flush=True)\nwhile True: time.sleep(1000)\n'
     with Running(code=sleeper) as target:
@@ -137,7 +137,7 @@ def threads():
         wait_until(lambda: seen() == there, f"a sample of each of {there}")
 
 
-@suite.test("-d takes fractions; wrong ids are one line")
+@suite.test("-d accepts fractions; wrong ids are one line")
 def ids():
     for word in ("x", "0", "-5", "99999999999", "4194304", ""):
         one_line(fizeau("attach", "--", word))
@@ -167,7 +167,7 @@ def thread_id():
         assert "thread" in one_line(fizeau("attach", tid))
 
 
-@suite.test("a process of another user is one line with a remedy")
+@suite.test("another user's process is one line with a remedy")
 def other_user():
     if os.geteuid() != 0:
         raise Skip("becoming another user needs root")
@@ -181,7 +181,7 @@ def other_user():
         assert not os.path.exists("/tmp/fz-other.fz")
 
 
-@suite.test("an unprivileged user records an own process")
+@suite.test("an unprivileged user records a process of their own")
 def unprivileged():
     if os.geteuid() != 0:
         raise Skip("becoming another user needs root")
@@ -225,7 +225,7 @@ while True:
 """
 
 
-@suite.test("--blocking: killed at any moment, every thread goes on and nobody traces it")
+@suite.test("--blocking: killed at any moment, every thread continues and is not traced")
 def killed_while_stopped():
     with tempfile.TemporaryDirectory() as folder:
         target = subprocess.Popen([sys.executable, "-c", BUSY_THREADS], stdout=subprocess.PIPE,
@@ -268,7 +268,7 @@ while True:
 """
 
 
-@suite.test("--blocking: a thread that starts meanwhile is nobody else's")
+@suite.test("--blocking: a thread that starts during a sample has no other tracer")
 def started_while_stopping():
     """Threads of a seized thread are seized by the kernel, before that is reported."""
     target = subprocess.Popen([sys.executable, "-c", SHORT_THREADS], stdout=subprocess.PIPE, text=True)
@@ -283,7 +283,7 @@ def started_while_stopping():
         target.stdout.close()
 
 
-@suite.test("--blocking on a process that a tracer holds is one line")
+@suite.test("--blocking on a traced process is one line")
 def traced():
     watch = ["strace", "-qq", "-o", "/dev/null", "-p"]
     with Running() as t:
@@ -335,7 +335,7 @@ def exec_followed():
         assert "before (" in text and "after (" in text, text
 
 
-@suite.test("sources are kept as the program ran, and an edited file is not")
+@suite.test("sources are stored as they ran; an edited file is not")
 def sources():
     with Running(code=LOOP.replace("while True: leaf(2000)", "time.sleep(1000)")) as t:
         fizeau("attach", "-d", "0.3", "-o", t.out, t.pid)
@@ -417,7 +417,7 @@ def memory():
         return f"{early} -> {late} KiB"
 
 
-@suite.test("by the CPU clock the sampler goes to the CPU of what it samples, which then stands still")
+@suite.test("by the CPU clock the sampler moves to the CPU of its target, which then stands still")
 def follows():
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:

@@ -193,7 +193,7 @@ def check_pytest_counts(rows):
     assert counts["test_it.py::test_pedantic"] < 2 * counts["test_it.py::test_fixture[100]"]
 
 
-@suite.test("pytest: a file that cannot be imported is named, and takes no other's benchmarks with it")
+@suite.test("pytest: a file that cannot be imported is named; others' benchmarks are kept")
 def check_import():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
@@ -298,7 +298,7 @@ def check_main():
         assert "requires --count" in result.stderr, result.stderr
 
 
-@suite.test("--bench-main: of a Python program it is all of it, not what its module site calls main")
+@suite.test("--bench-main: a Python program is measured as a whole, not what its module site calls main")
 def check_python_main():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:

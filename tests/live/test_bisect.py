@@ -99,7 +99,7 @@ def check_slower():
     return f"{len(report['steps'])} of 7 commits counted"
 
 
-@suite.test("what made it faster is found alike; of two changes the one past the threshold")
+@suite.test("improvements are found alike; of two changes the one above the threshold")
 def check_faster():
     r = history([10, 10, 6, 6])
     report, _ = bisect(r, r.commits[0], "HEAD")
@@ -111,7 +111,7 @@ def check_faster():
     assert report["found"]["commit"] == r.commits[1], report
 
 
-@suite.test("commits that cannot be built are skipped, and said when the change hides among them")
+@suite.test("commits that cannot be built are skipped, and reported if they hide the change")
 def check_skipped():
     r = history([10, 10, "not C", "not C", 13, 13, 13])
     report, done = bisect(r, r.commits[0], "HEAD", status=2)
@@ -139,7 +139,7 @@ def check_kept():
     assert len(log.read_text()) == 5 + len(report["steps"]), log.read_text()
 
 
-@suite.test("good and bad that do not differ: said, exit 1; the edits of a dirty tree play no part")
+@suite.test("good and bad that do not differ: reported, exit 1; uncommitted edits are ignored")
 def check_same():
     r = history([10, 10, 10])
     done = r.fizeau("bisect", "--setup", r.setup, "HEAD~2", "--", "./bench", status=1)
@@ -150,7 +150,7 @@ def check_same():
     assert r.path.joinpath("parse.c").read_text() == PARSE % (20, 10)
 
 
-@suite.test("a merge: the commit of the branch is found, or with --first-parent the merge")
+@suite.test("a merge: the branch's commit is found, or with --first-parent the merge")
 def check_merge():
     r = history([10, 10])
     start = r.commits[0]
@@ -174,7 +174,7 @@ def check_merge():
     assert report["found"]["commit"] == slow, report
 
 
-@suite.test("benchmarks with odd names; -k picks one; what nothing marks is one as a whole")
+@suite.test("benchmarks with odd names; -k selects one; without marks the whole is one benchmark")
 def check_names():
     r = history([10, 13], name="a b; <x> %d é")
     report, _ = bisect(r, "HEAD~1", "HEAD")
@@ -190,7 +190,7 @@ def check_names():
     assert report["benchmark"] == "./bench" and report["change"]["change"] > 0.2, report
 
 
-@suite.test("what cannot be: one line each, exit 2, no worktree left")
+@suite.test("errors: one line each, exit 2, no worktree left")
 def check_trouble():
     r = history([10, 13, 13])
     first = r.commits[0]

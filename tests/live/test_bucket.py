@@ -77,7 +77,7 @@ def push(server, n, much=0):
     assert status == 200 and json.loads(content)["kept"] is True, content
 
 
-@suite.test("recordings lie in the bucket as they came; what is beyond the limit, or too old, goes there, too")
+@suite.test("recordings are in the bucket unchanged; old ones and those above the limit are deleted")
 def as_they_came():
     with scratch() as name, Bucket(name) as bucket:
         with server_with(name, bucket, "--recordings-limit", "1") as server:
@@ -104,7 +104,7 @@ def as_they_came():
         assert not (server.folder / "serve.err").read_text(encoding="utf-8").count("bucket")
 
 
-@suite.test("who may not, what is no bucket and what lies elsewhere is told before the server listens")
+@suite.test("missing rights, a bad bucket and a moved store are reported before the server listens")
 def refused():
     with scratch() as name, Bucket(name) as bucket:
         with server_with(name, bucket) as server:
@@ -160,7 +160,7 @@ class Taker(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@suite.test("what is asked is signed as Amazon's own library signs it, with the digest of what is sent")
+@suite.test("requests are signed like Amazon's own library does, with the digest of the body")
 def signed():
     if subprocess.run(["/usr/bin/python3", "-c", "import botocore"], capture_output=True, check=False).returncode:
         raise Skip("python3-botocore is not installed")
@@ -189,7 +189,7 @@ def signed():
         assert found[2] == wanted, (method, path, headers)
 
 
-@suite.test("the bucket is away: 503, and what is pushed again later is kept once")
+@suite.test("no bucket: 503, and a later retry is stored once")
 def away():
     with scratch() as name, Bucket(name) as bucket:
         with server_with(name, bucket) as server:

@@ -299,11 +299,11 @@ def check_pytest(*options):
     assert "bench_root_frame" not in text and "PyObject_" in text, text[:2000]
 
 
-suite.add("pytest: the plug-in is brought along; the interpreter's functions on demand", check_pytest, "--no-wall")
+suite.add("pytest: the plug-in is included; the interpreter's functions on demand", check_pytest, "--no-wall")
 suite.add("pytest: judged by the clock as well", check_pytest)
 
 
-@suite.test("a renamed benchmark is compared; a change in a library stands at what calls it in the repository")
+@suite.test("a renamed benchmark is compared; a library's change is shown at its caller in the repository")
 def check_renamed():
     r = blog()
     inner = r.path.joinpath("sub")
@@ -346,7 +346,7 @@ def check_same():
     r.fizeau("ci", "--base", str(r.out / "head.fz"), "--", "sh", "loops.sh")
 
 
-@suite.test("the first benchmarks: where the base lacks the file, all are new, exit 0")
+@suite.test("the first benchmarks: if the base lacks the file, all are new, exit 0")
 def check_first():
     need_tool()
     r = Repository()
@@ -362,7 +362,7 @@ def check_first():
     assert "base: the command ended with status" in done.stderr, done.stderr
 
 
-@suite.test("fizeau.ini: thresholds, ignored and accepted benchmarks; what is misspelt is an error")
+@suite.test("fizeau.ini: thresholds, ignored and accepted benchmarks; misspellings are errors")
 def check_config():
     r = blog()
     ignored = "[benchmark test_parse_p*]\nignore = the server is slow\nuntil = %s\n"
@@ -383,7 +383,7 @@ def check_config():
         assert wrong in done.stderr, done.stderr
 
 
-@suite.test("what is being counted is one line of a terminal, which is rewritten")
+@suite.test("counting shows one line on a terminal, which is rewritten")
 def progress():
     r = loops(300, 300, FIRST=600)
     ours, theirs = pty.openpty()
@@ -403,7 +403,7 @@ def progress():
     assert all(s.endswith("\r") for s in steps if "fizeau: ci: " in s), said
 
 
-@suite.test("what cannot be measured: one line each, exit 2, nothing half-written")
+@suite.test("unmeasurable benchmarks: one line each, exit 2, nothing half-written")
 def check_trouble():
     r = loops()
     for words, wrong in ((["--", "sh", "missing.sh"], "head: the command ended with status 2"),
@@ -480,7 +480,7 @@ def check_kept():
     assert "uncommitted edits" in done.stderr, done.stderr
 
 
-@suite.test("counts are kept at a server: one machine counts a commit, others find it; without it the gate goes on")
+@suite.test("counts are stored on a server: one machine counts a commit, others find it; without it the gate works")
 def check_kept_at_server():
     r = loops(300, 300, FIRST=900)
     folder, caches = pathlib.Path(r.scratch.name), iter(range(100))
@@ -552,7 +552,7 @@ def check_kept_at_server():
             assert why in text and text.count("\n") == 1, text
 
 
-@suite.test("counts for a server that is away wait, and go there with the next command; they replace nothing that came meanwhile")
+@suite.test("counts for an unreachable server wait for the next command; they replace no newer ones")
 def waiting_counts():
     r = loops(300, 300, FIRST=900)
     folder = pathlib.Path(r.scratch.name)
@@ -612,7 +612,7 @@ class GoesAway(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@suite.test("a server that goes away while commits are counted is waited for once, and all of them wait for it")
+@suite.test("a server that fails during counting is waited for once, and all counts wait for it")
 def gone_meanwhile():
     r = loops(300, 300, FIRST=900)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), GoesAway) as server:
@@ -711,7 +711,7 @@ int main(void)
 """
 
 
-@suite.test("the clock of a body of a tenth of a microsecond: nineteen times as slow, not by what looking costs")
+@suite.test("the clock of a body of a tenth of a microsecond: nineteen times as slow, without the cost of measuring")
 def check_short_clock():
     need_tool()
     if not shutil.which("cc"):
@@ -789,7 +789,7 @@ def wrong(script, *options, status=2, **env):
     return messages, r.report()[1] if files else {}
 
 
-@suite.test("a benchmark that fails: one line a side, the others are judged")
+@suite.test("a failing benchmark: one line per side, the others are judged")
 def check_failing():
     messages, benches = wrong('''\
 test -e /.fizeau/start/bad
@@ -821,7 +821,7 @@ suite.add("a benchmark that hangs is ended; the others are judged", check_ended,
           "--timeout", "10")
 
 
-@suite.test("benchmarks that fork, that nobody stops, and that have odd names")
+@suite.test("benchmarks that fork, never stop or have odd names")
 def check_odd():
     messages, benches = wrong('''\
 for name in "a|b <i>&amp; \\`x\\`" "tab	and ünïcode" "../../etc/passwd"; do loop "$name" 10; done
@@ -843,7 +843,7 @@ true
     assert {"a|b <i>&amp; `x`", "tab\tand ünïcode", "../../etc/passwd"} <= set(benches), benches
 
 
-@suite.test("neither the tool nor Valgrind, a program that it cannot run, no checkout, no room for the report")
+@suite.test("no tool or Valgrind, an unsupported program, no checkout, no room for the report")
 def check_unable():
     need_tool()
     r = loops()

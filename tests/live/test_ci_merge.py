@@ -55,7 +55,7 @@ def benchmarks(folder):
     return report, {b["name"]: b for b in report["benchmarks"]}
 
 
-@suite.test("two jobs' reports are one: verdicts as they were, every file of the report, one exit status")
+@suite.test("two jobs' reports become one: same verdicts, every file of the report, one exit status")
 def check_merged():
     r = Sharded()
     a, b = r.shard("a", "slow", "x", status=1), r.shard("b", "fast")
@@ -82,7 +82,7 @@ def check_merged():
             assert n == bench[side], (name, side, n, bench)
 
 
-@suite.test("a merged report can be merged again, and is the base of a later run as any other")
+@suite.test("a merged report can be merged again, and is a later run's base like any other")
 def check_again():
     r = Sharded()
     a, b, c = (r.shard(x, x) for x in ("x", "y", "z"))
@@ -99,7 +99,7 @@ def check_again():
     assert {n: b["base"] for n, b in benchmarks(later)[1].items()} == {n: b["head"] for n, b in merged.items()}
 
 
-@suite.test("what cannot be put together is an error that says why; a job without a report is trouble")
+@suite.test("reports that cannot be merged are an error with the reason; a job without a report is a failure")
 def check_refused():
     r = Sharded()
     a, b = r.shard("a", "x"), r.shard("b", "y")

@@ -107,7 +107,7 @@ def verdicts(r):
     return {(b["name"], b["metric"]): b for b in report["benchmarks"]}
 
 
-@suite.test("twice as much memory by equal instructions fails by the name of the metric, in every report")
+@suite.test("twice as much memory with equal instructions fails by the metric's name, in every report")
 def check_memory():
     r = c_project(at_once=2)
     log = pathlib.Path(r.scratch.name, "log")
@@ -155,7 +155,7 @@ def check_quiet():
         assert {b["change"] for k, b in of.items() if k[1] != "instructions"} == {0}, of
 
 
-@suite.test("fizeau.ini has thresholds, and what is accepted, for one of them")
+@suite.test("fizeau.ini has thresholds and accepted changes for one of them")
 def check_thresholds():
     r = c_project(size=5400, turns=21000)
     r.commit(fizeau__ini="[ci]\nmetric = instructions, peak\nwall = no\n")
@@ -187,7 +187,7 @@ def check_merge():
     assert "its metric is peak, but instructions, peak in another report" in err, err
 
 
-@suite.test("bench: peak and live bytes have a change, a limit and a gate as instructions have; unchanged ones never fail")
+@suite.test("bench: peak and live bytes have a change, a limit and a gate like instructions; unchanged ones never fail")
 def check_bench():
     need_tool()
     r = Repository()
@@ -223,7 +223,7 @@ def check_bench():
     assert "--fail-on cannot be combined with --wall" in done.stderr, done.stderr
 
 
-@suite.test("Python: instructions are those of its own allocator, beside the peak that malloc shows")
+@suite.test("Python: instructions with its own allocator, next to the peak with malloc")
 def check_python():
     need_tool()
     r = Repository()
@@ -245,7 +245,7 @@ def check_python():
     assert abs(of["work", "instructions"]["head"] / total - 1) < 0.01, (total, of)
 
 
-@suite.test("metrics that are none are refused, and named")
+@suite.test("unknown metrics are refused and named")
 def check_refused():
     need_tool()
     r = c_project(size=6000)

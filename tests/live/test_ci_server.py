@@ -49,7 +49,7 @@ def status(server, **which):
     return json.loads(content)
 
 
-@suite.test("a pull request goes to the server once, with its page; acknowledged it passes, and fails when it costs more")
+@suite.test("a pull request is sent once, with its page; acknowledged it passes, and fails when it costs more")
 def path():
     r = loops(FIRST=4000)
     r.git("remote", "add", "origin", "https://me:secret@github.com/me/project.git")
@@ -95,7 +95,7 @@ def path():
         assert "no longer acknowledged; run 3 failed, with 1 failure" in done.stdout, done
 
 
-@suite.test("with edits only the verdict is kept; the exit status is the same without the server, which is said in a line")
+@suite.test("with edits only the verdict is stored; without the server the exit status is the same, with one line")
 def away():
     r = loops(FIRST=4000)
     with scratch() as folder, Server(folder) as server:
@@ -142,7 +142,7 @@ def fixed_and_slower_again(r, words):
     r.fizeau(*words, *COUNT, status=1)
 
 
-@suite.test("what was accepted stays so where a pull request is squashed, rebased or merged, and accepts no later change like it")
+@suite.test("what was accepted stays so where a pull request is squashed, rebased or merged, but covers no later change")
 def landing():
     if SANITIZED:
         raise Skip("what a server keeps of it is tested by itself, and the rest is git and Valgrind")
@@ -202,7 +202,7 @@ def landing():
         assert "is not in this branch yet" not in r.fizeau(*words, *COUNT, status=1).stderr
 
 
-@suite.test("what users do: two projects with one name, branches of any name, forced pushes, clocks that are wrong, nothing counted")
+@suite.test("typical use: two projects with one name, branches of any name, forced pushes, wrong clocks, nothing counted")
 def users():
     with scratch() as folder:
         tokens = pathlib.Path(folder, "tokens")
@@ -271,7 +271,7 @@ def spooled(r, where="cache/fizeau/spool"):
     return sorted(pathlib.Path(r.scratch.name, where).rglob("*.push"))
 
 
-@suite.test("while the server is away results wait in the spool: the next run delivers all, once, and each is as old as it is")
+@suite.test("results wait in the spool for the server: the next run sends all, once, each with its own age")
 def waiting():
     r = loops(FIRST=4000)
     with scratch() as folder, Server(folder) as server:
@@ -337,7 +337,7 @@ def sharing():
         assert not spooled(r)
 
 
-@suite.test("projects of one path at two hosts are two, whoever says so: GitHub, a server of its kind, GitLab or the remote")
+@suite.test("projects with one path on two hosts are distinct, with GitHub, an enterprise server, GitLab or the remote")
 def hosts():
     r = loops(FIRST=4000)
     with scratch() as folder, Server(folder) as server:
@@ -359,7 +359,7 @@ def hosts():
         assert status(server, repository="git.example.org/me/project", branch="change")["failing"] == 1
 
 
-@suite.test("the parts of several jobs are sent as one")
+@suite.test("parts from several jobs are sent as one")
 def merged():
     r = loops(FIRST=4000)
     with scratch() as folder, Server(folder) as server:
@@ -383,7 +383,7 @@ def merged():
         assert server.ask("GET", f"/report/{now['run']}/report.html")[0] == 200
 
 
-@suite.test("a run is there once whoever sends it again, also at once and after kill -9; values are the last of a commit's")
+@suite.test("a run is stored once however often it is sent, even concurrently or after kill -9; a commit has its last values")
 def once():
     with scratch() as folder, Server(folder) as server:
         body = report([("parse", 100, 120), ("render", 50, 50)])
@@ -402,7 +402,7 @@ def once():
         assert server.ask("GET", "/report/1/report.html")[1] == b"<p>first"
 
 
-@suite.test("what is no run, commit, page or reason is refused in a line; paths, markup and SQL are names like others")
+@suite.test("invalid runs, commits, pages and reasons are one line; paths, markup and SQL are ordinary names")
 def refused():
     evil = "<img src=x onerror=alert(1)>'; DROP TABLE ci_run; --"
     with scratch() as folder, Server(folder) as server:
@@ -455,7 +455,7 @@ def refused():
         assert status(server, repository=evil)["status"] == "passed"
 
 
-@suite.test("a project sees its own; who may only write fills and asks, who may only read changes nothing, badges have tokens")
+@suite.test("a project sees only itself; write, read and badge tokens have only their rights")
 def rights():
     with scratch() as folder:
         tokens = pathlib.Path(folder, "tokens")
@@ -490,7 +490,7 @@ def rights():
             assert answer[0] == 200 and json.loads(answer[1])["failing"] == 0, answer
 
 
-@suite.test("--retain forgets reports and pages, and neither values nor what was acknowledged; --benchmarks names another file")
+@suite.test("--retain deletes reports and pages, but no values or acknowledgements; --benchmarks names another file")
 def forgotten():
     with scratch() as folder, Server(folder, "--retain", "7") as server:
         assert server.ask("POST", address(), report([("parse", 100, 120)]))[0] == 200

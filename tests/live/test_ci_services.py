@@ -268,7 +268,7 @@ LOOP = ("test -e /.fizeau/start/loop; i=0; while [ $i -lt 500 ]; do i=$((i+1)); 
         "test -e /.fizeau/stop/loop; true")
 
 
-@suite.test("GitHub: jobs that measure a part each are one comment and one status")
+@suite.test("GitHub: jobs that measure one part each make one comment and one status")
 def check_parts():
     need_everything()
     origin, path = clone()
@@ -291,7 +291,7 @@ def check_parts():
         assert "no report of this job" in service.comments[-1]["body"], service.comments
 
 
-@suite.test("GitHub: a merge that was checked out without history is compared with the tip that it merges")
+@suite.test("GitHub: a merge checked out without history is compared with the tip it merges")
 def check_merge_ref():
     need_everything()
     origin, _ = clone()
@@ -316,7 +316,7 @@ def check_merge_ref():
         assert job.run() == 2 and "shallow clone" in job.text, job.text
 
 
-@suite.test("GitHub: what cannot be measured replaces the comment; fail: false")
+@suite.test("GitHub: errors replace the comment; fail: false")
 def check_action_trouble():
     need_everything()
     origin, path = clone()
@@ -331,7 +331,7 @@ def check_action_trouble():
         assert "cannot build" in service.comments[0]["body"], service.comments
 
 
-@suite.test("GitLab: the job's script, the note, the report that it keeps")
+@suite.test("GitLab: the job's script, the note, the report it stores")
 def check_gitlab():
     need_everything()
     origin, path = clone()
@@ -387,7 +387,7 @@ class Folder:
         return done.stdout
 
 
-@suite.test("a token that may only read, or none, or a push: the text is printed")
+@suite.test("a read-only token, none, or a push: the text is printed")
 def check_fork():
     need_programs()
     with Service(may_write=False) as service:

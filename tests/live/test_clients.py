@@ -111,7 +111,7 @@ def python_client(folder, server, token, version, seconds=2, **more):
     return done.stdout + done.stderr
 
 
-@suite.test("Pyroscope's client for Python, as it is: two versions are pushed by a token and compared")
+@suite.test("Pyroscope's client for Python, as it is: two versions are pushed with a token and compared")
 def pyroscope_python():
     with scratch() as folder, served(folder) as server:
         said = python_client(folder, server, TOKEN, "1") + python_client(folder, server, TOKEN, "2", mem_enabled=True)
@@ -195,7 +195,7 @@ def node_client(folder, server, token, version, before=""):
     return done.stderr
 
 
-@suite.test("Pyroscope's client for Node, as it is: functions are the same ones when lines come before them")
+@suite.test("Pyroscope's client for Node, as it is: functions stay the same when lines precede them")
 def pyroscope_node():
     with scratch() as folder, served(folder) as server:
         said = node_client(folder, server, TOKEN, "1") + node_client(folder, server, TOKEN, "2", "// more\n// lines\n" * 20)
@@ -257,7 +257,7 @@ def go_client(folder, server, user, password, version, times, *header):
     return done.stderr
 
 
-@suite.test("Pyroscope's client for Go, as it is: what it does and holds, two versions, tokens, and nothing to do")
+@suite.test("Pyroscope's client for Go, as it is: CPU and heap, two versions, tokens, and no work")
 def pyroscope_go():
     with scratch() as folder, served(folder) as server:
         with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -332,7 +332,7 @@ def otlp_program(collector, seconds, times=1, **names):
                    capture_output=True, text=True, timeout=120, check=True)
 
 
-@suite.test("OpenTelemetry's collector, as it is: profiles come by gRPC and are passed on as protocol buffers and as JSON")
+@suite.test("OpenTelemetry's collector, as it is: profiles received by gRPC are sent on as protocol buffers and JSON")
 def collector_passes_on():
     exporters = {"json": ("json" * 8, "encoding: json"), "zstd": ("zstd" * 8, "compression: zstd"),
                  "plain": ("plain" * 8, "encoding: json", "compression: none"), "proto": ("proto" * 8,),
@@ -358,7 +358,7 @@ def collector_passes_on():
         wait_until(lambda: "a resource has no service.name" in collector.said(), "a refusal with its reason")
 
 
-@suite.test("OpenTelemetry's collector: what it has while the server is away arrives later, once")
+@suite.test("OpenTelemetry's collector: data from the server's downtime arrives later, once")
 def collector_waits():
     again = ("proto" * 8, "retry_on_failure:", "  initial_interval: 100ms", "  max_interval: 200ms")
     with scratch() as folder, served(folder) as server, Collector(folder, server, {"again": again}) as collector:
@@ -402,7 +402,7 @@ def record():
         (RECORDED / f"collector.{kind.rpartition('/')[2]}").write_bytes(body)
 
 
-@suite.test("what OpenTelemetry's collector sent once is taken, as protocol buffers and as JSON")
+@suite.test("recorded requests of OpenTelemetry's collector are accepted, as protocol buffers and JSON")
 def collector_recorded():
     with scratch() as folder, served(folder) as server:
         for kind, token in ("x-protobuf", "proto" * 8), ("json", "json" * 8):
@@ -439,7 +439,7 @@ def asked(server, status, body, kind="application/json", **headers):
     return json.loads(content) if "json" in kind else content
 
 
-@suite.test("OTLP as JSON: what is taken, what is refused in part, what is wrong, each with a status and a line")
+@suite.test("OTLP as JSON: accepted, partly refused and wrong requests get a status and a line")
 def wrong_json():
     with scratch() as folder, Server(folder, "--max-body", "1") as server:
         assert asked(server, 200, as_json()) == {}
@@ -479,7 +479,7 @@ def wrong_json():
         server.says(405, "method not allowed", "GET", OTLP)
 
 
-@suite.test("OTLP as protocol buffers: many resources of one service are one push; what is wrong is a status and a line")
+@suite.test("OTLP as protocol buffers: many resources of one service are one push; errors are a status and a line")
 def wrong_proto():
     kind = "application/x-protobuf"
     with scratch() as folder, Server(folder, "--max-body", "1") as server:
@@ -531,7 +531,7 @@ def machine(programs, processes):
     return resources, message(2, dictionary)
 
 
-@suite.test("OTLP of a machine's profiler: processes are told apart by what they run, with one dictionary for all")
+@suite.test("OTLP of a machine's profiler: processes are distinguished by program, with one dictionary for all")
 def machine_profiled():
     with scratch() as folder, Server(folder) as server:
         resources, dictionary = machine(40, 3)
@@ -546,7 +546,7 @@ def machine_profiled():
             assert not whole or "360 samples" in done.stdout, done.stdout
 
 
-@suite.test("OTLP while the disk is full is told to be sent again, and then it is there")
+@suite.test("OTLP while the disk is full gets a retry status, and is then stored")
 def full():
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
@@ -567,7 +567,7 @@ def full():
         assert server.samples("shop", "1") == before + before // n
 
 
-@suite.test("a file by curl, as the manual has it")
+@suite.test("a file by curl, as in the manual")
 def curl():
     if not shutil.which("curl"):
         raise Skip("there is no curl")

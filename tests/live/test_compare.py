@@ -153,7 +153,7 @@ def function(answer, name):
     return next(f for f in answer["functions"] if f["name"] == name and "bench.py" in f["file"])
 
 
-@suite.test("a slower commit: in turn, warmed up, found; and the trees stay as they were")
+@suite.test("a slower commit: in turn, warmed up, found; the trees do not change")
 def slower():
     with project() as p:
         before = sorted(str(f) for f in p.tree.rglob("*") if ".git" not in f.parts)
@@ -195,7 +195,7 @@ def threaded():
         assert work and work["base_total"] > 0 and work["head_total"] > 0, work
 
 
-@suite.test("counted: in turn, warmed up, found; the trees stay as they were; edits; the gate")
+@suite.test("counted: in turn, warmed up, found; the trees do not change; edits; the gate")
 def counted():
     need_tool()
     with project() as p:
@@ -219,7 +219,7 @@ def counted():
         p.check_clean()
 
 
-@suite.test("compare --count counts no compilation of modules: the same amount as a second run --count")
+@suite.test("compare --count counts no compilation of modules: the same as a second run --count")
 def no_compilation():
     need_tool()
     with project() as p:
@@ -241,7 +241,7 @@ def no_compilation():
             assert abs(answer[side]["total"] / alone - 1) < 0.02, (side, answer[side]["total"], alone)
 
 
-@suite.test("an edit that is not committed: faster; REV is HEAD by itself")
+@suite.test("an edit that is not committed: faster; REV is HEAD by default")
 def faster():
     with project() as p:
         p.bench(10000)
@@ -298,7 +298,7 @@ def interrupted():
         assert answer["base"]["facts"]["complete"] and "dropping the unfinished" in err, err
 
 
-@suite.test("SIGTERM to fizeau alone before there is anything: said, no worktree left")
+@suite.test("SIGTERM to fizeau alone before any result: reported, no worktree left")
 def interrupted_early():
     with project() as p:
         process = p.start("compare", "HEAD~1", "--", "sh", "-c", BLOCKED)
@@ -394,7 +394,7 @@ for command in (("compare", "HEAD~1"), ("compare", "--count", "HEAD~1"),
               killed_alone, *command)
 
 
-@suite.test("what a killed comparison left is removed by the next one; a living one's is not")
+@suite.test("what a killed comparison left is removed by the next one; a running one's is not")
 def killed():
     need_tool()
     with project() as p:
@@ -437,7 +437,7 @@ def bytecode():
             raise Wrong(log.read_text())
 
 
-@suite.test("projects of one name keep their recordings apart")
+@suite.test("projects with one name have separate recordings")
 def namesakes():
     need_tool()
     with project() as p:
@@ -451,7 +451,7 @@ def namesakes():
         assert len(kept) == 4 and all(name.startswith("project-") for name in kept), kept
 
 
-@suite.test("submodules are not checked out: that is said, unless --setup is there")
+@suite.test("submodules are not checked out: reported, unless --setup is given")
 def submodules():
     need_tool()
     with project() as p:
@@ -464,7 +464,7 @@ def submodules():
         assert "submodules" not in err, err
 
 
-@suite.test("a run that fails is an error that says which, unless it is to be ignored")
+@suite.test("a failing run is an error that names it, unless ignored")
 def failing():
     need_tool()
     with project() as p:
@@ -483,7 +483,7 @@ def failing():
         p.check_clean()
 
 
-@suite.test("an unknown revision, a folder that the base has not")
+@suite.test("an unknown revision, a folder that the base lacks")
 def unknown():
     with project() as p:
         _, err = p.fizeau("compare", "nosuch", "--", p.python, "bench.py", status=2)
@@ -622,7 +622,7 @@ def has_a_zombie(pid):
     return state(pid) == "T" and any(state(child) == "Z" for child in children.read_text().split())
 
 
-@suite.test("run --runs: a run that ends as the signal comes is left out")
+@suite.test("run --runs: a run that ends with the signal is omitted")
 def runs_end_together():
     need_tool()
     with project() as p:

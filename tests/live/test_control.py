@@ -142,7 +142,7 @@ def from_inside(version, mode, figures=True):
         return f"{taken} samples in {float(used):.3f} s"
 
 
-@suite.test("what is answered holds: not one sample is taken after it")
+@suite.test("an answer holds: not one sample is taken after it")
 def none_after_the_answer():
     with Attached("--paused", "-r", "max") as a:
         client = Client(a.path)
@@ -159,7 +159,7 @@ def none_after_the_answer():
         a.end()
 
 
-@suite.test("from outside: off, on, off again, and quit leaves the process alone")
+@suite.test("from outside: off, on, off again, and quit leaves the process running")
 def from_outside():
     with Attached("--paused") as a:
         one, two = Client(a.path), Client(a.path)
@@ -209,7 +209,7 @@ def save():
         assert samples(a.file) > so_far
 
 
-@suite.test("what was never switched on says so, and not that the program was too short")
+@suite.test("a recording that was never enabled reports that, not a short program")
 def never_on():
     with tempfile.TemporaryDirectory() as folder:
         done = fizeau("run", "--control", f"unix:{folder}/s", "--paused", "-o", f"{folder}/x.fz", "--",
@@ -271,7 +271,7 @@ def garbage():
         assert sum(functions(a.file).values()) >= taken > 0
 
 
-@suite.test("what was killed leaves a socket that the next one replaces; a served one is refused")
+@suite.test("a dead recorder's socket is replaced by the next one; a served one is refused")
 def leftover():
     with Attached() as a:
         client = Client(a.path)
@@ -287,9 +287,9 @@ def leftover():
         assert done.returncode == 0 and not a.path.exists(), done
 
 
-suite.add("by the CPU clock no sample stands for time that was switched off", from_inside, "debian-3.11", "cpu")
+suite.add("by the CPU clock no sample stands for disabled time", from_inside, "debian-3.11", "cpu")
 for version, mode in (("debian-3.11", "wall"), ("debian-3.11", "cpu"), ("forky-3.14", "wall"),
                       ("forky-3.15", "cpu")):
-    suite.add(f"from inside: only what was switched on is in the recording: {version}, {mode}", from_inside,
+    suite.add(f"from inside: only enabled time is in the recording: {version}, {mode}", from_inside,
               version, mode, version != "debian-3.11")
 suite.main()

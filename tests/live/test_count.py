@@ -124,7 +124,7 @@ def totals(path, metric):
     return {f["name"]: (f["self"], f["total"]) for f in json.loads(text)["functions"]}
 
 
-@suite.test("a C program: as many instructions as callgrind says")
+@suite.test("a C program: as many instructions as with callgrind")
 def check_callgrind():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
@@ -379,7 +379,7 @@ for name in EXPECTED:
         suite.add(f"{name}: Python functions, with their calls", check_python, name)
 
 
-@suite.test("Python: without frames of the interpreter, unless asked for; the instructions are the same")
+@suite.test("Python: without interpreter frames unless requested; the instructions are the same")
 def check_interpreter_frames():
     need_tool()
     python = find_interpreter("debian-3.11").command
@@ -415,7 +415,7 @@ int main(int argc, char **argv)
 """
 
 
-@suite.test("what is called 20,000 deep: all of it is counted")
+@suite.test("calls 20,000 deep: all are counted")
 def check_depth():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
@@ -425,7 +425,7 @@ def check_depth():
         assert calls == 20001, calls
 
 
-@suite.test("what is called 100,000 deep takes as long to read as what is called as often")
+@suite.test("what is called 100,000 deep is read as fast as equally many flat calls")
 def check_deep():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
@@ -440,7 +440,7 @@ def check_deep():
         assert cost[100000] < 8 * cost[10000], cost
 
 
-@suite.test("programs that fork and exec are counted, each for itself")
+@suite.test("programs that fork and exec are counted separately")
 def check_fork():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
@@ -452,7 +452,7 @@ def check_fork():
         assert profile["samples"] > 1000, profile["samples"]
 
 
-@suite.test("of several processes it is said what each ran, and how many instructions that took")
+@suite.test("each of several processes is listed with its program and its instructions")
 def check_process_table():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
@@ -466,7 +466,7 @@ def check_process_table():
     assert counts == sorted(counts, reverse=True) and sum(counts) == total, (counts, total)
 
 
-@suite.test("a counted recording says what it is of, and finds its like")
+@suite.test("a counted recording states its contents, and its predecessor is found")
 def check_facts():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
@@ -580,7 +580,7 @@ int main(void) { work(); return 0; }
 '''
 
 
-@suite.test("callgrind stands in where the tool is not: the same totals, and said to be inexact")
+@suite.test("callgrind stands in for a missing tool: the same totals, reported as inexact")
 def check_stand_in():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
@@ -672,11 +672,11 @@ def check_trouble(wanted, *args, before=()):
 
 suite.add("an instruction that Valgrind does not know", check_trouble, "does not support (AVX-512)")
 suite.add("a program that is killed while it is counted", check_trouble, "the program was killed", "killed")
-suite.add("a program that is killed after one that it had started has ended", check_trouble,
+suite.add("a program that is killed after its child ended", check_trouble,
           "warning: run: the program was killed: only the processes it started were counted", "killed", "later")
 
 
-@suite.test("no room for what is counted")
+@suite.test("no space for the counts")
 def check_full():
     if os.geteuid() != 0:
         raise Skip("a full disk can be made by root only")
@@ -689,7 +689,7 @@ def check_full():
                                                             folder])
 
 
-@suite.test("the tool needs no installed Valgrind, nor its own place; callgrind does")
+@suite.test("the tool needs no installed Valgrind and no fixed location; callgrind does")
 def check_none():
     with tempfile.TemporaryDirectory() as folder:
         def count(program, *options):

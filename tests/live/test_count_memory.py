@@ -126,7 +126,7 @@ def check_c():
         assert any(";program.c:make:" in line and line.endswith(" 999") for line in out.splitlines()), out
 
 
-@suite.test("a C++ program: new and delete, aligned ones, one that throws")
+@suite.test("a C++ program: new and delete, aligned, throwing")
 def check_cpp():
     need_tool()
     with tempfile.TemporaryDirectory(prefix="fz-memory-") as folder:
@@ -135,7 +135,7 @@ def check_cpp():
         assert rows["x"][1:] == (24 + 800 + 1000 + 192, 24 + 800 + 900 + 7), rows
 
 
-@suite.test("a Python program: equal over five runs; one that ignores PYTHONMALLOC is named")
+@suite.test("a Python program: equal over five runs; ignoring PYTHONMALLOC is reported")
 def check_python():
     if SANITIZED:
         raise Skip("the allocator of another program under Valgrind shows nothing more of ours")
@@ -157,7 +157,7 @@ def check_python():
         assert "warning: run: peak and live exclude memory of Python's own allocator" in done.stderr, done.stderr
 
 
-@suite.test("Google Benchmark: what is allocated while it is paused is not counted, what is held is")
+@suite.test("Google Benchmark: allocations while paused are not counted, memory in use is")
 def check_google():
     need_tool()
     text = r'''
@@ -194,7 +194,7 @@ BENCHMARK_MAIN();
         assert rows["BM_Pause"][1:] == (100, 1), rows
 
 
-@suite.test("ci with metric = peak: twice as much is found, where, and the clock is not asked; compare too")
+@suite.test("ci with metric = peak: twice as much is found and located, without the clock; compare too")
 def check_gate():
     need_tool()
     r = Repository()

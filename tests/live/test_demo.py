@@ -34,7 +34,7 @@ def demo():
 CONTROLS = ("count_boxes", "send_event", "log_metrics")
 
 
-@suite.test("the demo names what changed, and warns of nothing")
+@suite.test("the demo names the changes and prints no warning")
 def named():
     assert "parse_issue_fixed" in said[0] and "Warning" not in said[0], said[0]
 

@@ -102,7 +102,7 @@ def running():
             process.kill()
 
 
-@suite.test("perf is refused: children are looked for in /proc")
+@suite.test("perf is refused: children are found in /proc")
 def no_events():
     r = Recorded("perf_event_open=EPERM", "--subprocesses", children=2)
     r.expect(CHILDREN)
@@ -124,13 +124,13 @@ def no_clock():
     assert "schedstat" in r.facts, r.facts
 
 
-@suite.test("there is no perf: both, each with its line")
+@suite.test("there is no perf: both, with one line each")
 def no_perf():
     r = Recorded("perf_event_open=ENOSYS", "--clock", "cpu", "--subprocesses")
     r.expect(CLOCK, CHILDREN)
 
 
-@suite.test("perf is refused: native stacks need none")
+@suite.test("perf is refused: native stacks need no perf")
 def native_without_perf():
     Recorded("perf_event_open=EPERM", "--native=stacks").expect()
 
@@ -143,7 +143,7 @@ for code in ("ENOSYS", "EPERM"):
 
 
 for option in ("--blocking", "--native=stacks"):
-    @suite.test(f"ptrace is refused: attach {option} says what is needed")
+    @suite.test(f"ptrace is refused: attach {option} prints the remedy")
     def no_ptrace_of_process(option=option):
         with running() as pid:
             done = subprocess.run([DENIED, "ptrace=EPERM", FIZEAU, "attach", option, "-d", "1", str(pid)],
@@ -153,14 +153,14 @@ for option in ("--blocking", "--native=stacks"):
             assert done.returncode == 2 and "--cap-add=SYS_PTRACE" in done.stderr, done
             assert done.stderr.count("\n") == 1, done
 
-    @suite.test(f"ptrace is refused: {option} says what is needed")
+    @suite.test(f"ptrace is refused: {option} prints the remedy")
     def no_ptrace(option=option):
         r = Recorded("ptrace=EPERM", option, seconds=(0.25,))
         assert r.status == 0, r.text  # that of the program
         assert len(r.said) == 1 and "--cap-add=SYS_PTRACE" in r.said[0], r.text
 
 
-@suite.test("pidfd_open is refused: what is needed")
+@suite.test("pidfd_open is refused: the remedy")
 def no_pidfd():
     r = Recorded("pidfd_open=EPERM")
     assert r.status == 125, r.text
@@ -171,14 +171,14 @@ def no_pidfd():
     assert done.stderr.count("\n") == 1, done.stderr
 
 
-@suite.test("signalfd is refused: it is said, and nothing is recorded")
+@suite.test("signalfd is refused: reported, and nothing is recorded")
 def no_signalfd():
     for error in ("ENOSYS", "EPERM"):
         r = Recorded(f"signalfd4={error}")
         assert r.status == 125 and len(r.said) == 1 and "signalfd: " in r.said[0], r.text
 
 
-@suite.test("a debugger is attached already: who that is")
+@suite.test("a debugger is attached: it is named")
 def debugged():
     python = find_interpreter("debian-3.11")
     target = subprocess.Popen([*python.command, "-c", "import time; print('up', flush=True); time.sleep(1000)"],
@@ -206,7 +206,7 @@ time.sleep(1000)
 """
 
 
-@suite.test("a user without rights: a program of his own, in every way")
+@suite.test("a user without rights: their own program, in every way")
 def unprivileged():
     if os.geteuid() != 0:
         raise Skip("needs root to become another user")
@@ -271,7 +271,7 @@ def sources():
 HIDING = 'mount -t proc -o hidepid="$1" proc /proc || exit 77; shift; exec "$@"'
 
 
-@suite.test("/proc mounted with hidepid: one's own programs are recorded, others' are said to be hidden")
+@suite.test("/proc mounted with hidepid: own programs are recorded, others are reported as hidden")
 def hidden():
     if os.geteuid() != 0:
         raise Skip("needs root to mount")
@@ -314,7 +314,7 @@ def hidden():
                 process.wait()
 
 
-@suite.test("user namespaces: root in one records its own, and is told of a process outside")
+@suite.test("user namespaces: root in one records its own; a process outside is refused")
 def namespaces():
     python = find_interpreter("debian-3.11")
     with tempfile.TemporaryDirectory() as folder:
@@ -340,7 +340,7 @@ def namespaces():
             outside.wait()
 
 
-@suite.test("doctor tells of each")
+@suite.test("doctor reports each")
 def doctor():
     done = subprocess.run([DENIED, "perf_event_open=EPERM,process_vm_readv=EPERM", FIZEAU, "doctor"],
                           capture_output=True, text=True, env=QUIET)

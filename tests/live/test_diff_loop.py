@@ -95,7 +95,7 @@ def last_two_figures():
     loop(check, 150)
 
 
-@suite.test("what the program waited for the sampler is no wait for others")
+@suite.test("what the program waited for the sampler does not count as waiting for others")
 def waits_for_sampler():
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, list(allowed)[:1])  # both have to go by one processor
@@ -107,7 +107,7 @@ def waits_for_sampler():
     assert max(waited) < 2, waited
 
 
-@suite.test("a program is its place; the same name elsewhere will do when there is no other")
+@suite.test("a program is identified by its place; else the same name elsewhere is used")
 def namesakes():
     def check(shell, folder, run):
         (folder / "other").mkdir()
@@ -127,7 +127,7 @@ def namesakes():
 TEXT = "t = 0\n" + LASTING + "last()"
 
 
-@suite.test("texts of -c are told apart by their text, environments and arguments do not matter")
+@suite.test("-c programs are identified by their text, not by environments and arguments")
 def texts():
     def check(shell, folder, run):
         python = run[2]
@@ -158,7 +158,7 @@ def kinds():
     loop(check)
 
 
-@suite.test("what is being recorded is listed as such and moves no number")
+@suite.test("a running recording is listed as such and changes no number")
 def being_recorded():
     def check(shell, folder, run):
         before = shell("diff", "--format", "json").stdout
@@ -193,7 +193,7 @@ def being_recorded():
     loop(check)
 
 
-@suite.test("a run that failed is marked where it is made, listed and compared")
+@suite.test("a failed run is marked when recorded, listed and compared")
 def failed():
     def check(shell, folder, run):
         text = (folder / "app.py").read_text()
@@ -218,7 +218,7 @@ def failed():
     loop(check)
 
 
-@suite.test("one run of several that fails is told")
+@suite.test("one failed run of several is reported")
 def one_failed():
     def check(shell, folder, run):
         (folder / "app.py").write_text(
@@ -235,7 +235,7 @@ def one_failed():
     loop(check)
 
 
-@suite.test("a run can be compared with an earlier one as it ends")
+@suite.test("a run can be compared with an earlier one when it ends")
 def compared_run():
     def check(shell, folder, run):
         shell(run[0], "--diff-flamegraph", "@2", "-o", "diff.json", *run[1:])

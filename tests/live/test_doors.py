@@ -137,7 +137,7 @@ def by_pair(door):
 
 # ---- doors ----
 
-@suite.test("the library writes what the command line writes")
+@suite.test("the library writes the same as the command line")
 def library():
     def door(_folder, base, head, document):
         for format_ in ("json", "folded"):
@@ -152,7 +152,7 @@ REPORTS = ("text", "tree", "json", "lines", "folded", "collapsed", "pstats", "ge
            "callgrind", "fz")
 
 
-@suite.test("the library writes of one recording what the command line writes")
+@suite.test("the library writes one recording's reports like the command line")
 def reports():
     def door(folder, base, _head, _document):
         for format_ in REPORTS:
@@ -301,7 +301,7 @@ def headlines():
     by_pair(door)
 
 
-@suite.test("MCP has the changes of the JSON")
+@suite.test("MCP reports the changes of the JSON")
 def mcp():
     def door(folder, base, head, document):
         for path in (base, head):
@@ -318,7 +318,7 @@ def mcp():
     by_pair(door)
 
 
-@suite.test("what is compared again in the same process is the same")
+@suite.test("a repeated comparison in the same process is the same")
 def twice():
     with tempfile.TemporaryDirectory() as name:
         for base, head in pairs(pathlib.Path(name)).values():

@@ -101,7 +101,7 @@ def no_locals():
             assert "s3cr3tvalue" not in fizeau("dump", "-a", *extra, t.pid).stdout
 
 
-@suite.test("several processes; one that is not there does not hide the others")
+@suite.test("several processes; a missing one does not hide the others")
 def several():
     interpreter = find_interpreter("debian-3.11")
     with target(interpreter) as a, target(interpreter) as b:
@@ -113,7 +113,7 @@ def several():
         assert [p["pid"] for p in json.loads(done.stdout)["processes"]] == [a.pid, b.pid]
 
 
-@suite.test("an edited file shows no lines, a stopped process is read as it stands")
+@suite.test("an edited file shows no lines, a stopped process is read as it is")
 def edited():
     with target(find_interpreter("debian-3.11")) as t:
         t.process.send_signal(signal.SIGSTOP)
@@ -125,7 +125,7 @@ def edited():
         t.process.send_signal(signal.SIGCONT)
 
 
-@suite.test("what is no Python process is one line")
+@suite.test("a process other than Python is one line")
 def not_python():
     process = subprocess.Popen(["sleep", "30"])
     try:
@@ -150,7 +150,7 @@ for interpreter_name in ("pyenv-3.13", "debian-3.11"):
     suite.add(f"markers of C code, names of instructions: {interpreter_name}", native_and_opcodes, interpreter_name)
 
 
-@suite.test("markers of C code, names of instructions: where they cannot be had, pyenv-3.8")
+@suite.test("markers of C code, names of instructions: unsupported, pyenv-3.8")
 def without_native_and_opcodes():
     with target(find_interpreter("pyenv-3.8")) as t:
         for option in ("--native", "--opcodes"):

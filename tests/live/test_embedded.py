@@ -150,7 +150,7 @@ def build(folder, code):
     return program
 
 
-@suite.test("a program with a copy of None is in no exception")
+@suite.test("a program with a copy of None has no exception")
 def own_none():
     with tempfile.TemporaryDirectory(prefix="fz-") as name:
         folder = pathlib.Path(name)
@@ -190,7 +190,7 @@ def renamed_library():
         assert "in <module>" in done.stdout, done
 
 
-@suite.test("a worker that C forked, and that has a second thread, is recorded as its own main thread")
+@suite.test("a worker forked in C with a second thread is recorded as its own main thread")
 def forked_in_c():
     with tempfile.TemporaryDirectory(prefix="fz-") as name:
         folder = pathlib.Path(name)
@@ -210,7 +210,7 @@ def forked_in_c():
             assert worked and all(f"tid:{worker};" in stack for stack in worked), stacks
 
 
-@suite.test("C code that calls Python now and then: its CPU time is not Python's, and is reported")
+@suite.test("C code that sometimes calls Python: its CPU time is not Python's, and is reported")
 def visits():
     with tempfile.TemporaryDirectory(prefix="fz-") as name:
         folder = pathlib.Path(name)
@@ -229,7 +229,7 @@ def visits():
         return ", ".join(f"{seconds:.3f}" for seconds in found) + " s of 0.2 s"
 
 
-@suite.test("a thread that changes its state is seen with both, of one interpreter or of two")
+@suite.test("a thread that changes its state is seen with both, of one interpreter or two")
 def two_states():
     with tempfile.TemporaryDirectory(prefix="fz-") as name:
         folder = pathlib.Path(name)
@@ -286,7 +286,7 @@ def check_names(interpreter):
 
 
 for each in "pyenv-3.8", "pyenv-3.12", "pyenv-3.13":
-    suite.add(f"{each}: a thread of an interpreter in another's memory has its own name", check_names, each)
+    suite.add(f"{each}: a thread of an interpreter that reuses another's memory has its own name", check_names, each)
 
 
 @suite.test("a shell is not Python: its Python child is named, and read with --subprocesses")

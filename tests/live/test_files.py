@@ -64,7 +64,7 @@ def mode(path):
     return oct(path.stat().st_mode & 0o777)
 
 
-@suite.test("new files have the umask's mode, the store's are private, old ones keep theirs")
+@suite.test("new files have the umask's mode, the store's are private, old ones keep their mode")
 def modes():
     with place(root=False) as p:
         for umask, wanted in ((0o022, "0o644"), (0o027, "0o640"), (0o077, "0o600")):
@@ -89,7 +89,7 @@ def modes():
             assert mode(name) == "0o664", (name, mode(name))
 
 
-@suite.test("root in a user's project: all that the store holds is the user's")
+@suite.test("root in a user's project: everything in the store is the user's")
 def store_of_user():
     for options in ([], ["--native"], ["--native=stacks"], ["--subprocesses", "-a"]):
         with place() as p:
@@ -105,7 +105,7 @@ def store_of_user():
                 assert done.returncode == 0, done.stderr
 
 
-@suite.test("a user's .fizeau that is a link leads root nowhere that the user may not write")
+@suite.test("a user's .fizeau that is a link gives root no access that the user lacks")
 def linked_store():
     with place() as p:
         (p.project / ".fizeau").symlink_to(p.vault)
@@ -123,7 +123,7 @@ def linked_store():
         assert set(owners(p.home / "elsewhere").values()) == {USER}
 
 
-@suite.test("a recording in a user's store that is a link cannot be made to be another's")
+@suite.test("a linked recording in a user's store cannot be given to another user")
 def removed():
     with place() as p:
         (p.vault / "20200101-000000-000-x-1.fz").write_text("precious")
@@ -133,7 +133,7 @@ def removed():
         assert [f.name for f in p.vault.iterdir()] == ["20200101-000000-000-x-1.fz"]
 
 
-@suite.test("in /tmp nobody else chooses what -o overwrites")
+@suite.test("in /tmp another user cannot choose what -o overwrites")
 def planted():
     with place() as p:
         sticky = p.folder / "tmp"
@@ -159,7 +159,7 @@ def planted():
         assert [f.name for f in p.vault.iterdir()] == ["victim"]
 
 
-@suite.test("without a home the cache lies in /tmp only when nobody else made it")
+@suite.test("without a home the cache is in /tmp only if no other user made it")
 def cache():
     with place() as p:
         subprocess.run(["git", "init", "-q"], cwd=p.project, check=True)
@@ -203,7 +203,7 @@ def cache():
         assert mode(ours) == "0o700"
 
 
-@suite.test("a folder is no program, wherever it lies on PATH")
+@suite.test("a folder is not a program, wherever it is in PATH")
 def folders():
     with place(root=False) as p:
         (p.folder / "bin/busy").mkdir(parents=True)

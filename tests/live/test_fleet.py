@@ -68,7 +68,7 @@ def handshake(port, version):
         return False
 
 
-@suite.test("https: who trusts the certificate pushes and reads, others are told why not")
+@suite.test("https: clients that trust the certificate push and read, others get the reason")
 def encrypted():
     with scratch() as name:
         folder = pathlib.Path(name)
@@ -192,7 +192,7 @@ suite.add("recordings of two releases are pushed, compared by the server and by 
 suite.add("recordings of two releases, made now", compared, recorded_now)
 
 
-@suite.test("a server that is killed has all that it acknowledged, and what is pushed again counts once")
+@suite.test("a killed server has all that it acknowledged; repeated pushes count once")
 def killed():
     with scratch() as folder, Server(folder) as server:
         def push(n):
@@ -214,7 +214,7 @@ def killed():
         assert len(counted) <= there <= len(counted) + 4, (there, len(counted))
 
 
-@suite.test("many clients at once: what waits goes to the disk together, and a kill loses none that was acknowledged")
+@suite.test("many clients at once: waiting pushes reach the disk together, and a kill loses none that was acknowledged")
 def many():
     with scratch() as folder, Server(folder) as server:
         def send(n, start):
@@ -262,7 +262,7 @@ class Sometimes(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@suite.test("a push waits for a server that goes away or is busy, and says so when it stays away")
+@suite.test("a push waits for an unreachable or busy server, and reports if that lasts")
 def away():
     with scratch() as folder, Server(folder) as server:
         pathlib.Path(folder, "x.folded").write_text("main;f 10\n", encoding="utf-8")
@@ -279,7 +279,7 @@ def away():
         assert "is 'fizeau serve' running there?" in done.stderr, done
 
 
-@suite.test("tokens: who may read, who may write, and whose project it is")
+@suite.test("tokens: read, write and project rights")
 def tokens():
     with scratch() as folder:
         file = pathlib.Path(folder, "tokens")
@@ -323,7 +323,7 @@ def tokens():
         assert "--tokens" in done.stderr, done
 
 
-@suite.test("its health and its figures: anybody may ask for the first, readers for the second")
+@suite.test("health without a token, metrics with a read token")
 def figures():
     with scratch() as folder:
         file = pathlib.Path(folder, "tokens")
@@ -350,7 +350,7 @@ def figures():
             server.says(503, "the store cannot be read", "GET", "/healthz")
 
 
-@suite.test("in a folder that all may write to, neither store, alarms nor recordings go through a link of another user")
+@suite.test("in a world-writable folder, neither store, alarms nor recordings follow another user's link")
 def planted():
     if os.geteuid():
         raise Skip("making another user's link needs root")
@@ -373,7 +373,7 @@ def planted():
         assert not list(target.iterdir())
 
 
-@suite.test("an older store is not converted by who may only read it, who is told so")
+@suite.test("an older store is not converted without write permission, with a message")
 def older():
     if os.getuid() != 0:
         raise Skip("becoming another user needs root")
@@ -394,7 +394,7 @@ def older():
         assert "created by an earlier fizeau and must be converted" in done.stderr, done
 
 
-@suite.test("what is wrong with a request is a status and a line")
+@suite.test("errors in requests are a status and a line")
 def refused():
     with scratch() as folder, Server(folder, "--max-body", "1") as server:
         push = "/api/push?service=s&version=1&host=h"
@@ -429,7 +429,7 @@ def refused():
         assert server.push(b"main;f 10\n")[0] == 200 and server.stop() == 128 + signal.SIGTERM
 
 
-@suite.test("clients that are slow or go away hold up nobody")
+@suite.test("slow or vanishing clients block nobody")
 def slow():
     with scratch() as folder, Server(folder) as server:
         lazy = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
@@ -446,7 +446,7 @@ def slow():
             connection.close()
 
 
-@suite.test("connections of an address: above the limit 503 and when to come back, above twice the limit closed; others are served")
+@suite.test("connections per address: above the limit 503 with Retry-After, above twice the limit closed; others are served")
 def crowded():
     with scratch() as folder, Server(folder, "--connections-per-address", "5") as server, contextlib.ExitStack() as stack:
         def connect(address="127.0.0.1"):
@@ -476,7 +476,7 @@ def crowded():
         assert b" 200 " in upload.recv(1000)
 
 
-@suite.test("requests that never become complete keep nobody out, whatever they ask for")
+@suite.test("incomplete requests keep nobody out, whatever their path")
 def incomplete():
     with scratch() as folder, Server(folder) as server, contextlib.ExitStack() as stack:
         for request in [b"GET /healthz", b"POST /api/push?service=s&version=1&host=h", b"POST /not/there"]:
@@ -491,7 +491,7 @@ def incomplete():
         assert threads < 50, f"{threads} threads for connections that wait"
 
 
-@suite.test("a full disk refuses pushes with a line, keeps what was there, and is forgiven")
+@suite.test("a full disk refuses pushes with a line, keeps existing data, and recovers")
 def full():
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
@@ -513,7 +513,7 @@ def full():
         assert server.samples("s", "1") == 100 * (stored + 1)
 
 
-@suite.test("recordings are kept as they came, listed, and fetched by release, time and id; each project has its own")
+@suite.test("recordings are stored unchanged, listed, and fetched by release, time and id; each project has its own")
 def recordings():
     with scratch() as name:
         folder = pathlib.Path(name)
@@ -563,7 +563,7 @@ def recordings():
         assert "is 'fizeau serve' running there?" in done.stderr, done
 
 
-@suite.test("what is kept whole has a bound; a kill loses none that was acknowledged, and leaves nothing behind")
+@suite.test("whole files have a limit; a kill loses none that was acknowledged, and leaves nothing behind")
 def recordings_bound():
     with scratch() as name:
         whole = pathlib.Path(name, "whole")
@@ -631,7 +631,7 @@ def recordings_bound():
         assert "/dev/null" in fizeau(name, "serve", "--store", "y.db", "--recordings", "/dev/null/x", status=2).stderr
 
 
-@suite.test("what Pyroscope's agents send is taken: folded text, forms with pprof, labels in the name")
+@suite.test("data from Pyroscope's agents is accepted: folded text, forms with pprof, labels in the name")
 def pyroscope():
     with scratch() as folder, Server(folder) as server:
         name = urllib.parse.quote("shop{version=7,hostname=h1,region=eu,__session_id__=abc}")
@@ -666,7 +666,7 @@ def push_v1(labels, *profiles):
     return message(1, pairs + b"".join(message(2, message(1, body) + message(2, name)) for name, body in profiles))
 
 
-@suite.test("a Go program's labels (pprof.Do) select samples, and those that cannot be kept are counted")
+@suite.test("a Go program's labels (pprof.Do) select samples; labels that cannot be stored are counted")
 def sample_labels():
     # Written by Go 1.26: /cart for 0.6 s, /search for 0.6 s, both of tenant a, and 0.4 s without labels.
     recorded_by_go = pathlib.Path(__file__).resolve().parents[1] / "data" / "pprof" / "go-labels.pb.gz"
@@ -687,7 +687,7 @@ def sample_labels():
         assert b"fizeau_pushed_samples_unlabelled_total 25\n" in server.ask("GET", "/metrics")[1]
 
 
-@suite.test("Pyroscope's newer agents: protocol buffers, packed or not, and what is sent again counts once")
+@suite.test("Pyroscope's newer agents: protocol buffers, packed or not; repeated pushes count once")
 def pyroscope_push():
     with scratch() as folder, Server(folder) as server:
         path, kind = "/push.v1.PusherService/Push", {"Content_Type": "application/proto"}
@@ -776,7 +776,7 @@ def alarm():
     hook.server_close()
 
 
-@suite.test("a host whose clock is 3 hours behind, and that pushes a release first, does not delay its alarm")
+@suite.test("a host whose clock is 3 hours behind and that pushes a release first does not delay its alarm")
 def clock_behind():
     with scratch() as folder, Server(folder, "--alarm-file", f"{folder}/alarms") as server:
         chance, file = random.Random(3), pathlib.Path(folder, "alarms")
@@ -790,7 +790,7 @@ def clock_behind():
         assert (told["base"], told["head"], told["function"]) == ("1", "2", "d"), told
 
 
-@suite.test("a comparison of different hours of the day has a warning, one of the same hours a day later none")
+@suite.test("comparing different hours of the day prints a warning, the same hours a day later none")
 def hours():
     with scratch() as folder, Server(folder) as server:
         for version, hour in ("1", 0), ("2", 12), ("3", 24):
@@ -853,7 +853,7 @@ def aged():
             assert line in fizeau(folder, "serve", "--store", server.store, *options.split(), status=2).stderr
 
 
-@suite.test("a side selects what was pushed with its labels, with a file and a server, together with --label")
+@suite.test("a side selects pushes by its labels, with a file and a server, together with --label")
 def labels_of_sides():
     with scratch() as folder, Server(folder) as server:
         query = f"/api/push?service=s&version=1&start=1700000040"
@@ -872,7 +872,7 @@ def labels_of_sides():
         server.says(400, "looks like a set of labels", "POST", "/api/push?service=s&version=1%7Ba%3Db%7D&host=h", b"main 1\n")
 
 
-@suite.test("each query of the dashboard for Grafana has an answer with the fields that it names")
+@suite.test("each query of the Grafana dashboard has an answer with the fields it uses")
 def grafana():
     with open(SOURCE / "examples" / "grafana.json", encoding="utf-8") as file:
         dashboard = json.load(file)
@@ -900,7 +900,7 @@ def grafana():
         server.says(400, "rows: invalid value 'no'", "GET", "/api/timeline?service=my%20shop&rows=no")
 
 
-@suite.test("each main profile of a service is watched: an alarm for samples beside time that did not change")
+@suite.test("each main profile of a service is watched: an alarm for samples next to unchanged time")
 def second_metric():
     with scratch() as folder, Server(folder, "--alarm-file", f"{folder}/alarms") as server:
         chance, file = random.Random(2), pathlib.Path(folder, "alarms")
@@ -923,7 +923,7 @@ def second_metric():
         server.says(200, "", "GET", told["page"])
 
 
-@suite.test("OpenTelemetry's profiles are taken, each resource as its own service")
+@suite.test("OpenTelemetry's profiles are accepted, each resource as its own service")
 def opentelemetry():
     with scratch() as folder, Server(folder) as server:
         kind = {"Content_Type": "application/x-protobuf"}

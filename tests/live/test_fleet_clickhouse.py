@@ -76,7 +76,7 @@ def same(one, other):
         assert answer == other[path], (path, answer[0], answer[1][at:at + 300], other[path][0], other[path][1][at:at + 300])
 
 
-@suite.test("what is pushed has the same answers as with SQLite, to the last digit; texts stay texts")
+@suite.test("the answers are the same as with SQLite, to the last digit; texts stay texts")
 def equal():
     made = pushes()
     with two_shards() as (folder, one, two, server):
@@ -104,7 +104,7 @@ def equal():
         assert server.ask("GET", f"/api/recording?id={told['id']}")[1] == body
 
 
-@suite.test("later ClickHouse runs the same statements and has the same answers (chdb)")
+@suite.test("later ClickHouse runs the same statements and gives the same answers (chdb)")
 def later():
     if SANITIZED:
         raise Skip("what is ours of it is the same with the earlier one")
@@ -144,7 +144,7 @@ def later():
             wait_until(lambda: b"No profiles yet" in server.ask("GET", "/")[1], "forgetting")
 
 
-@suite.test("a push counts once: again, with other content, by many at once, by two servers at once")
+@suite.test("a push counts once: repeated, with other content, by many at once, by two servers at once")
 def once():
     with two_shards() as (folder, _one, _two, server):
         def push(to, n, body=b"main;f 10\n"):
@@ -170,7 +170,7 @@ def once():
 TABLES = ["function", "node", "value", "cell", "push"]
 
 
-@suite.test("a push that is broken off anywhere is there wholly or not at all, and once when it is pushed again")
+@suite.test("a push interrupted anywhere is stored completely or not at all, and once if repeated")
 def broken_off():
     with scratch() as name, ClickHouse(f"{name}/one") as one, Between(one.url) as between:
         with Server(name, store=f"{between.url}/fleet") as server:
@@ -213,7 +213,7 @@ def killed():
         assert len(counted) <= there <= len(counted) + 8, (there, len(counted))
 
 
-@suite.test("a shard is killed in the middle: nothing acknowledged is lost, and whoever asks is told what is missing")
+@suite.test("a shard is killed: nothing acknowledged is lost, and queries name what is missing")
 def shard_killed():
     with two_shards() as (folder, _one, two, server):
         said, statuses = [], {}
@@ -254,7 +254,7 @@ def shard_killed():
         assert "missing" not in json.loads(server.ask("GET", "/api/timeline?service=s")[1])
 
 
-@suite.test("a shard that takes connections and says nothing holds up the others once")
+@suite.test("a shard that accepts connections but never answers delays the others once")
 def hangs():
     if SANITIZED:
         raise Skip("it is time limits that are tested")
@@ -275,7 +275,7 @@ def computed(server):
     return int(found[1])
 
 
-@suite.test("an answer is computed once until its data change, and not kept while a shard is missing")
+@suite.test("an answer is computed once until its data change, and not cached while a shard is missing")
 def known_answers():
     with two_shards() as (_folder, _one, two, server):
         push_all(server, pushes())
@@ -303,7 +303,7 @@ def known_answers():
             first = latest
 
 
-@suite.test("all shards are away: a line and 503; our server does not start without any, and does with one")
+@suite.test("no shard answers: a line and 503; our server does not start without any, but with one")
 def all_away():
     with two_shards() as (folder, one, two, server):
         assert server.push(b"main;f 10\n")[0] == 200
@@ -319,7 +319,7 @@ def all_away():
         assert "no response (nor from the other shards); try again later" in done.stderr and done.stderr.count("\n") == 1
 
 
-@suite.test("a list of shards that is another, an address that is none, a password: one line says so")
+@suite.test("a different list of shards, a bad address, a password: one line")
 def refused():
     with scratch() as name, ClickHouse(f"{name}/one", password="pass'word") as one:
         def serve(store, why, **env):
@@ -341,7 +341,7 @@ def refused():
                 assert "list all shards" in done.stderr or "not a fizeau store" in done.stderr, done.stderr
 
 
-@suite.test("benchmarks are kept in a file beside it, if one is named")
+@suite.test("benchmarks are stored in a separate file, if one is named")
 def benchmarks():
     with scratch() as name, ClickHouse(f"{name}/one") as one:
         with Server(name, store=f"{one.url}/a") as server:
@@ -354,7 +354,7 @@ def benchmarks():
             assert json.loads(server.ask("GET", "/api/status?repository=r&branch=main")[1])["status"] == "passed"
 
 
-@suite.test("what is too old is forgotten by days, and what is lost is no smaller sum but an error")
+@suite.test("old data is deleted by days; lost data is an error, not a smaller sum")
 def forgotten():
     with two_shards() as (folder, one, two, server):
         now = int(time.time())
@@ -489,7 +489,7 @@ def aged():
             assert "or lost values; try again" in done.stderr, done.stderr
 
 
-@suite.test("a store of an earlier layout is converted by a server; nobody else reads it before")
+@suite.test("a store of an earlier layout is converted by a server, and not read before that")
 def earlier_layout():
     with two_shards() as (folder, one, _two, server):
         push_all(server, pushes())

@@ -484,7 +484,7 @@ def perf_shares():
             raise AssertionError(f"spin is not where the time went: {shares}")
 
 
-@suite.test("perf script: whatever columns are asked for")
+@suite.test("perf script: any requested columns")
 def perf_columns():
     data = perf_record("columns", "-e", "cpu-clock:u", "-F", "999", "-g")
     whole = SCRATCH / "columns.txt"
@@ -540,7 +540,7 @@ app 7 12.001001:  1001001 cpu-clock:
 """
 
 
-@suite.test("what was cut short says so, wherever the cut is, and what is whole does not")
+@suite.test("truncated files are reported wherever the cut is, whole ones are not")
 def cut_short():
     def told(text, name):
         path = SCRATCH / name
@@ -663,7 +663,7 @@ def perf_data_group():
                                 "999", "-g"), ("cpu", "page-faults", "samples"))
 
 
-@suite.test("perf.data: a pipe is as a file")
+@suite.test("perf.data: a pipe is like a file")
 def perf_data_pipe():
     data = perf_record("before", "-e", "cpu-clock:u", "-F", "999", "-g")
     path = SCRATCH / "pipe.data"
@@ -689,7 +689,7 @@ def perf_data_forks():
         "sh", "-c", f"for i in 1 2 3; do ({spin} 1000; {spin} 500 & {spin} 600; wait) & done; wait"]))
 
 
-@suite.test("perf.data: another file in the place of the recorded one names nothing")
+@suite.test("perf.data: another file at the recorded path gives no names")
 def perf_data_replaced():
     other = SCRATCH / "replaced"
 
@@ -759,7 +759,7 @@ def perf_data_dwarf():
         raise AssertionError(done.stderr)
 
 
-@suite.test("perf.data: of a newer perf, as its own text tells it")
+@suite.test("perf.data: of a newer perf, compared with its own text")
 def perf_data_shared():
     for name in ("perf-fp", "perf-py"):
         data, text = (sample(f"generated/perf/{name}{end}") for end in (".data", ".script.txt"))
@@ -865,7 +865,7 @@ def stackprof_now():
 
 # ---- Pyroscope ----
 
-@suite.test("pyroscope: a tree and a trie that its own code wrote, whole, cut, and with more behind")
+@suite.test("pyroscope: a tree and a trie written by its own code, whole, cut, and with trailing data")
 def pyroscope():
     parse = "app.py:<module>;app.py:main;app.py:parse"
     expected = {"app.py:<module>": 2, parse: 120, f"{parse};json:loads": 301, "idle thread": 9,
@@ -997,7 +997,7 @@ def trace_calls():
         same(self_by_name(sample(f"trace-event/{name}.json")), truth, name)
 
 
-@suite.test("trace events: samples beside them and CPU profiles")
+@suite.test("trace events: samples next to them and CPU profiles")
 def trace_samples():
     document = json.loads(sample("trace-event/simple-with-samples.json").read_text())
     stamps = [int(s["ts"]) for s in document["samples"]]
@@ -1127,7 +1127,7 @@ OTLP_JSON = {
         "stackTable": [{}, {"locationIndices": [2, 1]}, {"locationIndices": [1]}]}}
 
 
-@suite.test("otlp: JSON is the same, and refused when it is another version")
+@suite.test("otlp: JSON is the same, and refused in another version")
 def otlp_json():
     path, other = SCRATCH / "otlp.json", dict(OTLP_JSON)
     other["dictionary"] = {k: v for k, v in OTLP_JSON["dictionary"].items() if k != "stackTable"}
@@ -1144,7 +1144,7 @@ def otlp_json():
 
 # ---- any with any ----
 
-@suite.test("what one tool wrote compares with what another one did")
+@suite.test("profiles of different tools compare")
 def any_with_any():
     for base, head in (("tachyon/w1.bin", "tachyon/w2.gecko.json"),
                        ("generated/node/node24.cpuprofile", "trace-event/simple.json"),
@@ -1195,7 +1195,7 @@ def file_table():
     return "".join(lines)
 
 
-@suite.test("the table of files in the document says what was compared")
+@suite.test("the document's table of files lists what was compared")
 def document():
     if not SAMPLES.exists():
         raise Skip("the shared reference profiles are not here")

@@ -101,14 +101,14 @@ def compare(path, told, scale=None):
         same(cut, expected["cut"] * n, f"{metric}: stacks that were cut", slack)
 
 
-@suite.test("no JDK needed: recordings of OpenJDK 17, 25 and async-profiler are what 'jfr' prints")
+@suite.test("no JDK needed: recordings of OpenJDK 17, 25 and async-profiler equal the output of 'jfr'")
 def kept():
     for name in ("jdk17", "jdk25", "async"):
         told = json.loads((DATA / f"{name}.json").read_text())
         compare(DATA / f"{name}.jfr.gz", told, INTERVALS if name == "async" else None)
 
 
-@suite.test("threads and lines are those that 'jfr' prints; the recording has its length")
+@suite.test("threads and lines equal the output of 'jfr'; the recording has its length")
 def threads():
     for name, metric in (("jdk17", "samples"), ("async", "cpu")):
         path = DATA / f"{name}.jfr.gz"
@@ -145,7 +145,7 @@ def units():
             assert f"Sampling: {events} sample" in replay(path, f"--metric={metric}"), metric
 
 
-@suite.test("a recording that was cut short keeps what came before; two in a row are one")
+@suite.test("a truncated recording keeps its beginning; two in a row are one")
 def broken():
     data = gzip.decompress((DATA / "jdk17.jfr.gz").read_bytes())
     both, cut, short = (SCRATCH / name for name in ("both.jfr", "cut.jfr", "short.jfr"))
@@ -193,7 +193,7 @@ def settings(*pairs):
     return [(chunk.SETTING, (500, chunk.SAMPLE, *pair)) for pair in pairs]
 
 
-@suite.test("by hand: async-profiler's settings say what a sample is")
+@suite.test("by hand: async-profiler's settings determine a sample's meaning")
 def hand_settings():
     samples = [(chunk.SAMPLE, (1000, 60, 50, 71)), (chunk.SAMPLE, (1000, 60, 51, 70))]
     for pairs, told in (
@@ -209,7 +209,7 @@ def hand_settings():
     assert "samples are of 'cache-misses'" in " ".join(replay(path).split()), replay(path)
 
 
-@suite.test("by hand: chunks without an end, of another version, or made to cost much")
+@suite.test("by hand: unfinished chunks, other versions, and costly ones")
 def hand_hostile():
     write = chunk.Writer()
     unfinished = made("unfinished", write.chunk(chunk.POOLS, chunk.EVENTS, size=0))
@@ -227,7 +227,7 @@ def hand_hostile():
         assert done.stderr.count("\n") == 1, done.stderr
 
 
-@suite.test("a recording made now is what 'jfr' prints")
+@suite.test("a recording made now equals the output of 'jfr'")
 def now():
     if not (shutil.which("javac") and shutil.which("jfr")):
         raise Skip("no JDK is here")

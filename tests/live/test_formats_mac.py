@@ -63,10 +63,10 @@ def instruments(name, metric, roots):
 for case in (("time-7.3.1", "cpu", {"start": "4273.0ms", "delta()": "2126.0ms"}),
              ("time-16.0", "cpu", {"start": "4.93 s", "delta()": "2.45 s", "stat": "3.00 ms"}),
              ("cycles-13.4", "cycles", {"start": "96.08 Gc", "_malloc_zone_malloc": "1.00 Mc"})):
-    suite.add(f"Instruments: {case[0]} is what its own column of self costs says", instruments, *case)
+    suite.add(f"Instruments: {case[0]} equals its own column of self costs", instruments, *case)
 
 
-@suite.test("Instruments: allocations without self costs are those of the innermost, in both metrics")
+@suite.test("Instruments: allocations without self costs are the innermost frame's, in both metrics")
 def allocations():
     path = DATA / "allocations-7.3.1.txt"
     assert report_of(path)["metric"] == "bytes"
@@ -132,7 +132,7 @@ def sample():
         assert "grow.cpp:grow(std::vector<int>&, bool):7" in folded, folded
 
 
-@suite.test("what is no tree says so in one line")
+@suite.test("a text without a tree is one line")
 def broken():
     for name, text, words in (
             ("title", "Weight\tSelf Weight\t\tSymbol Name\n", "without costs"),

@@ -117,7 +117,7 @@ def check_massif(out):
     same(costs(out, "total"), +told.total, "who called them")
 
 
-@suite.test("massif: as ms_print tells it")
+@suite.test("massif: like ms_print")
 def massif():
     out = record("massif", "--threshold=0")
     check_massif(out)
@@ -134,7 +134,7 @@ METRICS = {"allocated": "tb", "allocated_blocks": "tbk", "peak": "gb", "peak_blo
            "at_end": "eb", "at_end_blocks": "ebk", "read": "rb", "written": "wb"}
 
 
-@suite.test("dhat: as the file's own numbers add up")
+@suite.test("dhat: the sums of the file's own numbers")
 def dhat():
     out = record("dhat")
     points = json.loads(out.read_text())

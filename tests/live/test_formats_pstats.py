@@ -45,7 +45,7 @@ def kept(name):
 
 
 for name in ("cprofile27", "profile27", "profile36", "profile38"):
-    suite.add(f"kept: {name} is what its interpreter's pstats says", kept, name)
+    suite.add(f"kept: {name} equals its interpreter's pstats", kept, name)
 
 
 def made(version, module):

@@ -86,7 +86,7 @@ def stopped(option):
 
 
 for option in ("--blocking", "--native=stacks"):
-    suite.add(f"Ctrl-Z on attach {option}: the target goes on, and is recorded on afterwards",
+    suite.add(f"Ctrl-Z on attach {option}: the target continues, and is recorded afterwards",
               stopped, option)
 
 

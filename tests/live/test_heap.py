@@ -314,7 +314,7 @@ for interpreter in EXPECTED:
     suite.add(f"types as the program itself counts them: {interpreter}", same_types, interpreter)
     suite.add(f"a variable that grows between two recordings: {interpreter}", leak, interpreter)
     suite.add(f"the sum as tracemalloc counts it: {interpreter}", traced, interpreter)
-    suite.add(f"objects of interpreters that run nothing: {interpreter}", idle_interpreters, interpreter)
+    suite.add(f"objects of idle interpreters: {interpreter}", idle_interpreters, interpreter)
     suite.add(f"memory of C code as malloc counts it: {interpreter}", private, interpreter)
 
 

@@ -46,7 +46,7 @@ def check_planted():
     return f"{change['change']:+.1%}"
 
 
-@suite.test("faster, gradually, back again; a commit that cannot be built is left out")
+@suite.test("faster, gradually, back again; a commit that cannot be built is omitted")
 def check_shapes():
     r = make_history([100, "not C", 80, 81, 82, 83, 100])
     benches, report, done = history(r, "--", "./bench")
@@ -64,7 +64,7 @@ def check_shapes():
     assert benches["parse"]["changes"] == [], benches
 
 
-@suite.test("a range begins where it says; -n; edits that are not committed are not counted")
+@suite.test("a range begins as specified; -n; uncommitted edits are not counted")
 def check_range():
     r = make_history([10, 10, 13, 13])
     r.path.joinpath("parse.c").write_text(PARSE % (50, 10))
@@ -78,7 +78,7 @@ def check_range():
     assert len(report["commits"]) == 2, report
 
 
-@suite.test("kept in notes of git, and found there; a clone without the rest of the history")
+@suite.test("stored in git notes, and found there; a clone without the rest of the history")
 def check_notes():
     r = make_history([10, 13])
     history(r, "--save", "notes", "--", "./bench")
@@ -92,7 +92,7 @@ def check_notes():
     assert done.returncode == 0 and "in 1 commit (" in done.stdout, done
 
 
-@suite.test("what was counted in another environment is no change")
+@suite.test("what was counted in another environment is not a change")
 def check_environments():
     r = make_history([10, 10, 13, 13])
     history(r, "HEAD~2", "--", "./bench")
@@ -104,7 +104,7 @@ def check_environments():
     assert changes(benches["parse"]) == [(r.commits[2], "exact")], benches
 
 
-@suite.test("odd names reach neither the terminal nor the page as more than text")
+@suite.test("odd names are plain text on terminal and page")
 def check_names():
     r = make_history([10, 13], name="<b>p</b> & \\x1b[1m \\\\ %d é")
     page = r.path.with_name("page.html")
@@ -118,7 +118,7 @@ def check_names():
     assert r.commits[1][:10] in html and "tokens +" in html and html.count("<script") == 1
 
 
-@suite.test("a signal ends the counting; what is known is shown")
+@suite.test("a signal ends counting; known results are shown")
 def check_interrupted():
     r = make_history([10, 10, 13, 13])
     setup = f'[ "$(cat notes.txt)" -ge 2 ] || kill -INT $PPID; {r.setup}'
@@ -128,7 +128,7 @@ def check_interrupted():
     assert [c is None for c in benches["parse"]["counts"]] == [True, True, False, False], benches
 
 
-@suite.test("what cannot be: one line each, exit 2")
+@suite.test("errors: one line each, exit 2")
 def check_trouble():
     r = make_history([10])
     for words, wrong in (([], "no stored counts of these commits"),

@@ -126,7 +126,7 @@ def spy(c, name):
     return str(path)
 
 
-@suite.test("run executes no filter, fsmonitor, hook or transport that the repository names")
+@suite.test("run executes no filter, fsmonitor, hook or transport of the repository")
 def only_asks():
     with checkout() as c:
         for i, driver in enumerate(("plain", "a=b", "a.b", "process")):
@@ -155,7 +155,7 @@ def only_asks():
         assert "filter1" in (c.outside / "ran").read_text()  # they would have been
 
 
-@suite.test("what git is told so that it only answers rules over what the environment says")
+@suite.test("our settings that restrict git override the environment")
 def quiet_rules():
     with checkout() as c:
         seen, git = c.outside / "seen", c.outside / "bin/git"
@@ -173,7 +173,7 @@ os.execv("{shutil.which('git')}", sys.argv)
         assert set(seen.read_text().split()) == {"none"}, seen.read_text()
 
 
-@suite.test("run in a hook: the commit that is checked out here, whatever the hook was told")
+@suite.test("run in a hook: the commit checked out here, whatever the hook's environment")
 def told_otherwise():
     with checkout() as c:
         other = c.outside / "other"
@@ -187,7 +187,7 @@ def told_otherwise():
         assert "git.dirty      no" in shown, shown
 
 
-@suite.test("what is set up and measured in a worktree is not told of the hook's index")
+@suite.test("set-up and runs in a worktree do not get the hook's index")
 def programs():
     with checkout() as c:
         c.git("worktree", "add", "-q", str(c.linked))
@@ -199,7 +199,7 @@ def programs():
         assert head.endswith("/.git/worktrees/linked/index") and base != head, (base, head)
 
 
-@suite.test("git's list of variables is ours, and each of them does no harm")
+@suite.test("git's list of variables is ours, and none of them does harm")
 def variables():
     source = (SOURCE / "src/git/command.c").read_text()
     assert not [name for name in LOCAL if f'"{name}"' not in source], LOCAL
@@ -210,7 +210,7 @@ def variables():
         assert done.returncode == 0, done.stderr
 
 
-@suite.test("a container's word for whose checkouts are trusted still holds")
+@suite.test("a container's list of trusted checkouts is respected")
 def trusted():
     if os.geteuid() != 0:
         raise Skip("needs root to make a checkout of somebody else")

@@ -105,7 +105,7 @@ for interpreter_name in EXPECTED:
     suite.add(f"dump: threads that run, on {interpreter_name}", check_dump, interpreter_name)
 
 
-@suite.test("attach samples all threads where several run Python code; what waits is not in the table")
+@suite.test("attach samples all threads if several run Python code; waiting ones are not in the table")
 def attach_server():
     with server("debian-3.11") as t:
         folder = t.folder.name
@@ -140,14 +140,14 @@ def attach_requests():
             assert "sampling all 2 Python threads" in done.stderr and re.search(r"% +handle \(", done.stdout), done
 
 
-@suite.test("a program of one thread is recorded as ever")
+@suite.test("a program with one thread is recorded as before")
 def attach_alone():
     with Target(find_interpreter("debian-3.11"), ALONE) as t:
         done = attach(t.pid, cwd=t.folder.name)
         assert done.stderr.count("\n") == 1 and "recorded to" in done.stderr, done
 
 
-@suite.test("where the state is not known names tell what waits")
+@suite.test("without a known state, names tell which threads wait")
 def by_name():
     for folded in ("tid:1;app.py:main:1;threading.py:wait:300 7\ntid:1;app.py:main:1;app.py:wait:5 3\n",
                    "main;epoll_wait 4\nmain;{built-in method time.sleep} 2\nmain;wait 3\n",
@@ -161,7 +161,7 @@ def by_name():
         "fizeau: --no-idle: all samples are of waiting threads\n"), done
 
 
-@suite.test("the parent of workers: a line says where the work is done")
+@suite.test("the parent of workers: one line names the workers")
 def prefork():
     with Group(find_interpreter("debian-3.11"), PREFORK) as t:
         children = wait_until(lambda: pathlib.Path(f"/proc/{t.pid}/task/{t.pid}/children").read_text().split())
@@ -181,14 +181,14 @@ def prefork():
         assert "parent of" not in fizeau("dump", children[0]).stderr
 
 
-@suite.test("a parent that works itself is no parent of workers")
+@suite.test("a parent that works is not a parent of workers")
 def busy_parent():
     code = PREFORK.replace("os.wait()", "while True: pass")
     with Group(find_interpreter("debian-3.11"), code) as t:
         assert fizeau("dump", t.pid).stderr == ""
 
 
-@suite.test("children that are no Python are none")
+@suite.test("children other than Python are ignored")
 def other_children():
     code = "import subprocess\np = subprocess.Popen(['sleep', '100'])\nprint('up', flush=True)\np.wait()\n"
     with Group(find_interpreter("debian-3.11"), code) as t:

@@ -95,7 +95,7 @@ def check_pip():
         assert "installed in editable mode" in done.stderr, done.stderr
 
 
-@suite.test("a link, the project and a worktree of it that the environment names")
+@suite.test("a link, the project and a worktree of it that the environment refers to")
 def check_others():
     need_tool()
     p = Project()
@@ -146,8 +146,8 @@ def check_refused(by_pip):
     assert benches["work"]["change"] > 3, benches
 
 
-suite.add("what cannot be helped is refused, with a remedy, and nothing is kept", check_refused, False)
-suite.add("what pip installed and cannot be helped is refused, with a remedy, and nothing is kept", check_refused, True)
+suite.add("what cannot work is refused, with a remedy, and nothing is stored", check_refused, False)
+suite.add("what pip installed that cannot work is refused, with a remedy, and nothing is stored", check_refused, True)
 
 
 @suite.test("compare, counted and by the clock; bench")

@@ -124,7 +124,7 @@ def pstats_written():
     same(stats(cprofile()), stats(third))
 
 
-@suite.test("pstats: counts are calls, and reports say what was reconstructed")
+@suite.test("pstats: counts are calls, and reports state what was reconstructed")
 def pstats_words():
     calls = sum(row[1] for row, _ in stats(cprofile()).values())
     text = fizeau("replay", cprofile())
@@ -137,7 +137,7 @@ def pstats_words():
     same({"reconstructed": True, "totals_recorded": True}, data["facts"])
 
 
-@suite.test("pstats: a part of it has no recorded totals")
+@suite.test("pstats: part of it has no recorded totals")
 def pstats_part():
     data = report(cprofile(), "--filter", "fib")
     same({"reconstructed": True, "totals_recorded": False}, data["facts"])
@@ -146,7 +146,7 @@ def pstats_part():
         raise AssertionError(text)
 
 
-@suite.test("pstats: two compared by what both recorded")
+@suite.test("pstats: two compared by common metrics")
 def pstats_compared():
     base, head = cprofile(9), cprofile(11)
     found = json.loads(fizeau("diff", base, head, "--format", "json", "-o", "-", "--match", "exact"))
@@ -223,7 +223,7 @@ def check_callgrind(path):
     same(ours, told(native))
 
 
-@suite.test("callgrind: every function's total, a program that recurs")
+@suite.test("callgrind: every function's total, with recursion")
 def callgrind_recursion():
     check_callgrind(callgrind("recursion", program()))
 
@@ -251,7 +251,7 @@ def callgrind_callers():
         raise AssertionError([key for key in got if "'" in key][:4])
 
 
-@suite.test("callgrind: a file that was cut short says so, and an unknown version is refused")
+@suite.test("callgrind: a truncated file is reported, and an unknown version refused")
 def callgrind_damaged():
     whole = callgrind("recursion", program())
     data = whole.read_bytes()

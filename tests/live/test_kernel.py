@@ -238,7 +238,7 @@ outside()
         assert {("handling", "work"), ("yields", "work")} <= handled and ("plain", "work") not in handled, handled
 
 
-@suite.test("a recording says which engine made it, and has what ran")
+@suite.test("a recording names its engine and has what ran")
 def engine():
     with tempfile.TemporaryDirectory() as folder:
         with recording(folder, code="""
@@ -327,7 +327,7 @@ print(sum(used))
     return f"{seen:.3f} of {own:.3f} s"
 
 
-@suite.test("the target becomes another program, and that is recorded")
+@suite.test("a target that becomes another program is recorded")
 def exec_():
     with tempfile.TemporaryDirectory() as folder:
         with recording(folder, code="""
@@ -350,7 +350,7 @@ else:
         raise Wrong(wrong)
 
 
-@suite.test("what is done in a pause is not recorded")
+@suite.test("pauses are not recorded")
 def pause():
     with tempfile.TemporaryDirectory() as folder:
         socket_ = pathlib.Path(folder, "control")
@@ -383,7 +383,7 @@ after()
         raise Wrong(functions)
 
 
-@suite.test("what the target forks is not sampled")
+@suite.test("the target's forks are not sampled")
 def fork():
     with tempfile.TemporaryDirectory() as folder:
         with recording(folder, code="""
@@ -413,7 +413,7 @@ down(5000)
 CUT = r"the stacks of ([\d.]+) % are deeper than the limit"
 
 
-@suite.test("a stack deeper than the buffer is cut at its root, and says so")
+@suite.test("a stack deeper than the buffer is cut at its root, and marked")
 def deep():
     with tempfile.TemporaryDirectory() as folder:
         with recording(folder, DEEPER.replace("WORD", '"end"')) as recorder:
@@ -427,7 +427,7 @@ def deep():
     assert {len(row) for row in cut} == {len(cut[0])}, {len(row) for row in cut}
 
 
-@suite.test("it is said of which share of the samples the stacks were cut")
+@suite.test("it reports the share of samples with truncated stacks")
 def deep_share():
     with tempfile.TemporaryDirectory() as folder:
         done, _ = recorded(folder, DEEPER.replace("WORD", "0.3"))
@@ -435,7 +435,7 @@ def deep_share():
     assert share and 50 < float(share[1]) < 100, done.stderr
 
 
-@suite.test("what the ring has no room for is counted")
+@suite.test("records that do not fit in the ring are counted")
 def overrun():
     quality, said, _ = overrun_by(2)
     assert quality["missed"] > 0 and "missed" in said, (quality, said)
@@ -503,7 +503,7 @@ if __name__ == "__main__":
 """
 
 
-@suite.test("with --subprocesses each process is sampled by its own clock, and what runs no Python is told")
+@suite.test("with --subprocesses each process is sampled by its own clock, and others than Python are reported")
 def tree():
     with tempfile.TemporaryDirectory() as folder:
         done, path = recorded(folder, TREE, "1khz", "--subprocesses")
@@ -587,14 +587,14 @@ def check_forks_names(name):
     wait_until(lambda: recorded_forks(name) > 0, "a child that has a name from its parent", PATIENCE)
 
 
-@suite.test("with --subprocesses a process in another pid namespace is told, and the others are recorded")
+@suite.test("with --subprocesses a process in another pid namespace is reported, and the others are recorded")
 def tree_apart():
     report, warnings = recorded_apart()
     assert report["by_name"]["parent"]["total"] > 0.5e9, report["by_name"]["parent"]
     assert len(warnings) == 1 and "is in a different pid namespace" in warnings[0], warnings
 
 
-@suite.test("with --subprocesses a process in another pid namespace is told of")
+@suite.test("with --subprocesses a process in another pid namespace is reported")
 def tree_apart_told():
     def look():
         report, warnings = recorded_apart()
@@ -620,7 +620,7 @@ parent()
     return report, [line for line in done.stderr.splitlines() if "warning" in line]
 
 
-@suite.test("in a root without /sys that is the reason, not the kernel's age, and no library speaks for itself")
+@suite.test("a root without /sys is reported as such, not as an old kernel, without messages of libraries")
 def without_sys():
     hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /sys && exec "$@"', "sh"]
     if os.geteuid() != 0 or subprocess.run([*hidden, "true"], capture_output=True).returncode:
@@ -741,7 +741,7 @@ def killed():
                                               capture_output=True).returncode != 0, "its end")
 
 
-@suite.test("not allowed: one line, and the reader takes over where nobody insists")
+@suite.test("not allowed: one line, and the reader takes over unless bpf is required")
 def denied():
     denied_ = test_reader.BUILD / "tests" / "denied"
     with tempfile.TemporaryDirectory() as folder:
@@ -785,7 +785,7 @@ def check_refused(option, beside, *insist):
         return done.stderr
 
 
-@suite.test("what it cannot tell is refused before anything starts, and auto takes the reader")
+@suite.test("unsupported options are refused before anything starts, and auto uses the reader")
 def beyond():
     with tempfile.TemporaryDirectory() as folder:
         script, path = pathlib.Path(folder, "target.py"), pathlib.Path(folder, "r.fz")
@@ -811,7 +811,7 @@ if __name__ == "__main__":
                       check_rejected, interpreter, levels, others)
         suite.add(f"{interpreter}: children that end at once have names from their parent, and no others", check_forks,
                   interpreter)
-        suite.add(f"{interpreter}: children that end at once have a name from their parent, and none of another",
+        suite.add(f"{interpreter}: children that end at once have their parent's names, and no others'",
                   check_forks_names, interpreter)
         suite.add(f"{interpreter}: code at reused addresses", check_code_reuse, interpreter)
     suite.main()

@@ -242,7 +242,7 @@ def main():
 FRESH = "def fresh(n):\n    return max(i % 1009 for i in range(n))\n"
 
 
-@suite.test("new is told from newly called, gone from no longer called")
+@suite.test("new is distinguished from newly called, gone from no longer called")
 def words():
     base = record("words-base", {"app.py": CALLED.format(calls="work(15000)", more="")})
     called = record("words-called", {"app.py": CALLED.format(calls="kept(5000)", more="")})
@@ -286,7 +286,7 @@ COUNTING = """\
 """
 
 
-@suite.test("of a function that was split off another one it is told whose code it was")
+@suite.test("a split-off function is reported with the one that its code was in")
 def splits():
     base = record("split-base", {"app.py": WHOLE.format(rest=COUNTING)})
     head = record("split-head", {"app.py": WHOLE.format(rest="    return count(words, total)\n").replace(

@@ -229,7 +229,7 @@ def first():
         return f"{best * 1000:.0f} ms"
 
 
-@suite.test("small windows: 40x10 works, below says so, and growing is followed")
+@suite.test("small windows: 40x10 works, smaller ones report it, and growing is followed")
 def small():
     with Terminal(40, 10) as t, Program(t) as p:
         t.run(f"fizeau top {p.pid}")
@@ -311,7 +311,7 @@ def panel():
         t.normal()
 
 
-@suite.test("a mark adds columns, and M takes them away")
+@suite.test("a mark adds columns, and M removes them")
 def mark_columns():
     with Terminal(120, 30) as t, Program(t) as p:
         t.run(f"fizeau top {p.pid}")
@@ -452,7 +452,7 @@ def frozen_end():
         t.normal()
 
 
-@suite.test("w saves a recording like every other; q ends a program that run started")
+@suite.test("w saves an ordinary recording; q ends a program that run started")
 def save():
     with Terminal() as t:
         t.run("fizeau run --live prog.py; echo status $?")
@@ -507,11 +507,11 @@ def ended_by(number, status):
 
 for signal_name, signal_status in (("SIGTERM", "0"), ("SIGHUP", "0"), ("SIGINT", "0"),
                                    ("SIGSEGV", "139"), ("SIGABRT", "134")):
-    suite.add(f"{signal_name} gives the terminal back", ended_by,
+    suite.add(f"{signal_name} restores the terminal", ended_by,
               getattr(signal, signal_name), signal_status)
 
 
-@suite.test("Ctrl-Z gives the terminal to the shell, fg takes it again")
+@suite.test("Ctrl-Z restores the terminal, fg takes it again")
 def suspend():
     with Terminal() as t, Program(t) as p:
         t.run("exec bash --norc")
@@ -542,7 +542,7 @@ def plain():
         t.normal()
 
 
-@suite.test("no terminal, or one that cannot place text: one line")
+@suite.test("no terminal, or one without cursor control: one line")
 def refused():
     with Terminal(env="TERM=dumb") as t, Program(t) as p:
         t.run(f"fizeau top {p.pid}; echo status $?")

@@ -171,11 +171,11 @@ for interpreter_name in [*EXPECTED, *free_threaded()]:
 # With sanitizers the values say what the layouts have to.
 for interpreter_name in ["debian-3.11", "forky-3.15"] if SANITIZED else [*EXPECTED, *free_threaded()]:
     suite.add(f"a program that runs on {interpreter_name}", check_runs, interpreter_name)
-    suite.add(f"a program that runs and is stopped for a look on {interpreter_name}", check_runs_stopped,
+    suite.add(f"a program that runs and is stopped for a read on {interpreter_name}", check_runs_stopped,
               interpreter_name)
 
 
-@suite.test("in text, below the frame; nothing in it reaches the terminal as it is")
+@suite.test("in text, below the frame; none of it reaches the terminal unescaped")
 def text():
     with Target(find_interpreter("debian-3.11"), VALUES) as t:
         t.process.stdout.readline()
@@ -225,7 +225,7 @@ def check_unreadable(name):
 
 
 for interpreter_name in ("debian-3.11", "forky-3.14"):
-    suite.add(f"what cannot be read is a question mark, and a line says why on {interpreter_name}", check_unreadable,
+    suite.add(f"unreadable values are question marks, and a line has the reason on {interpreter_name}", check_unreadable,
               interpreter_name)
 
 

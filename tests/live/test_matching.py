@@ -92,7 +92,7 @@ def listed():
     assert "Renamed or moved" in text and "was parse_issue_fixed" in text, text
 
 
-@suite.test("every output names what was inferred, the scaling with its factor, and what differs")
+@suite.test("every output names inferred matches, the scaling with its factor, and differences")
 def everywhere():
     options = ["--scale", "reference"]
     diff = json.loads(compare("--format", "json", *options))

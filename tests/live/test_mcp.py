@@ -126,7 +126,7 @@ def project(app=APP):
 SIDES = {"base": "base.folded", "head": "head.folded"}
 
 
-@suite.test("versions are agreed upon, and each era has its own methods and results")
+@suite.test("versions are negotiated, and each era has its own methods and results")
 def check_versions():
     with project() as folder:
         for asked, given in [("2024-11-05", "2024-11-05"), ("2025-03-26", "2025-03-26"), ("2025-06-18", "2025-06-18"),
@@ -151,7 +151,7 @@ def check_versions():
         client.close()
 
 
-@suite.test("a batch is answered by one array, when the last of its calls is")
+@suite.test("a batch is answered by one array, when its last call ends")
 def check_batch():
     with project() as folder:
         client = Client(folder, version="2025-03-26")
@@ -169,7 +169,7 @@ def rss(pid):
         return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
 
 
-@suite.test("torn, huge and senseless input is an error each, and takes no memory")
+@suite.test("torn, huge and senseless input is one error each, and takes no memory")
 def check_input():
     with project() as folder:
         client = Client(folder)
@@ -196,7 +196,7 @@ def check_input():
         assert client.close() == 0
 
 
-@suite.test("arguments that are wrong are told to the model, in words")
+@suite.test("wrong arguments are explained to the model")
 def check_arguments():
     with project() as folder:
         client = Client(folder)
@@ -215,7 +215,7 @@ def check_arguments():
         client.close()
 
 
-@suite.test("only what lies below the root is read, wherever links lead")
+@suite.test("only files below the root are read, wherever links lead")
 def check_root():
     with project() as folder:
         (folder / "link.folded").symlink_to(folder.parent / "secret.folded")
@@ -232,7 +232,7 @@ def check_root():
         client.close()
 
 
-@suite.test("a store that is a link leads nowhere outside the root")
+@suite.test("a store that is a link gives no access outside the root")
 def check_linked_store():
     with project() as folder:
         elsewhere = folder.parent / "elsewhere"
@@ -272,7 +272,7 @@ def check_budgets():
         client.close()
 
 
-@suite.test("a handle is of the files as they were")
+@suite.test("a handle refers to files as they were")
 def check_handles():
     with project() as folder:
         client = Client(folder)
@@ -295,7 +295,7 @@ def record(folder, out, rounds, runs=1):
     assert done.returncode == 0, done.stderr
 
 
-@suite.test("the line that was edited is shown with its costs; verify refuses what it cannot tell")
+@suite.test("the edited line is shown with its costs; verify claims nothing unproven")
 def check_real():
     with project() as folder:
         (folder / "app.py").write_text(SAMPLED)
@@ -320,7 +320,7 @@ def check_real():
         client.close()
 
 
-@suite.test("verify says of an edited function that it is slower")
+@suite.test("verify reports an edited function as slower")
 def check_slower():
     with project() as folder:
         record(folder, "a.fz", 4000)
@@ -342,7 +342,7 @@ def children(pid):
         return file.read().split()
 
 
-@suite.test("nothing is run that the user did not allow")
+@suite.test("nothing runs that the user did not allow")
 def check_permission():
     with project() as folder:
         tried = {"command": ["python3", "app.py", "5"], "runs": 1}
@@ -359,7 +359,7 @@ def check_permission():
         assert fizeau("mcp", "--root", "/nothing/there", input="").returncode == 2
 
 
-@suite.test("compare measures a revision and the working tree, and keeps what it measured")
+@suite.test("compare measures a revision and the working tree, and stores both")
 def check_compare():
     with project(SAMPLED) as folder:
         (folder / "app.py").write_text(SAMPLED.replace(*SLOWER))
@@ -376,7 +376,7 @@ def check_compare():
         assert client.close() == 0 and worktrees(folder) == 1
 
 
-@suite.test("a call that is cancelled, late or left alone ends, with all that it started")
+@suite.test("a cancelled, late or abandoned call ends, with all it started")
 def check_ends():
     sleep = {"name": "compare", "arguments": {"command": ["python3", "sleep.py"], "revision": "HEAD"},
              "_meta": {"progressToken": 1}}

@@ -41,7 +41,7 @@ def check(seen):
     assert seen["errors"] == [], seen["errors"]
 
 
-@suite.test("the client of @modelcontextprotocol/sdk, which says initialize")
+@suite.test("the client of @modelcontextprotocol/sdk, which sends initialize")
 def check_sdk():
     need_packages()
     with project() as folder:
@@ -50,7 +50,7 @@ def check_sdk():
         assert seen["ping"] == {} and worktrees(folder) == 1
 
 
-@suite.test("that of @modelcontextprotocol/client, whose requests stand for themselves")
+@suite.test("that of @modelcontextprotocol/client, with self-contained requests")
 def check_client():
     need_packages()
     with project() as folder:

@@ -202,7 +202,7 @@ for interpreter in EXPECTED:
     for each_mode in ("cpu", "gil", "exception"):
         if interpreter in ("pyenv-3.8", "debian-3.11", "forky-3.15"):
             suite.add(f"{interpreter}: --mode {each_mode}", check_mode, interpreter, each_mode)
-    suite.add(f"{interpreter}: modes picked out of a recording", check_replay, interpreter)
+    suite.add(f"{interpreter}: modes selected from a recording", check_replay, interpreter)
 
 
 # ---- a thread that could run but is not let ----
@@ -301,7 +301,7 @@ def check_threads(name):
 
 
 for interpreter in EXPECTED:
-    suite.add(f"{interpreter}: states of each thread, by whatever name", check_threads, interpreter)
+    suite.add(f"{interpreter}: states of each thread, with any name", check_threads, interpreter)
 
 
 THREADS_UNTIL_KILLED = """\
@@ -337,7 +337,7 @@ def check_names(name):
 
 
 for interpreter in EXPECTED:
-    suite.add(f"{interpreter}: threads by whatever name", check_names, interpreter)
+    suite.add(f"{interpreter}: threads with any name", check_names, interpreter)
 
 
 CONTENDED = """\
@@ -548,7 +548,7 @@ def crowded_births_in_the_kernel():
     check_births("debian-3.11", "wall", "--engine", "bpf", text=CROWDED_BIRTHS)
 
 
-@suite.test("the reader by the CPU clock tells what is missing of threads that live for a moment")
+@suite.test("the reader by the CPU clock reports missing time of short-lived threads")
 def missing_time():
     longer = BIRTHS.replace("range(300)", "range(3)").replace("0.0015", "0.3").replace("0.004", "0.5")
     for text, missing in ((BIRTHS, True), (longer, False)):
@@ -594,7 +594,7 @@ print(time.process_time())
 """
 
 
-@suite.test("the reader by the CPU clock tells what is missing of threads that run no Python")
+@suite.test("the reader by the CPU clock reports missing time of threads without Python")
 def beside():
     with tempfile.TemporaryDirectory() as folder:
         source, library, script, recording = (pathlib.Path(folder, name) for name in ("c.c", "c.so", "x.py", "x.fz"))
@@ -646,7 +646,7 @@ for interpreter in () if SANITIZED else ("debian-3.11", "forky-3.13", "forky-3.1
                   check_births, interpreter, mode, "--engine", "bpf")
 
 
-@suite.test("what contradicts is refused before anything starts")
+@suite.test("contradictory options are refused before anything starts")
 def refused():
     for words, say in (
             (("run", "--mode", "cpu", "--clock", "wall", "true"), "--mode cpu cannot be combined with --clock wall"),

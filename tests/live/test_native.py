@@ -180,7 +180,7 @@ def is_right(found, name=lambda frame: frame.name):
     return checked
 
 
-@suite.test("C, -O2 without frame pointers: every stack is one that the program had")
+@suite.test("C, -O2 without frame pointers: every stack is one of the program's")
 def oracle():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-fomit-frame-pointer", "-pthread")
@@ -219,7 +219,7 @@ def inlined():
             attach_until(process, are_frames)
 
 
-@suite.test("a stripped program: functions by where they begin")
+@suite.test("a stripped program: functions by their start")
 def stripped():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-pthread")
@@ -508,7 +508,7 @@ for each in EXPECTED:
 
 # ---- the process ----
 
-@suite.test("killed: the program runs on, and what was recorded has addresses")
+@suite.test("killed: the program continues, and the recording has addresses")
 def killed():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
@@ -524,7 +524,7 @@ def killed():
             assert any(re.fullmatch(r"target\+0x[0-9a-f]+", f[-1].name) for f, _ in stacks(out))
 
 
-@suite.test("attached: recorded and left alone")
+@suite.test("attached: recorded and left running")
 def attached():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
@@ -533,14 +533,14 @@ def attached():
             assert target.poll() is None
 
 
-@suite.test("--duration is over: the program is let go, and can end on SIGTERM")
+@suite.test("--duration is over: the program is released, and can end on SIGTERM")
 def terminated():
     with tempfile.TemporaryDirectory(prefix="fz-") as folder:
         done = fizeau("run", "-d", "0.5", "-o", f"{folder}/o.fz", "--", "sleep", "30")
         assert done.returncode == 0 and "SIGTERM" not in done.stderr, done
 
 
-@suite.test("what a shell runs is recorded, not the shell")
+@suite.test("the program that a shell runs is recorded, not the shell")
 def shell():
     with tempfile.TemporaryDirectory() as d:
         program = build(d, "target", TARGET, "-O2", "-g", "-pthread")
@@ -550,7 +550,7 @@ def shell():
             raise Wrong(shells)
 
 
-@suite.test("what only led to Python is left out")
+@suite.test("processes that only led to Python are omitted")
 def led_to():
     text = """
 #include <unistd.h>
@@ -570,7 +570,7 @@ int main(int c, char **v) {
             raise Wrong(launch)
 
 
-@suite.test("a library that was deleted while it is in use still has names")
+@suite.test("a library deleted while in use still has names")
 def deleted():
     text = """
 #include <unistd.h>
@@ -611,7 +611,7 @@ def compared():
         assert done.returncode == 0 and page.exists(), done
 
 
-@suite.test("doctor says that a program without Python can be recorded")
+@suite.test("doctor reports that a program without Python can be recorded")
 def doctor():
     process = subprocess.Popen(["sleep", "30"])
     try:

@@ -144,7 +144,7 @@ def check_codspeed():
     del scratch
 
 
-@suite.test("what V8 executes to carry out a function is the function's own, unless it is asked for")
+@suite.test("V8's own work for a function belongs to the function, unless its frames are requested")
 def check_handlers():
     scratch, folder = project()
     folder.joinpath("words.mjs").write_text(SUITE % (OURS, "false"))

@@ -51,7 +51,7 @@ def sources():
     return found
 
 
-@suite.test("make dist: wheels, sources, the program, what is in it, and sums that fit", first=True)
+@suite.test("make dist: wheels, sources, the program, its parts, and matching checksums", first=True)
 def make_dist():
     if SANITIZED:
         raise Skip("packages are built without sanitizers")
@@ -63,7 +63,7 @@ def make_dist():
     return f"{sum(p.stat().st_size for p in DIST.glob('*.whl')) / 1e6:.1f} MB of wheels"
 
 
-@suite.test("make where nothing is installed says what installs it, in one line of its own")
+@suite.test("make without its dependencies prints what installs them, in one line")
 def bare():
     tools = SCRATCH / "tools"
     tools.mkdir()
@@ -79,7 +79,7 @@ def need_dist():
         raise Skip("nothing was packed")
 
 
-@suite.test("the sources in the archive make the same wheels, byte for byte, in another place")
+@suite.test("the archive's sources make the same wheels, byte for byte, in another place")
 def same_bytes():
     need_dist()
     again = SCRATCH / "again"
@@ -182,7 +182,8 @@ KINDS = {"wheels": unpacked_wheels, "archive": unpacked_archive("x86_64-linux.ta
          "npm": unpacked_archive(".tgz", "package/x86_64"), "Debian": unpacked_debian}
 
 
-@suite.test("wheels, archive, npm's and Debian's packages have the same parts, commands and options; doctor says what lacks servers")
+@suite.test("wheels, archive, npm's and Debian's packages have the same parts, commands and options; doctor reports "
+            "missing servers")
 def same_parts():
     need_dist()
     wanted = None
@@ -199,7 +200,7 @@ def same_parts():
     return f"{len(wanted[0])} files"
 
 
-@suite.test("pip install of the archive of sources: the same program as in the wheel")
+@suite.test("pip install of the source archive: the same program as in the wheel")
 def by_pip_from_sources():
     need_dist()
     place = SCRATCH / "from sources"
@@ -213,7 +214,7 @@ def by_pip_from_sources():
         assert packed.read(inside) == (place / "bin/fizeau").read_bytes()
 
 
-@suite.test("continuous integration: pip installs it for a job, from a file with hashes; one that differs is refused")
+@suite.test("continuous integration: pip installs it for a job, from a file with hashes; a different one is refused")
 def for_a_job():
     need_dist()
     script, file = SOURCE / "bindings/ci/install", SCRATCH / "requirements.txt"
@@ -241,7 +242,7 @@ def by_npm():
     assert run(place / "node_modules/.bin/fizeau", "--version").startswith("fizeau ")
 
 
-@suite.test("what marks benchmarks is in the package: for Node it is installed by the documents' line, and counted")
+@suite.test("the markers for benchmarks are in the package: Node's is installed by the documented line, and counted")
 def marks():
     need_dist()
     place = SCRATCH / "marks"
@@ -263,7 +264,7 @@ def marks():
     assert re.search(r"^sum +[\d,]+ ", told, re.M), told
 
 
-@suite.test("for aarch64: an emulated processor reads, compares and reports to the byte as this one does")
+@suite.test("for aarch64: an emulated processor reads, compares and reports byte for byte as this one")
 def emulated():
     need_dist()
     place = SCRATCH / "aarch64"
@@ -297,7 +298,7 @@ def serves(program, env):
         server.communicate()
 
 
-@suite.test("Debian's packages: lintian has nothing to say; the program, its library and what counts run")
+@suite.test("Debian's packages: lintian is silent; the program, its library and counting work")
 def debian():
     need_dist()
     packages = sorted(DIST.glob("*.deb"))
@@ -331,7 +332,7 @@ def check_root(version):
 
 
 for version in ("bullseye-3.9", "forky-3.13"):
-    suite.add(f"the program of the archive in another Debian, where nothing is installed: {version}",
+    suite.add(f"the archive's program in another Debian, without any installation: {version}",
               check_root, version)
 
 
@@ -524,12 +525,12 @@ def counts_by_pytest(root):
 
 
 for name, root in (("this Debian", this_one), ("Debian forky", forky), ("musl's root", musl)):
-    suite.add(f"pip's line of the documents, then bench -- pytest: in {name}", counts_by_pytest, root)
+    suite.add(f"the documents' line for pip, then bench -- pytest: in {name}", counts_by_pytest, root)
 for name, root, tools in (("this Debian", this_one, ("pip", "apt", "tar", "npm")),
                           ("Debian forky", forky, ("pip", "apt", "tar", "npm")),
                           ("musl's root", musl, ("pip", "tar"))):
     for tool in tools:
-        suite.add(f"{tool}'s line of the documents, then run, run, diff and bench: in {name}", by_the_line,
+        suite.add(f"the documents' line for {tool}, then run, run, diff and bench: in {name}", by_the_line,
                   (lambda make=root: with_npm(make())) if tool == "npm" else root, tool)
 
 

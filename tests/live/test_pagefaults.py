@@ -102,7 +102,7 @@ def check_planted(name):
     return f"furthest from smaps_rollup: {worst} by {off[worst] // 1024} KiB"
 
 
-@suite.test("threads that grow at the same time are told apart, and nothing is counted twice")
+@suite.test("threads that grow at the same time are distinguished, and nothing is counted twice")
 def threads():
     code = TOUCH + """
 def small():
@@ -136,7 +136,7 @@ main()
         assert abs(seen[function] - size * MiB) < 0.005 * size * MiB, (function, seen)
 
 
-@suite.test("a child grows by itself, and copies that its parent is made to take are no growth")
+@suite.test("a child's growth is its own, and copies forced on its parent are not growth")
 def child():
     code = TOUCH + """
 def grow():
@@ -163,7 +163,7 @@ main()
     assert abs(grown["rewrite"]) < MiB and seen.get("rewrite", 0) < 64 * PAGE, (grown, seen)
 
 
-@suite.test("pages of a file count when they are mapped, and no second time when they are changed")
+@suite.test("pages of a file count when mapped, but not again when changed")
 def files():
     code = TOUCH + """
 def look():
@@ -188,7 +188,7 @@ main()
     assert seen.get("change", 0) < 64 * PAGE, (grown, seen)
 
 
-@suite.test("what was there before and what grew is what the kernel says at the end")
+@suite.test("what was there before and what grew equals the kernel's final value")
 def whole():
     code = TOUCH + """
 def main():
@@ -256,7 +256,7 @@ def leak():
     assert re.search(r"16\.\d MiB .*leak ", shown), shown
 
 
-@suite.test("a process that runs already, for a time")
+@suite.test("a running process, for a time")
 def attached():
     code = TOUCH + """
 def grow():
@@ -289,7 +289,7 @@ def grew(pid, path):
     return seen.get("each_page", 0) > 0 and seen["grow"] >= seen["each_page"]
 
 
-@suite.test("what grew is not taken for time")
+@suite.test("growth is not mistaken for time")
 def summary():
     with tempfile.TemporaryDirectory() as folder:
         _, path = watched(folder, LEAK.replace("time.sleep(1)  # until we are there", "input()"))

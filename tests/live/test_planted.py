@@ -244,7 +244,7 @@ def judge_splits(scale):
     return able, found, clean, inside / (SPLITS * len(PARTS)), note
 
 
-@suite.test("three runs a side find a third more work in a small function, and nothing else")
+@suite.test("three runs per side find a third more work in a small function, and nothing else")
 def planted():
     able, found, clean, inside, note = judge_splits("reference")
     assert inside >= HOLDING, note
@@ -255,14 +255,14 @@ def planted():
     return note
 
 
-@suite.test("by time too; what the whole run varies by is in the estimate and in its interval")
+@suite.test("by time, too; the run's variation is in the estimate and its interval")
 def planted_by_time():
     able, found, _, inside, note = judge_splits("time")
     assert inside >= HOLDING and found >= 0.95 * able, note
     return note
 
 
-@suite.test("all runs together find it, and by as much as the program's clock says")
+@suite.test("all runs together find it, and by as much as by the program's clock")
 def together():
     if not sides["a"]:
         raise Skip("nothing was recorded")
@@ -273,7 +273,7 @@ def together():
     return note
 
 
-@suite.test("one version against itself: at most 0.1 functions a pair are called changed")
+@suite.test("one version against itself: at most 0.1 functions per pair are called changed")
 def itself():
     pairs = false = runs = small = tested = 0
     for paths in sides.values():

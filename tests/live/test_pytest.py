@@ -92,7 +92,7 @@ def times(text):
     return found
 
 
-@suite.test("the slowest tests by CPU time, their set-up and hot path; outcomes are as without")
+@suite.test("the slowest tests by CPU time, their set-up and hot path; outcomes do not change")
 def slowest():
     with Project() as project:
         done = project.pytest("--fizeau", "--fizeau-mode", "cpu", "--fizeau-html", "pages")
@@ -115,7 +115,7 @@ def slowest():
         assert collapsed and all(":test_slow:" in line for line in collapsed.splitlines()), collapsed
 
 
-@suite.test("tests that were recorded are listed and have pages; outcomes are as without")
+@suite.test("recorded tests are listed and have pages; outcomes do not change")
 def listed():
     with Project() as project:
         project.write_sampled()
@@ -135,7 +135,7 @@ def listed():
         assert collapsed and all(":test_slow:" in line for line in collapsed.splitlines()), collapsed
 
 
-@suite.test("pages are those of the last run: none of before is left, and what else is in their folder stays")
+@suite.test("pages are the last run's: earlier ones are removed, other files in their folder stay")
 def pages_of_last_run():
     with Project() as project:
         project.write_sampled()
@@ -150,7 +150,7 @@ def pages_of_last_run():
         assert left == mine | {"001-test_it.py_test_slow.html"}, left
 
 
-@suite.test("a folder that cannot be written to is one line, and takes nothing from pytest's own summary")
+@suite.test("an unwritable folder is one line, and pytest's own summary is complete")
 def no_folder():
     with Project() as project:
         (project.path / "file").touch()
@@ -180,7 +180,7 @@ def compares(first, then):
 suite.add("a test that became three times as slow is named, one that did not is not", compares, (), ())
 
 
-@suite.test("beside others that take the processors no test is slower by the clock: it is told that nothing was compared")
+@suite.test("beside others that take the processors no test is slower by the clock: that nothing was compared is reported")
 def busy_machine():
     words = ("--fizeau", "-k", "test_slow")
     with Project() as project:
@@ -220,7 +220,7 @@ def workers():
         assert "1 failed, 8 passed, 1 skipped" in done.stdout, done.stdout
 
 
-@suite.test("without --fizeau nothing is recorded; without the program, a cache or a test it says so")
+@suite.test("without --fizeau nothing is recorded; a missing program, cache or test is reported")
 def corners():
     with Project() as project:
         project.write_sampled()

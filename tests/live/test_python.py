@@ -69,7 +69,7 @@ print(r.path)
     assert done.stdout.endswith("/x.fz\n") and done.stderr == f"fizeau: recorded to {done.stdout}", done
 
 
-@suite.test("with: nearly all of it is the block, little the package's own beginning and end")
+@suite.test("with: nearly all of it is the block, little the package's own start and end")
 def mostly_the_block():
     _, files = run("""
 with fizeau.record("x.fz") as r:
@@ -118,7 +118,7 @@ except TypeError as error:
     assert done.stderr.count("recorded to") == 1, done.stderr
 
 
-@suite.test("start and stop; recordings that overlap; a second start and a lone stop are errors")
+@suite.test("start and stop; overlapping recordings; a second start and a lone stop are errors")
 def start_stop():
     done, files = run("""
 fizeau.start("outer.fz", quiet=True)
@@ -177,7 +177,7 @@ print("fizeau-page" in open("page.html").read())
     assert done.stdout == "True\n", done
 
 
-@suite.test("what cannot be recorded is one exception with the reason")
+@suite.test("a failed recording is one exception with the reason")
 def refusals():
     done, _ = run("""
 def attempt(path=None, **options):
@@ -198,7 +198,7 @@ attempt()
     assert len(lines) == 3 and not done.stderr, done
 
 
-@suite.test("a process that may not be looked into: one exception with the remedy")
+@suite.test("a process that may not be read: one exception with the remedy")
 def not_allowed():
     with tempfile.TemporaryDirectory(prefix="fz-") as folder:
         os.chmod(folder, 0o777)
@@ -221,7 +221,7 @@ except fizeau.Error as error:
     assert not done.stderr, done
 
 
-@suite.test("a program that ends within leaves a whole recording and nothing else; long temporary paths do")
+@suite.test("a program that ends within leaves only a complete recording; so do long temporary paths")
 def ends_within():
     _, files = run("""
 import tempfile
@@ -244,7 +244,7 @@ os._exit(0)
     assert ":work:" in files["one.fz"] and ":work:" in files["two.fz"], files
 
 
-@suite.test("a recorder that is killed: what it had is kept, and stop says it")
+@suite.test("a killed recorder: its data is kept, and stop reports it")
 def killed():
     done, files = run("""
 r = fizeau.record("x.fz")
@@ -268,7 +268,7 @@ os.unlink("y.fz")
     assert done.stdout == "Error fizeau ended with status -9\n'mine'\n", done
 
 
-@suite.test("a program that closes all its files within, as daemons do: the recording ends and is whole")
+@suite.test("a program that closes all its files within, like daemons: the recording ends and is complete")
 def closes_files():
     done, files = run("""
 for name in "one.fz", "two.fz":
@@ -282,7 +282,7 @@ for name in "one.fz", "two.fz":
     assert all(":work:" in file and ":other:" in file for file in files.values()), files
 
 
-@suite.test("importing it imports nothing that is not there already")
+@suite.test("importing it imports no other new module")
 def imports():
     python = find_interpreter("debian-3.11")
     done = subprocess.run([*python.command, "-S", "-c", "import sys, os; before = set(sys.modules); import fizeau; "

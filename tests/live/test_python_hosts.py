@@ -132,7 +132,7 @@ def get(path, key="secret"):
 """
 
 
-@suite.test("WSGI: ?fizeau=1 is answered with the page of the request, for whom allow lets")
+@suite.test("WSGI: ?fizeau=1 is answered with the page of the request, if allow permits")
 def wsgi():
     done = run(WSGI + """
 print(get("/a?fizeau=1", key="other"), get("/a"), get("/a?fizeau=0&x=1"))
@@ -164,7 +164,7 @@ except KeyError as error:
     assert done.stdout == "True\nTrue\n'mine'\n", done
 
 
-@suite.test("ASGI: the same, beside other requests in the loop")
+@suite.test("ASGI: the same, next to other requests in the loop")
 def asgi():
     done = run("""
 import asyncio

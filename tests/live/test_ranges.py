@@ -48,7 +48,7 @@ def recorded(program, told, folder):
     return json.load(open(f"{folder}/gecko.json"))["meta"]["startTime"] / 1e3
 
 
-@suite.test("a range holds what the program did then; what changed between two is found, and nothing within one")
+@suite.test("a range holds what the program did then; changes between two are found, and none within one")
 def _():
     with tempfile.TemporaryDirectory() as folder:
         began = recorded(PROGRAM, "phases.json", folder)
@@ -91,7 +91,7 @@ write(time.time() + 2)
 """
 
 
-@suite.test("when a program began to do other things is told, with a command that says what changed then")
+@suite.test("when a program began to do other things is reported, with a command that compares")
 def _():
     with tempfile.TemporaryDirectory() as folder:
         began = recorded(TWO_THINGS, "when", folder)
@@ -125,7 +125,7 @@ after()
 """
 
 
-@suite.test("a mark that is written meanwhile, and those of a log, are where ranges begin and end")
+@suite.test("a mark that is written meanwhile, and a log's, are where ranges begin and end")
 def _():
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/app.py", "w") as file:

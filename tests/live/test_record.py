@@ -83,7 +83,7 @@ OWN = "import sys\nassert '--flamegraph' in sys.argv\nsys.exit(3)\n"
 OTHER = "import sys\nprint(sys.argv)\n"
 
 
-@suite.test("an option of ours behind the script is the script's; a line says so where that is no wish of its own")
+@suite.test("an option of ours after the script is the script's; a line reports it unless its own options follow")
 def misplaced():
     say = ("--flamegraph came after script.py and was passed to it; to use it as an option of fizeau, write: fizeau run "
            "--flamegraph script.py ...\n")

@@ -129,7 +129,7 @@ def attach_to(name):
 
 for interpreter in EXPECTED:
     suite.add(f"run {interpreter}", run_on, interpreter)
-suite.add("run debian-3.11: it was seen where it says", run_on, "debian-3.11", False)
+suite.add("run debian-3.11: samples are where the program was", run_on, "debian-3.11", False)
 for interpreter in EXPECTED:
     suite.add(f"attach {interpreter}", attach_to, interpreter)
 
@@ -144,7 +144,7 @@ def script_by_path():
         assert facts("x.fz", d)["command"].startswith("python3 a.py -o y --help -- ''"), facts("x.fz", d)
 
 
-@suite.test("--python chooses the interpreter")
+@suite.test("--python selects the interpreter")
 def other_python():
     with scratch(a_py="import sys; print(sys.executable)") as d:
         link = os.path.join(d, "my python")
@@ -160,7 +160,7 @@ def module():
         assert done.stdout == "['-m', 'x']\n", done
 
 
-@suite.test("odd arguments arrive as they are and are shown escaped")
+@suite.test("odd arguments arrive unchanged and are shown escaped")
 def odd_arguments():
     odd = ["a b", "line\nbreak", "'quote'", b"\xff\xfe".decode("utf-8", "surrogateescape"),
            "\x1b[31mred", "x" * 10000, ";"]
@@ -286,7 +286,7 @@ sys.exit(8)
         check_main("x.fz", "a.py", cwd=d)
 
 
-@suite.test("a command that ends at once is passed through and says that nothing was recorded")
+@suite.test("a command that ends at once is passed through, and nothing recorded is reported")
 def too_short():
     with scratch() as d:
         done = fizeau("run", "-r", "1", "sh", "-c", "exit 5", cwd=d)
@@ -297,7 +297,7 @@ def too_short():
         assert not kept or "recorded to" in done.stderr, done.stderr
 
 
-@suite.test("what cannot be started is one line and 125")
+@suite.test("a program that cannot be started is one line and 125")
 def not_started():
     with scratch(plain="text") as d:
         for words in (["nosuch"], ["nosuch.py"], ["./plain/x"], ["--", "nosuch.py"],
@@ -432,7 +432,7 @@ def keep():
         assert done.returncode == 0
 
 
-@suite.test("after kill -9 of the recorder the program goes on and the recording is readable")
+@suite.test("after kill -9 of the recorder the program continues and the recording is readable")
 def killed():
     text = ("import sys\ndef main():\n    print('up', flush=True)\n    sys.stdin.readline()\n"
             "main()\nsys.stdout.write('done')\n")
@@ -486,7 +486,7 @@ def full_disk():
             subprocess.run(["umount", small], check=True)
 
 
-@suite.test("a disk with room for less than a hundred samples is told of alike")
+@suite.test("a disk with room for less than a hundred samples is reported alike")
 def fuller_disk():
     if os.geteuid() != 0:
         raise Skip("mounting a small tmpfs needs root")
@@ -552,7 +552,7 @@ void stall(int ms)
 """
 
 
-@suite.test("waits for a disk are told from sleep")
+@suite.test("waits for a disk are distinguished from sleep")
 def disk_waits():
     with scratch(a_py=STALLS) as d:
         subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-w", "-o", "stall.so", "-xc", "-"],
@@ -582,7 +582,7 @@ def to_pipe():
         check_main("x.fz", cwd=d)
 
 
-@suite.test("what is told about a recording is one line, whatever its folder is called")
+@suite.test("messages about a recording are one line, whatever its folder is called")
 def odd_folder():
     with scratch() as d:
         odd = pathlib.Path(d, "odd\n\x1b[31mfolder")
@@ -619,7 +619,7 @@ def sample_count(file, cwd):
     return int(re.search(r"^([\d,]+) samples", shown, re.M)[1].replace(",", ""))
 
 
-@suite.test("--blocking records, and lets go when killed")
+@suite.test("--blocking records, and releases the program when killed")
 def blocking():
     text = BUSY.replace("main(float(sys.argv[1]))",
                         "import threading\n"
@@ -781,7 +781,7 @@ def check_left_out(name):
 
 
 for interpreter in ("pyenv-3.8", "debian-3.11", "forky-3.15"):
-    suite.add(f"{interpreter}: threads that were not sampled are told of", check_left_out, interpreter)
+    suite.add(f"{interpreter}: threads that were not sampled are reported", check_left_out, interpreter)
 
 
 @suite.test("the store: latest, by revision, list, show, rm")

@@ -805,7 +805,7 @@ def counted_script(folder, text):
     return counted(folder, ["env", f"PYTHONPATH={SOURCE}/bindings/python", PYTHON, "script.py"], "script.fz")
 
 
-@suite.test("Python: what objects there were before a body moves its count by less than 0.2 %")
+@suite.test("Python: objects that existed before a body change its count by less than 0.2 %")
 def check_pools():
     test_bench.need_tool()
     with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
@@ -830,7 +830,7 @@ fizeau_bench.measure("again", lambda: body)
 """
 
 
-@suite.test("Python: who called the same functions before a body moves its count by less than 1 %")
+@suite.test("Python: earlier calls of the same functions change a body's count by less than 1 %")
 def check_called():
     test_bench.need_tool()
     with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
