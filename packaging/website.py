@@ -186,7 +186,7 @@ def make(out):
     build(out)
     wrong = broken(out)
     if wrong:
-        sys.exit("\n".join(f"site: {page.relative_to(out)}: nothing is at {link}" for page, link in wrong))
+        sys.exit("\n".join(f"site: {page.relative_to(out)}: broken link to {link}" for page, link in wrong))
 
 
 if __name__ == "__main__":

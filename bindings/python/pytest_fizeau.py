@@ -71,7 +71,7 @@ class Benchmark:
                  warmup_rounds=0, iterations=1):
         """`setup` may return (args, kwargs) for the target; neither it nor `teardown` is measured."""
         if setup and (args or kwargs):
-            raise TypeError("pedantic: give arguments, or a setup that returns them, not both")
+            raise TypeError("pedantic: pass arguments, or a setup that returns them, not both")
         if setup and iterations != 1:
             raise ValueError("pedantic: with a setup each round has one iteration")
         pending = []

@@ -135,7 +135,7 @@ try:
 except fizeau.Error as error:
     print(error)
 """)
-    assert re.fullmatch("a recording was started already.*\n/.*/outer.fz\nno recording was started\n", done.stdout)
+    assert re.fullmatch("a recording is already running.*\n/.*/outer.fz\nno recording was started\n", done.stdout)
     assert ":other:" in files["outer.fz"] and ":work:" in files["outer.fz"]
     assert ":other:" not in files["inner.fz"] and ":work:" in files["inner.fz"]
 

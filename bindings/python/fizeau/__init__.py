@@ -23,7 +23,7 @@ PR_SET_PTRACER, ANY = 0x59616D61, 2 ** 64 - 1
 
 
 class Error(Exception):
-    """Recording failed; the text says why and what to do."""
+    """Recording failed; the text has the reason and the remedy."""
 
 
 def program():
@@ -39,7 +39,7 @@ def program():
                                                            for folder in folders)), None)
     found = found or shutil.which("fizeau")
     if not found:
-        raise Error("the program fizeau is not installed; 'pip install fizeau' or put it on PATH")
+        raise Error("fizeau is not installed; run 'pip install fizeau' or add it to PATH")
     return found
 
 
@@ -128,7 +128,7 @@ class record:
         import subprocess
         import tempfile
         if self.active():
-            raise Error("this recording was started already; each needs a fizeau.record of its own")
+            raise Error("this recording was already started; use a new fizeau.record for another")
         # A socket's path has 107 bytes at most.
         self.folder = tempfile.mkdtemp(prefix="fizeau-", dir="/tmp" if len(tempfile.gettempdir()) > 80 else None)
         self.socket = os.path.join(self.folder, "control")
@@ -183,7 +183,7 @@ class record:
             answer = ""
         if not answer:
             self.process.wait()
-            raise Error(self.words() or "fizeau ended before it was asked to")
+            raise Error(self.words() or "fizeau ended unexpectedly")
         return answer
 
     def words(self):
@@ -244,7 +244,7 @@ def start(path=None, **options):
     """Start a recording, which stop() ends; takes the arguments of record."""
     global current
     if current and current.active():
-        raise Error("a recording was started already; fizeau.stop() ends it")
+        raise Error("a recording is already running; fizeau.stop() ends it")
     current = record(path, **options).start()
     return current
 

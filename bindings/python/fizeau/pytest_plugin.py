@@ -32,9 +32,9 @@ def pytest_addoption(parser):
     group.addoption("--fizeau", action="store_true",
                     help="record the tests; show the slowest, and what changed since the last such run")
     group.addoption("--fizeau-html", metavar="DIR",
-                    help="with --fizeau: a page with the flame graph of each test into this folder")
+                    help="with --fizeau: write a flame graph page of each test to this folder")
     group.addoption("--fizeau-mode", choices=["wall", "cpu"], default="wall",
-                    help="time as it passes (wall), or CPU time, which says more on a busy machine (cpu)")
+                    help="wall time (wall), or CPU time, better on a busy machine (cpu)")
 
 
 def pytest_configure(config):
@@ -48,7 +48,7 @@ def pytest_configure(config):
     try:
         reporter = Reporter(config)
     except OSError as error:
-        raise pytest.UsageError(f"--fizeau: no folder for recordings ({error}); '-o cache_dir=DIR' names another")
+        raise pytest.UsageError(f"--fizeau: no folder for recordings ({error}); use '-o cache_dir=DIR'")
     config.pluginmanager.register(reporter, "fizeau-reporter")
     if config.getoption("dist", "no") == "no":
         config.pluginmanager.register(Recorder(config, reporter.folder), "fizeau-recorder")
@@ -153,7 +153,7 @@ class Reporter:
             if entry["path"]:
                 out.write_line(f"{'':>10}{entry['share']:.0%} in {printable(' > '.join(entry['path']))}")
         if not slowest:
-            out.write_line("no test ran for as long as a sample takes (1 ms)")
+            out.write_line("no test ran for a whole sampling interval (1 ms)")
         self.compare(out, found)
         if self.html:
             self.write_pages(out, slowest)
