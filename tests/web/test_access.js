@@ -40,7 +40,7 @@ test("axe finds nothing in the dialogs, in a narrow window and with a frame sele
 		assert.deepEqual(await complaints(page), [], "narrow"));
 });
 
-test("axe finds nothing in a frame's menu, the sheet, the list of hits and the choice of an editor", async () => {
+test("axe finds nothing in a frame's menu, the sheet, the list of hits and the editor dialog", async () => {
 	await withPage(diffPage(base, head, ["exact"]), { width: 390, height: 740, theme: "dark", touch: true }, async (page) => {
 		const look = async (name, selector) => {
 			assert.ok(await page.isVisible(selector), name);
@@ -69,7 +69,7 @@ const rowsOf = (page, grid = "#grid") => page.$$eval(`${grid} [role=row]`, (rows
 	cells: [...r.children].map((c) => c.textContent), id: r.id,
 })));
 
-test("the tree grid mirrors the surroundings of the selected frame, and the frame is said aloud", async () => {
+test("the tree grid mirrors the selected frame's surroundings, and the frame is announced", async () => {
 	await withPage(diffPage(base, head, ["exact", "time"]), {}, async (page) => {
 		const { nodes } = await readTree(page);
 		const node = nodes.filter((n) => n.depth === 3 && n.base.self > 0 && n.head.self > 0).sort((a, b) => b.w - a.w)[0];
@@ -93,7 +93,7 @@ test("the tree grid mirrors the surroundings of the selected frame, and the fram
 	});
 });
 
-test("verdicts are said aloud", async () => {
+test("verdicts are announced", async () => {
 	const f = (name) => ({ name, file: "/srv/app/steps.py", line: 5 });
 	const profile = (n) => [{ tid: 1, stack: [f("main"), f("grows")], count: n }, { tid: 1, stack: [f("main"), f("stays")], count: 20000 }];
 	await withPage(cliPage(profile(20000), profile(40000)), {}, async (page) => {
@@ -103,7 +103,7 @@ test("verdicts are said aloud", async () => {
 	});
 });
 
-test("of a caller of what changed its total is said, too, and of the root", async () => {
+test("totals of callers of a change and of the root are announced, too", async () => {
 	const f = (name) => ({ name, file: "/srv/app/steps.py", line: 5 });
 	const profile = (n) => [{ tid: 1, stack: [f("main"), f("grows")], count: n }, { tid: 1, stack: [f("main"), f("stays")], count: 20000 }];
 	await withPage(cliPage(profile(20000), profile(40000)), {}, async (page) => {
@@ -117,7 +117,7 @@ test("of a caller of what changed its total is said, too, and of the root", asyn
 	});
 });
 
-test("the tree grid stays small for a million siblings' sake, and follows a click", async () => {
+test("the tree grid stays small with a million siblings, and follows a click", async () => {
 	const wide = Array.from({ length: 3000 }, (_, i) => ({ tid: 1, stack: [{ name: "main", file: "/m.py", line: 1 }, { name: `f${i}`, file: "/m.py", line: i + 2 }], count: 1 + (i % 5) }));
 	await withPage(profilePage(wide), {}, async (page) => {
 		await page.evaluate(() => fizeau.selection.select(1500));
@@ -164,7 +164,7 @@ test("Tab reaches every control of every view, and shows where it is", async () 
 	});
 });
 
-test("Tab goes on through the rows of a long table", async () => {
+test("Tab continues through the rows of a long table", async () => {
 	await withPage(diffPage(base, head, ["exact"]), { hash: "tab=table", height: 420 }, async (page) => {
 		await page.focus("#table .scroller");
 		const seen = new Set();
@@ -180,7 +180,7 @@ test("Tab goes on through the rows of a long table", async () => {
 	});
 });
 
-test("the sandwich is operated by keys", async () => {
+test("the sandwich works with keys", async () => {
 	await withPage(diffPage(base, head, ["exact"]), { hash: "tab=sandwich" }, async (page) => {
 		await page.focus("#grid-callees");
 		for (let k = 0; k < 3; k++) await page.keyboard.press("ArrowDown");
@@ -224,7 +224,7 @@ test("forced colours reach the canvas", async () => {
 	});
 });
 
-test("who prefers no motion sees none", async () => {
+test("reduced motion is respected", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		const { nodes } = await readTree(page);
 		const node = nodes.filter((n) => n.depth === 3).sort((a, b) => b.w - a.w)[0];

@@ -23,7 +23,7 @@ async function boxOf(page, name) {
 	return page.textContent("#tip");
 }
 
-test("a gate's page opens on its headline, its exit status and the list, the worst first", async () => {
+test("a gate's page opens on its headline, its exit status and the list, worst first", async () => {
 	await withPage(gated(), {}, async (page) => {
 		assert.deepEqual(await bandOf(page), ["Performance regression: 1 <slower>", "Exit status 1: test_pr takes +21.5 % instructions; its limit is 2.0 %."]);
 		assert.deepEqual(await rowsOf(page), [["▲ slower", "test_pr", "1,000,000 → 1,215,000", "+21.5 %limit 2.0 %"], ["− missing", "test_old", "50,000 → –", ""],
@@ -35,7 +35,7 @@ test("a gate's page opens on its headline, its exit status and the list, the wor
 	});
 });
 
-test("what a runner did outside of its benchmarks is no part of the page", async () => {
+test("a runner's work outside of its benchmarks is not on the page", async () => {
 	await withPage(diffPage(writeText(`${base}sh;main 9000000\n`), writeText(`${head}sh;main 9900000\n`), ["benchmarks", "time", "judged"]), {}, async (page) => {
 		assert.equal((await rowsOf(page)).length, 4);
 		assert.doesNotMatch(await page.evaluate(() => document.body.innerText), /main|9,900,000/);
@@ -60,7 +60,7 @@ test("gauges have one scale: the base in the middle, the limit around it, the he
 	});
 });
 
-test("a click shows one benchmark as if there were no other: shares, figures, verdicts are of it", async () => {
+test("a click shows one benchmark as if there were no other: shares, figures, verdicts", async () => {
 	await withPage(gated(), {}, async (page) => {
 		await page.click("#benchmarks .benchmark:has-text('test_pr')");
 		const { nodes, all } = await readTree(page);
@@ -83,7 +83,7 @@ test("a click shows one benchmark as if there were no other: shares, figures, ve
 		assert.match(await page.textContent("#table .rows"), /split/));
 });
 
-test("names of benchmarks in the sidebar differ: their ends are in sight", async () => {
+test("names of benchmarks in the sidebar differ: their ends are visible", async () => {
 	const names = ["test_parse_orders_of_customers_with_few", "test_parse_orders_of_customers_with_many"].map((name) => `tests/benchmarks/test_of_the_whole_shop.py::${name}`);
 	const page2 = diffPage(writeText(names.map((n) => `${n};find 300000\n`).join("")), writeText(names.map((n) => `${n};find 500000\n`).join("")), ["benchmarks", "time", "judged"]);
 	for (const theme of ["light", "dark"]) await withPage(page2, { width: 1280, theme, hash: "tab=flame" }, async (page) => {
@@ -96,7 +96,7 @@ test("names of benchmarks in the sidebar differ: their ends are in sight", async
 	});
 });
 
-test("of bytes a benchmark is larger or smaller, of what is counted it has more or fewer", async () => {
+test("a benchmark's bytes are larger or smaller, its counts more or fewer", async () => {
 	const of = (metric) => diffPage(writeText("test_pr;find 300000\ntest_title;split 90000\n"), writeText("test_pr;find 515000\ntest_title;split 40000\n"),
 		["benchmarks", "time", "judged", `counted=${metric}`]);
 	const kinds = { "peak,bytes": ["larger", "smaller", "1 larger, 1 smaller"], "calls,count": ["more", "fewer", "1 with more, 1 with fewer"] };
@@ -107,7 +107,7 @@ test("of bytes a benchmark is larger or smaller, of what is counted it has more 
 	});
 });
 
-test("of several metrics each row names its own, and leads to the page with the tree of that", async () => {
+test("with several metrics each row names its own, and leads to that metric's page", async () => {
 	const several = () => gated(["gated=slower,5000,10000,test_pr", "elsewhere=report-peak.html"]);
 	await withPage(several(), {}, async (page) => {
 		const notes = await page.$$eval("#benchmarks .benchmark", (rows) => rows.map((r) => r.querySelector(".note").textContent));
@@ -136,7 +136,7 @@ test("threads are offered where the chosen benchmark ran in several", async () =
 			assert.equal(await page.isVisible("#section-threads"), isOffered, name));
 });
 
-test("one benchmark alone is what its page opens on", async () => {
+test("a page with one benchmark opens on it", async () => {
 	const one = diffPage(writeText("test_pr;find 300000\n"), writeText("test_pr;find 515000\n"), ["benchmarks", "time", "judged", "gated=slower,300000,515000,test_pr"]);
 	await withPage(one, {}, async (page) => {
 		assert.deepEqual(await page.$$eval("#tabs button", (list) => list.map((b) => b.dataset.value)), ["flame", "sandwich", "source", "table", "matches"]);
@@ -145,7 +145,7 @@ test("one benchmark alone is what its page opens on", async () => {
 	});
 });
 
-test("a benchmark that doubled is told by its factor, as in the gate's other reports", async () => {
+test("a doubled benchmark shows its factor, as in the gate's other reports", async () => {
 	for (const [cost, told] of [[690000, "x 2.30"], [4500000, "x 15"], [515000, "+71.7 %"]])
 		await withPage(diffPage(writeText("test_pr;find 300000\n"), writeText(`test_pr;find ${cost}\n`), ["benchmarks", "time", "judged"]), {}, async (page) =>
 			assert.ok((await bandOf(page)).join(" ").includes(told), `${told}: ${await bandOf(page)}`));
@@ -158,7 +158,7 @@ test("without a gate a benchmark is judged by its own bound", async () => {
 	});
 });
 
-test("the list can be walked by keys, and is read aloud", async () => {
+test("the list works with keys and screen readers", async () => {
 	await withPage(gated(), {}, async (page) => {
 		await page.focus("#benchmarks button");
 		await page.keyboard.press("ArrowDown");
@@ -177,7 +177,7 @@ test("the list can be walked by keys, and is read aloud", async () => {
 		});
 });
 
-test("a frame tells what its change is of the whole benchmark", async () => {
+test("a frame shows its change as a share of the benchmark", async () => {
 	await withPage(judged(), {}, async (page) => {
 		await page.click("#benchmarks .benchmark:has-text('test_pr')");
 		assert.match(await boxOf(page, "find"), /\+21\.5 % of the whole benchmark/);
@@ -188,7 +188,7 @@ test("a frame tells what its change is of the whole benchmark", async () => {
 	});
 });
 
-test("one recording lists counts; what was sampled has no benchmarks", async () => {
+test("one recording lists counts; sampled ones have no benchmarks", async () => {
 	await withPage(profilePage(writeText(head), ["benchmarks"]), {}, async (page) => {
 		assert.deepEqual((await rowsOf(page))[0], ["", "test_title", "39,800,000", ""]);
 		assert.deepEqual(await bandOf(page), ["3 benchmarks", "instructions per benchmark, worst first"]);

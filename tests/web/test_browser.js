@@ -8,7 +8,7 @@ const { test } = require("./tap.js");
 
 const file = () => profilePage([{ tid: 1, count: 1, stack: [{ name: "main", file: "a.py", line: 1 }] }]);
 
-test("the case that a browser dies in fails, the next one has another", async () => {
+test("a case whose browser dies fails, and the next one gets another", async () => {
 	await assert.rejects(withPage(file(), {}, async (page) => {
 		await page.context().browser().close();
 		await page.title();

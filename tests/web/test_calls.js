@@ -22,7 +22,7 @@ const states = (page) => page.evaluate(() => {
 });
 const samples = [call(5, 30), call(9, 60), call(9, 10, false)];
 
-test("one function called from two lines is one frame, and two when asked", async () => {
+test("a function called from two lines is one frame, or two on request", async () => {
 	await withPage(profilePage(samples), {}, async (page) => {
 		assert.deepEqual((await frames(page)).map(([name]) => name), ["main", "  work", "    leaf"]);
 		await page.click("#menu-view summary");
@@ -74,7 +74,7 @@ test("a call whose line was edited is the same call, unless the caller has other
 	assert.deepEqual(await shown(edited(then, 4, "    work(6)"), [sample(2, 45), sample(5, 55)]), [["  work (main:5)", 50, 55], ["  work (main:2)", 40, 45]]);
 });
 
-test("where samples inside of a frame are chosen, or no line is known, there are no calls", async () => {
+test("with samples selected inside a frame, or without lines, there are no calls", async () => {
 	const threads = [...samples, { ...call(5, 5), tid: 2 }];
 	await withPage(profilePage(threads), { hash: "calls=1" }, async (page) => {
 		assert.equal((await frames(page)).length, 5);

@@ -11,7 +11,7 @@ const head = someProgram(2, { skip: (_, i) => i % 17 === 0, scale: 1.4 });
 const f = (name) => ({ name, file: "/srv/app/steps.py", line: 5 });
 const selected = (page) => page.evaluate(() => fizeau.flame.selected);
 
-test("] and [ walk from change to change, largest first", async () => {
+test("] and [ step from change to change, largest first", async () => {
 	await withPage(diffPage(base, head, ["exact", "time"]), { hash: "layout=union" }, async (page) => {
 		const delta = (n) => Math.abs(n.head.self - n.base.self);
 		const { nodes } = await readTree(page);
@@ -61,7 +61,7 @@ test("b shows before and after in the same places", async () => {
 	});
 });
 
-test("x swaps the sides as if they had been given the other way round", async () => {
+test("x swaps the sides as if they were given in reverse", async () => {
 	const read = async (page) => {
 		const { nodes, all } = await readTree(page);
 		const sorted = nodes.map(({ key, base: b, head: h, w }) => [key, b, h, w]).sort((a, b) => (a[0] < b[0] ? -1 : 1));

@@ -40,7 +40,7 @@ const barAt = (page, name, k = 0) => page.evaluate(([text, n]) => {
 	return { x: box.left + (bar.left + bar.right) / 2, y: box.top + bar.y + 10, left: bar.left, right: bar.right };
 }, [name, k]);
 
-test("bars are the calls, in order, each as long as it was", async () => {
+test("bars are the calls, in order, each as long as its call", async () => {
 	await withPage(small(), {}, async (page) => {
 		await page.click("#tabs [data-value=chart]");
 		assert.deepEqual(await drawnBars(page), {
@@ -63,7 +63,7 @@ test("bars are the calls, in order, each as long as it was", async () => {
 	});
 });
 
-test("the strip, the wheel, drags and keys choose the time; a link holds it; a click selects", async () => {
+test("the strip, the wheel, drags and keys select the time; links contain it; a click selects", async () => {
 	let link;
 	await withPage(small(), { hash: "tab=chart" }, async (page) => {
 		const box = await page.locator("#strip .tracks").boundingBox();
@@ -130,7 +130,7 @@ test("the menu of a frame zooms to its time, keeps it, hides it", async () => {
 	});
 });
 
-test("threads, filters, the search and rules for names hold in the chart", async () => {
+test("threads, filters, search and name rules apply to the chart", async () => {
 	await withPage(small(), { hash: "tab=chart" }, async (page) => {
 		await page.evaluate(() => fizeau.set({ threads: Uint8Array.from(fizeau.data.header.threads, (t) => (t.label === "two" ? 1 : 0)) }));
 		assert.deepEqual(Object.keys(await drawnBars(page)), ["two"]);
@@ -148,7 +148,7 @@ test("threads, filters, the search and rules for names hold in the chart", async
 	});
 });
 
-test("what is narrower than a pixel is grey, and the frame that has most of it says that others are between", async () => {
+test("frames below a pixel are grey, and a frame with others in between is marked", async () => {
 	const calls = Array.from({ length: 20000 }, (_, i) => ["step", i * 0.005, (i + 1) * 0.005, i % 4 ? [["most", i * 0.005, (i + 1) * 0.005]] : []]);
 	await withPage(tracePage({ one: [["main", 0, 100, calls]] }), { hash: "tab=chart" }, async (page) => {
 		const shown = await drawnBars(page);
@@ -169,7 +169,7 @@ test("what is narrower than a pixel is grey, and the frame that has most of it s
 	});
 });
 
-test("there is a chart only where it is known what ran when", async () => {
+test("there is a chart only if samples have times", async () => {
 	for (const page of [profilePage(someProgram(1)), diffPage(someProgram(1), someProgram(2))])
 		await withPage(page, { hash: "tab=chart" }, async (p) => {
 			assert.equal(await p.locator("#tabs [data-value=chart]").count(), 0);

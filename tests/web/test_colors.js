@@ -57,7 +57,7 @@ test("colour differences are those of the published examples", () => {
 	assert.equal(contrast("#000000", "#ffffff"), 21);
 });
 
-test("colours that mean different things differ for all eyes", async () => {
+test("colours with different meanings differ for all eyes", async () => {
 	const close = [];
 	await withPalettes((theme, { fill }) => {
 		for (const kind of kinds)
@@ -85,7 +85,7 @@ test("text has contrast on every colour, and a hollow frame's edge on the page",
 	assert.deepEqual(low, []);
 });
 
-test("what is certain only as a sum has the colour of its change, and lines on it that all eyes see", async () => {
+test("changes certain only as a sum have their colour, with hatching that all eyes see", async () => {
 	const bad = [];
 	await withPalettes((theme, palette) => {
 		assert.equal(palette.together.filter(Boolean).length, MORE.length + LESS.length + 1);

@@ -16,7 +16,7 @@ function compareWith(nodes, side, costs) {
 	for (const n of shown) assert.deepEqual(n[side], costs.get(n.key), n.key);
 }
 
-test("a profile's page holds every node of the command line's tree, in its order", async () => {
+test("a profile's page has every node of the command line's tree, in its order", async () => {
 	const file = writeProfile(head);
 	const json = cliJson("replay", file);
 	await withPage(profilePage(file), {}, async (page) => {
@@ -35,7 +35,7 @@ test("a profile's page sums the samples", async () => {
 	});
 });
 
-test("a diff's page holds every node of the command line's union tree", async () => {
+test("a diff's page has every node of the command line's union tree", async () => {
 	const files = [writeProfile(base), writeProfile(head)];
 	const json = cliJson("diff", ...files, "--match", "exact");
 	await withPage(diffPage(...files, ["exact"]), {}, async (page) => {
@@ -66,7 +66,7 @@ for (const [scale, kept] of [[1, "Int32Array"], [200, "Float64Array"]])
 		});
 	});
 
-test("siblings lie side by side inside their caller", async () => {
+test("siblings are side by side inside their caller", async () => {
 	await withPage(profilePage(head), {}, async (page) => {
 		const { nodes, all } = await readTree(page);
 		const right = new Map([[0, { end: all[1], next: 0 }]]);
@@ -79,7 +79,7 @@ test("siblings lie side by side inside their caller", async () => {
 	});
 });
 
-test("the table holds the command line's functions", async () => {
+test("the table has the command line's functions", async () => {
 	const files = [writeProfile(base), writeProfile(head)];
 	const json = cliJson("diff", ...files, "--match", "exact");
 	await withPage(diffPage(...files, ["exact"]), {}, async (page) => {
@@ -106,7 +106,7 @@ test("inverted: every sample once, by its leaf", async () => {
 	});
 });
 
-test("an inverted tree that is too large to open is right where it is open", async () => {
+test("an inverted tree that is too large to open is correct where opened", async () => {
 	await withPage(diffPage(base, head, ["exact"]), { hash: "inverted=1" }, async (page) => {
 		const { nodes } = await readTree(page);
 		const whole = new Map(nodes.map((n) => [n.key, n]));
@@ -167,7 +167,7 @@ test("elided shows what was removed, with the base's widths, and nothing else", 
 	});
 });
 
-test("names are read as they are: plain, long, and with letters of more than one byte", async () => {
+test("names are read unchanged: plain, long, and with multi-byte letters", async () => {
 	const long = "long_".repeat(60), plain = ["f", "a_name", long];
 	for (const names of [plain, [...plain, "größer", "\u6bd4\u8f03", `${long}\u{1f525}`]]) {
 		const stack = names.map((name) => ({ name, file: `/srv/${name.slice(0, 20)}.py`, line: 1 }));
@@ -178,7 +178,7 @@ test("names are read as they are: plain, long, and with letters of more than one
 	}
 });
 
-test("a stack of 50,000 frames is drawn, scrolled and turned round", async () => {
+test("a stack of 50,000 frames is drawn, scrolled and inverted", async () => {
 	const deep = Array.from({ length: 50000 }, (_, i) => ({ name: i % 2 ? "odd" : "even", file: "/srv/deep.py", line: 3 }));
 	await withPage(profilePage([{ tid: 1, stack: deep, count: 7 }, { tid: 1, stack: deep.slice(0, 3), count: 1 }]), {}, async (page) => {
 		assert.equal(await page.evaluate(() => fizeau.data.deepest), 50000);
@@ -194,7 +194,7 @@ test("a stack of 50,000 frames is drawn, scrolled and turned round", async () =>
 	});
 });
 
-test("a recording's page says that its waits were sampled", async () => {
+test("a recording's page reports that its waits were sampled", async () => {
 	const file = newFile(".html");
 	execFileSync(process.env.FIZEAU, ["run", "--wait", "--engine", "read", "-o", file, "--", "python3", "-c",
 		"import time; time.sleep(0.3)"], { stdio: "ignore" });

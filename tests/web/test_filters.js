@@ -31,7 +31,7 @@ test("a module filter keeps the samples that pass through its code, on both side
 		});
 });
 
-test("the sidebar chooses modules, a chip takes the choice back", async () => {
+test("the sidebar selects modules, a chip undoes it", async () => {
 	await withPage(profilePage(head), {}, async (page) => {
 		const all = (await readTree(page)).all[1];
 		assert.equal(await page.locator("#section-modules li").count(), 0, "made when it is opened");
@@ -122,7 +122,7 @@ test("a rule does what the command line's --rename does", async () => {
 	});
 });
 
-test("a name of nothing takes frames out, their time goes to the caller; a bad pattern says so", async () => {
+test("an empty name removes frames, their time goes to the caller; a bad pattern is reported", async () => {
 	const cut = (s) => ({ ...s, stack: s.stack.filter((f) => !/^function_1\d$/.test(f.name)) });
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		await page.fill("#rule-pattern", "(");
@@ -135,7 +135,7 @@ test("a name of nothing takes frames out, their time goes to the caller; a bad p
 	});
 });
 
-test("what a rule made of several functions has no verdict, all others keep theirs", async () => {
+test("functions merged by a rule have no verdict, all others keep theirs", async () => {
 	await withPage(judgedPage(), { hash: "tab=table&rule=plugin_.*%09plugin&rule=%5Eparse%24%09decode&rule=%5Edigest%24%09" }, async (page) => {
 		const words = await page.evaluate(() => Object.fromEntries(fizeau.table.rows.map((row) => [fizeau.data.functions.names[row.f], fizeau.table.verdictOf(row)])));
 		assert.deepEqual([words.plugin, words.decode, words.audit, words.escape], ["not judged", "slower", "not judged", "faster"]);
@@ -159,7 +159,7 @@ else:
     for child in children: child.wait()
 `;
 
-test("the process filter of a recording of several shows what the command line says of one", async () => {
+test("the process filter shows the same as the command line for one process", async () => {
 	const script = writeText(PROCESSES, ".py"), recording = newFile(".fz"), html = newFile(".html");
 	const options = { stdio: ["ignore", "ignore", "pipe"], encoding: "utf8" };
 	try {

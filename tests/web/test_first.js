@@ -75,7 +75,7 @@ test("a written picture has the same colours, marks and names", async () => {
 	assert.doesNotMatch(seed, /<path class="c|class="c\d+ p"/);
 });
 
-test("no hatching lies under text", async () => {
+test("no hatching is under text", async () => {
 	for (const [file, isSum] of [[judgedPage(), false], [sumFile("hatched.html"), true]]) for (const theme of ["light", "dark"])
 		await withPage(file, { theme, hash: "layout=union" }, async (page) => {
 			if (isSum) await page.click(".spot");
@@ -114,7 +114,7 @@ test("no hatching lies under text", async () => {
 		});
 });
 
-test("what changed only in sum is drawn as a change, hatched, where the list leads, and said to be so", async () => {
+test("changes certain only in sum are hatched where the list leads, and labelled so", async () => {
 	const file = sumFile("sum.html");
 	const said = /slower, certain only together with its other paths/;
 	await withPage(file, {}, async (page) => {
@@ -200,7 +200,7 @@ test("imports are folded in a profile and a diff; the switch, the link and a sea
 		});
 });
 
-test("noise is one frame a caller, told as such, and a switch shows what it is made of", async () => {
+test("noise is one labelled frame per caller, and a switch unfolds it", async () => {
 	// Plugins that were sampled by chance on one side alone.
 	const once = (side) => Array.from({ length: 30 }, (_, k) => (k % 2 === side ?
 		[{ tid: 1, stack: [app, code("plugins", app.file), code(`plugin_${k}`, app.file)], count: 1 }] : [])).flat();
@@ -249,7 +249,7 @@ test("a saved picture, a written one and paper have the verdict, the legend and 
 	assert.match(svg, /Significant changes by own time<\/text>\n<text [^>]*>[▲▼] [+-][\d.,]+ \([^<]*\) [a-z_]+</);
 });
 
-test("a name that has no room keeps its last component, in smaller type where that helps", async () => {
+test("a name that does not fit keeps its last component, in smaller type if that helps", async () => {
 	const { fitName, lastComponent } = { ...(await require("./modules.js").load("labels.js")) };
 	const ctx = { measureText: (text) => ({ width: text.length }) };
 	assert.equal(fitName(ctx, "Parser.parse_statement", 20), "…parse_statement");
@@ -276,7 +276,7 @@ test("a name that has no room keeps its last component, in smaller type where th
 	});
 });
 
-test("own code is told from libraries: in colour, in words, in lists and in the table", async () => {
+test("own code is distinguished from libraries: in colour, words, lists and the table", async () => {
 	const lib = (name) => code(name, "/usr/lib/python3/dist-packages/yaml/loader.py"), std = (name) => code(name, "/usr/lib/python3.11/json/decoder.py");
 	const stacks = (k) => [
 		{ tid: 1, stack: [code("mine", "/srv/app/main.py")], count: 100 }, { tid: 1, stack: [code("mine", "/srv/app/main.py"), lib("load")], count: 200 * k },
@@ -309,7 +309,7 @@ test("own code is told from libraries: in colour, in words, in lists and in the 
 		});
 });
 
-test("of a listed name the last component is whole as long as its callers' part has any room", async () => {
+test("a listed name's last component is whole as long as its callers' part has room", async () => {
 	const stack = [{ name: "Configuration.parse_all_of_it", file: "/srv/a.py", line: 3 }];
 	await withPage(profilePage([{ tid: 1, stack, count: 9 }]), { width: 1300 }, async (page) => {
 		const seen = await page.evaluate(() => {
@@ -330,7 +330,7 @@ test("of a listed name the last component is whole as long as its callers' part 
 	});
 });
 
-test("an entry that tells of own time alone says so, and what its function costs with what it calls", async () => {
+test("an entry for own time is labelled, and has the cost with callees", async () => {
 	// What `build` did itself, its callees do now: in all it costs the same.
 	const of = [["main;rest", 9000, 9000], ["main;build", 2000, 500], ["main;build;a", 1500, 2300], ["main;build;b", 1500, 2200], ["main;leaf", 800, 1600]];
 	const runOf = (side, k) => writeText(of.map(([stack, ...n], i) => `${stack} ${n[side] + ((7 * k + 3 * i) % 5)}\n`).join(""), ".collapsed");
@@ -358,7 +358,7 @@ async function resize(page, width) {
 	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
-test("where a step through the changes is, is marked in the list, which unfolds for it; crumbs keep names' last parts", async () => {
+test("the current step is marked in the list, which unfolds for it; crumbs keep names' last parts", async () => {
 	const names = Array.from({ length: 9 }, (_, i) => `Parser.statement_of_${i}`);
 	const runOf = (factor, k) => writeText([["rest", 9000], ...names.map((name, i) => [name, (100 + 20 * i) * factor])]
 		.map(([name, n], i) => `main;Parser.parse_statement;${name} ${n + ((7 * k + 3 * i) % 5)}\n`).join(""), ".collapsed");
@@ -414,7 +414,7 @@ test("a change does not repeat the title above it", async () => {
 	});
 });
 
-test("names of a zoomed path that have no room are left out", async () => {
+test("names of a zoomed path that do not fit are omitted", async () => {
 	const stack = (self) => ["<module>", "run", "Reader.read_every_statement", "Reader.read_one_statement", "Statement.of_tokens"]
 		.map((name, line) => ({ name, file: "app.py", line: line + 1 })).concat(self);
 	const leaf = { name: "Tokens.next_matching_token", file: "app.py", line: 9 };

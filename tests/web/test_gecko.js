@@ -27,7 +27,7 @@ async function ask(...args) {
 	}
 }
 
-test("the Firefox Profiler loads --gecko and counts as we do", async () => {
+test("the Firefox Profiler loads --gecko and counts like us", async () => {
 	fs.mkdirSync(home, { recursive: true });
 	if (!profiler("--version").good) return `profiler-cli does not run with node ${process.version}`;
 	const file = path.join(folder, "gecko.json");

@@ -75,14 +75,14 @@ test("a chart has a bar from zero with its reach for each commit that was counte
 			});
 });
 
-test("what ends where it began is the same, in no colour of a change, whatever was between", async () => {
+test("a series that ends where it began is the same, without a change's colour", async () => {
 	for (const [last, word, way] of [[1000, "same", "quiet"], [1001, "+0.1 %", "quiet"], [1300, "+30.0 %", "more"], [700, "-30.0 %", "less"]])
 		await withPage(historyPage([1000, 1000, 1300, 1300, last, last]), { unready: true }, async (page) => {
 			assert.deepEqual(await page.$eval(".head p", (p) => [p.textContent.replace(/\s/g, " "), p.className]), [word, way]);
 		});
 });
 
-test("commits lead to the forge's pages, with nothing secret", async () => {
+test("commits link to the forge's pages, without secrets", async () => {
 	await withPage(historyPage(counts), { unready: true }, async (page) => {
 		const links = await page.$$eval("a", (list) => list.map((a) => a.getAttribute("href")));
 		const commits = commitsOf.get(counts.join());
@@ -108,7 +108,7 @@ test("a search keeps the cards that have all words", async () => {
 	});
 });
 
-test("what names hold is text, and the page shows the same without script", async () => {
+test("names are text, and the page shows the same without script", async () => {
 	await withPage(historyPage(counts), { javascript: false }, async (page) => {
 		assert.equal(await page.locator("b", { hasText: "markup" }).count(), 0);
 		assert.ok((await page.locator(".turns").textContent()).includes("<b>markup</b> &"));

@@ -27,7 +27,7 @@ const tipOf = async (page, name) => {
 	return page.innerText("#tip");
 };
 
-test("frames that changed are coloured, all others neutral, new code is new whatever is known of it", async () => {
+test("changed frames are coloured, others neutral, new code is always new", async () => {
 	await withPage(judgedPage(), { hash: "layout=union&by=self" }, async (page) => {
 		const { out, names: c } = await classes(page);
 		assert.ok(out.parse > c.SAME && out.parse < c.LESS, "parse costs more");
@@ -44,7 +44,7 @@ test("frames that changed are coloured, all others neutral, new code is new what
 	});
 });
 
-test("nothing is slower by its bytes: every word of the page is that of what was measured", async () => {
+test("bytes are never slower: every word of the page fits the metric", async () => {
 	const sides = [[300000, 90000], [900000, 20000]].map(([grow, old]) => writeText(`main;parse 300000\nmain;grow ${grow}\nmain;old ${old}\n`));
 	const words = {
 		"bytes,bytes": ["larger", "smaller", "larger", "smaller"],
@@ -73,7 +73,7 @@ test("nothing is slower by its bytes: every word of the page is that of what was
 	}
 });
 
-test("what a function has of its own is called what was measured, in both kinds of pages and in pictures", async () => {
+test("a function's own cost is named by the metric, in both kinds of pages and in pictures", async () => {
 	const sides = [300000, 90000].map((grow) => writeText(`main;parse 300000\nmain;grow ${grow}\n`));
 	for (const [metric, noun] of Object.entries({ "bytes,bytes": "bytes", "instructions,count": "instructions", "wall,ns": "time" })) {
 		const counted = `counted=${metric}`;
@@ -92,7 +92,7 @@ test("what a function has of its own is called what was measured, in both kinds 
 	}
 });
 
-test("a frame that stands for several paths is judged as its function: inverted, and in both halves of a sandwich", async () => {
+test("a frame of several paths is judged as its function: inverted, and in both halves of a sandwich", async () => {
 	await withPage(judgedPage(), { hash: "layout=union&inverted=1&by=self" }, async (page) => {
 		const { out, names: c } = await classes(page);
 		assert.ok(out.parse > c.SAME && out.parse < c.LESS && out.escape >= c.LESS && out.escape < c.NEW);
@@ -126,7 +126,7 @@ test("colour goes by share of the change and by significance, too", async () => 
 	});
 });
 
-test("tooltips tell what was inferred", async () => {
+test("tooltips show what was inferred", async () => {
 	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
 		assert.match(await tipOf(page, "write_rows"), /Matched with write_all in db\.py before: same callers and callees, score [01]\.\d\d/);
 		assert.match(await tipOf(page, "cached"), /New wrapper/);
@@ -135,7 +135,7 @@ test("tooltips tell what was inferred", async () => {
 	});
 });
 
-test("what takes a match back is right for any name", async () => {
+test("the option that undoes a match is right for any name", async () => {
 	const name = "old=\\=a' b\\c";
 	const at = (n) => ({ name: n, file: "/srv/app/m.py", line: 5 });
 	const files = [name, "fresh"].map((middle) => writeProfile(["a", "b"].map((leaf, i) =>
@@ -150,7 +150,7 @@ test("what takes a match back is right for any name", async () => {
 	});
 });
 
-test("matches are listed with what takes them back", async () => {
+test("matches are listed with the option that undoes them", async () => {
 	await withPage(judgedPage(), { hash: "tab=matches" }, async (page) => {
 		const text = await page.innerText("#matches");
 		assert.match(text, /write_all[\s\S]*write_rows/);
@@ -200,7 +200,7 @@ test("] and [ visit exactly what is listed, in its order, where each changed, go
 	});
 });
 
-test("a press on a change goes to the place where it is, in its colour, and ] goes on from there", async () => {
+test("a press on a change leads to its frame, in its colour, and ] continues from there", async () => {
 	for (const width of [1400, 390])
 		await withPage(judgedPage(), { width, hash: "inverted=1&show=base&q=scan" }, async (page) => {
 			await page.evaluate(() => fizeau.set({ show: "diff" }));
@@ -292,7 +292,7 @@ test("one side against itself has neither colours nor changes", async () => {
 	});
 });
 
-test("the band says what the text report says, and its numbers lead to the functions", async () => {
+test("the band agrees with the text report, and its numbers lead to the functions", async () => {
 	const { verdict } = json();
 	for (const width of [1400, 390]) {
 		await withPage(judgedPage(), { width }, async (page) => {
@@ -324,7 +324,7 @@ test("the band says what the text report says, and its numbers lead to the funct
 	await withPage(profilePage(same), {}, async (page) => assert.ok(await page.isHidden("#band")));
 });
 
-test("a link brings back every choice, and history takes rules back", async () => {
+test("a link restores every choice, and history undoes rules", async () => {
 	const chosen = {
 		tab: "table", by: "surprise", cost: "total", sort: "-share", rows: "r", verdict: "changed", modules: ["decoder", "view"], layout: "union",
 	};

@@ -56,7 +56,7 @@ test("a tooltip says what a width is a share of", async () => {
 	});
 });
 
-test("a key goes through all layouts, and a diff without change says so", async () => {
+test("a key cycles through all layouts, and a diff without change is reported", async () => {
 	await withPage(diffPage(base, head), {}, async (page) => {
 		const seen = [];
 		for (let i = 0; i < 4; i++) {

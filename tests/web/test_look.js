@@ -30,7 +30,7 @@ function stepProfile(side) {
 	];
 }
 
-test("a diff is coloured by the seed's steps, in exactly its colours when asked", async () => {
+test("a diff is coloured by the seed's steps, on request in exactly its colours", async () => {
 	const page_file = diffPage(stepProfile(1), stepProfile(2), ["exact", "time", "tachyon"]);
 	for (const theme of ["light", "dark"])
 		await withPage(page_file, { theme }, async (page) => {
@@ -114,7 +114,7 @@ test("flame puts the roots at the bottom", async () => {
 	});
 });
 
-test("printing uses the light theme and gives the view back", async () => {
+test("printing uses the light theme and restores the view", async () => {
 	await withPage(profilePage(head), { theme: "dark" }, async (page) => {
 		const light = await page.evaluate(() => {
 			dispatchEvent(new Event("beforeprint"));
@@ -139,7 +139,7 @@ test("without script there is a table of the top functions", async () => {
 	});
 });
 
-test("an empty side says so, and an empty head still shows all that was removed", async () => {
+test("an empty side is reported, and an empty head still shows all removed code", async () => {
 	const sum = base.reduce((n, s) => n + s.count, 0);
 	await withPage(diffPage(base, []), {}, async (page) => {
 		assert.match(await page.innerText("#empty"), /No samples after/);
@@ -161,12 +161,12 @@ test("an empty side says so, and an empty head still shows all that was removed"
 		});
 });
 
-test("the elided switch exists only when something was removed", async () => {
+test("the elided switch exists only if something was removed", async () => {
 	await withPage(diffPage(base, base), {}, async (page) => assert.equal(await page.$("#toggle-elided"), null));
 	await withPage(diffPage(base, head), {}, async (page) => assert.ok(await page.isVisible("#toggle-elided")));
 });
 
-test("labels name the share, and new frames say so", async () => {
+test("labels contain the share, and new frames are labelled", async () => {
 	await withPage(diffPage([{ tid: 1, stack: [f("main")], count: 10 }], [{ tid: 1, stack: [f("main"), f("fresh")], count: 10 }], ["exact"]), {}, async (page) => {
 		const drawn = await page.evaluate(() => {
 			const texts = [];
@@ -183,7 +183,7 @@ test("labels name the share, and new frames say so", async () => {
 	});
 });
 
-test("the page of one recording says when the program failed", async () => {
+test("the page of one recording reports a failed program", async () => {
 	for (const [code, told] of [["sys.exit(3)", /the run failed: exit.* 3; it may not have finished its work/], ["sys.exit(0)", null]]) {
 		const recording = newFile(".fz"), file = newFile(".html");
 		const script = `import sys\nfor i in range(3000): sum(range(500))\n${code}`;
@@ -197,7 +197,7 @@ test("the page of one recording says when the program failed", async () => {
 	}
 });
 
-test("the legend of bytes does not speak of time", async () => {
+test("the legend of bytes does not mention time", async () => {
 	for (const [options, told] of [[["counted=heap,bytes"], /share of self bytes$/], [["counted=wall,ns"], /share of self time$/]])
 		await withPage(profilePage(writeText("main;parse 300\nmain 20\n"), options), {}, async (page) =>
 			assert.match((await page.innerText("#legend")).trim(), told));

@@ -46,7 +46,7 @@ test("the menu of a frame copies its name and its place", async () => {
 	});
 });
 
-test("the menu is operated by keys alone, and gives the focus back", async () => {
+test("the menu works with keys alone, and returns the focus", async () => {
 	await withPage(judgedPage(), {}, async (page) => {
 		await page.focus("#grid");
 		for (let k = 0; k < 3; k++) await page.keyboard.press("ArrowDown");
@@ -74,7 +74,7 @@ test("the menu is operated by keys alone, and gives the focus back", async () =>
 	});
 });
 
-test("Only this and Hide keep and leave out samples, add up, stand in the link, and a chip takes them back", async () => {
+test("Only this and Hide keep and drop samples, add up, are in the link, and a chip undoes them", async () => {
 	const file = diffPage(base, head, ["exact", "time"]);
 	let hash;
 	const passes = (name) => (s) => s.stack.some((f) => f.name === name);
@@ -151,7 +151,7 @@ test("the first Tab offers to skip to the graph", async () => {
 	});
 });
 
-test("what can take long has a sign that is there before the work, and not after", async () => {
+test("slow work shows an indicator before it starts, and removes it after", async () => {
 	await withPage(judgedPage(), {}, async (page) => {
 		assert.ok(await page.isHidden("#busy"));
 		const seen = await page.evaluate(async () => {

@@ -88,7 +88,7 @@ test("text, markdown, JSON and page give the same numbers of every function they
 
 // Whatever the base is multiplied by, "before" is what was measured, and what it was made into is
 // called expected, beside it.
-test("before is what was measured in every tab, and expected stands beside it", async () => {
+test("before is as measured in every tab, and expected is next to it", async () => {
 	const [baseFile, headFile] = [base, head].map(writeProfile);
 	const json = cliJson("diff", baseFile, headFile, "--match", "exact", "--scale", "share");
 	assert.ok(Math.abs(json.scale.factor - 1) > 0.1, `factor ${json.scale.factor}`);

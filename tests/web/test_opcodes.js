@@ -48,7 +48,7 @@ test("a node's instructions are those of its frames, specialised ones by both na
 	});
 });
 
-test("turned round, leaves sum up and callers show what they were at while they called", async () => {
+test("inverted, leaves sum up and callers show their instructions at the call", async () => {
 	await withPage(profilePage(samples, ["opcodes=12", "inverted"]), {}, async (page) => {
 		assert.deepEqual(await shown(page, "work"),
 			[["LOAD_ATTR LOAD_ATTR", 0, 35], ["LOAD_ATTR_SLOT LOAD_ATTR", 0, 20], ["BINARY_OP_ADD_INT BINARY_OP", 0, 10]]);
@@ -82,7 +82,7 @@ test("lines of the source name their instructions", async () => {
 	});
 });
 
-test("pages without instructions have nothing of them", async () => {
+test("pages without instructions do not show any", async () => {
 	await withPage(profilePage(samples), {}, async (page) => {
 		assert.equal(await page.evaluate(() => fizeau.data.opcodes), null);
 	});

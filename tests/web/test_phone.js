@@ -60,7 +60,7 @@ test("the verdict stays in a small window however far the page is scrolled, and 
 		});
 });
 
-test("where the list has no room, its first functions stand below the verdict and lead there", async () => {
+test("if the list does not fit, its first functions are below the verdict", async () => {
 	for (const size of [phone, { ...phone, width: 320 }, { width: 700, height: 860 }])
 		await withPage(judgedPage(), size, async (page) => {
 			const seen = await page.evaluate(() => ({
@@ -81,7 +81,7 @@ test("where the list has no room, its first functions stand below the verdict an
 	});
 });
 
-test("what a touch on the list leads to is seen above the sheet", async () => {
+test("the target of a touch on the list is visible above the sheet", async () => {
 	for (const size of [phone, { width: 320, height: 640, touch: true }])
 		for (const button of ["#leading button", "#band .chip"])
 			await withPage(judgedPage(), size, async (page) => {
@@ -150,7 +150,7 @@ test("a second touch on the same place zooms, a touch on nothing, Escape, the bu
 	});
 });
 
-test("a frame that the sheet would lie on is scrolled above it", async () => {
+test("a frame that the sheet would cover is scrolled above it", async () => {
 	const deep = Array.from({ length: 60 }, (_, i) => ({ name: `level_${i}`, file: "/srv/deep.py", line: i + 1 }));
 	for (const hash of ["", "up=1"])
 		await withPage(profilePage([{ tid: 1, stack: deep, count: 100 }]), { ...phone, hash }, async (page) => {
@@ -188,7 +188,7 @@ test("in the sandwich a touch shows figures, too, and the sheet leads to a frame
 	});
 });
 
-test("at 1280 pixels, beside the sidebar, the table has its verdicts in sight", async () => {
+test("at 1280 pixels, next to the sidebar, the table's verdicts are visible", async () => {
 	await withPage(judgedPage(), { width: 1280, height: 800, hash: "tab=table" }, async (page) => {
 		const seen = await page.evaluate(() => {
 			const { right } = document.querySelector("#table .scroller").getBoundingClientRect();
@@ -251,7 +251,7 @@ test("header and selectors take a fifth of a phone at most, with every switch in
 	});
 });
 
-test("keys in the help do not lie on their words, and both columns begin and align alike", async () => {
+test("keys in the help do not overlap their words, and both columns align", async () => {
 	for (const width of [1500, 1280, 700, 390])
 		await withPage(judgedPage(), { width }, async (page) => {
 			await page.keyboard.press("?");
@@ -271,7 +271,7 @@ test("keys in the help do not lie on their words, and both columns begin and ali
 		});
 });
 
-test("all views of a page have room on a phone, and of more the shown one is in sight", async () => {
+test("all views of a page fit on a phone, and of more the shown one is visible", async () => {
 	const hidden = (page) => page.$eval("#tabs", (box) => box.scrollWidth - box.clientWidth);
 	for (const html of [judgedPage(), profilePage(base)])
 		await withPage(html, { width: 390, height: 844 }, async (page) => assert.equal(await hidden(page), 0));

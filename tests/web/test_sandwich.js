@@ -52,7 +52,7 @@ test("the sandwich has the callers and the callees of all calls, recursion count
 	});
 });
 
-test("g opens the sandwich of the selected frame, a click goes on, and history goes back", async () => {
+test("g opens the sandwich of the selected frame, a click continues, and history goes back", async () => {
 	await withPage(profilePage(head), {}, async (page) => {
 		const node = (await readTree(page)).nodes.filter((n) => n.depth === 3).sort((a, b) => b.w - a.w)[0];
 		for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);

@@ -86,7 +86,7 @@ test("the SVG looks like the PNG, in both themes, with a search and in the sandw
 		});
 });
 
-test("the SVG stands alone and names stay text", async () => {
+test("the SVG is self-contained and names stay text", async () => {
 	const evil = ["</text><script>alert(1)</script>", "a&b\"c'd", "<svg onload=alert(1)>", "\u0001\u202e\ufffe", "]]>"];
 	const samples = evil.map((name, i) => ({ tid: 1, stack: [{ name: "main", file: "/x.py", line: 1 }, { name, file: "/srv/<b>.py", line: i + 1 }], count: 50 }));
 	await withPage(profilePage(samples), {}, async (page) => {
@@ -108,7 +108,7 @@ test("the SVG stands alone and names stay text", async () => {
 	});
 });
 
-test("keys and the dialog save files; what is no picture says so", async () => {
+test("keys and the dialog save files; other views report that they are no picture", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		const svg = await downloaded(page, () => page.keyboard.press("v"));
 		assert.equal(svg.name, "differential-flame-graph.svg");

@@ -37,7 +37,7 @@ test("the .* switch searches by expressions; text stays text without it", async 
 	});
 });
 
-test("what is no expression is told in red, finds nothing and fades nothing", async () => {
+test("an invalid expression is shown in red, finds nothing and fades nothing", async () => {
 	await withPage(profilePage(head), { hash: "regex=1" }, async (page) => {
 		await page.focus("#query");
 		await type(page, "function_(1");

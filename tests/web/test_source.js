@@ -32,7 +32,7 @@ test("words of the source are coloured, those of a hot line stay readable", asyn
 	});
 });
 
-test("a docstring far above a function does not turn its colours round", async () => {
+test("a docstring far above a function does not invert its colours", async () => {
 	const lines = ['"""A module', ...Array.from({ length: 8 }, () => "of words"), '"""', ...Array.from({ length: 34 }, (_, i) => `call_${i}()`), "def work(n):", '    """a text"""', "    return n"];
 	const above = (line) => ({ tid: 1, count: 1, stack: [{ name: "<module>", file: "/srv/app/code.py", line }] });
 	await withPage(profilePage([work(47, 30), ...[2, 12, 22, 32, 42].map(above)], [`source=/srv/app/code.py=${writeText(lines.join("\n"))}`]), {}, async (page) => {
@@ -92,7 +92,7 @@ test("lines that are not in the page are a gap, and the change is in sight from 
 		});
 });
 
-test("a profile's source has its own cost, l opens it, and missing source says so", async () => {
+test("a profile's source has its own cost, l opens it, and missing source is reported", async () => {
 	await withPage(profilePage([work(10, 30), work(12, 10)], [`source=/srv/app/code.py=${then}`]), {}, async (page) => {
 		for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowDown");
 		await page.keyboard.press("l");

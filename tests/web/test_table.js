@@ -16,7 +16,7 @@ const sorts = (page) => page.$$eval("#table .head .cell", (cells) => cells.map((
 // What Python's reader makes of it, who has read many spreadsheets.
 const readCsv = (text) => JSON.parse(execFileSync("python3", ["-c", "import csv, io, json, sys; print(json.dumps(list(csv.reader(io.StringIO(sys.stdin.read(), newline='')))))"], { input: text, encoding: "utf8" }));
 
-test("every column sorts by keys, both ways, and says so", async () => {
+test("every column sorts by keys, both ways, and announces it", async () => {
 	await withPage(judgedPage(), { hash: "tab=table" }, async (page) => {
 		const titles = await page.$$eval("#table .head button", (list) => list.map((b) => b.textContent));
 		assert.ok(titles.length >= 9, titles.join());
@@ -37,7 +37,7 @@ test("every column sorts by keys, both ways, and says so", async () => {
 	});
 });
 
-test("a table shows whole columns and whole names: what has no room is behind its edge", async () => {
+test("a table shows whole columns and whole names: the rest is beyond its edge", async () => {
 	for (const width of [1500, 1280, 1000, 700, 390]) await withPage(judgedPage(), { width, hash: "tab=table" }, async (page) => {
 		const [edge, rights, cut, tags] = await page.evaluate(() => {
 			const box = document.querySelector("#table .scroller"), left = box.getBoundingClientRect().left + box.clientLeft;

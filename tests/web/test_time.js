@@ -48,7 +48,7 @@ async function drag(page, from, to) {
 	await page.mouse.up();
 }
 
-test("a range that is dragged over is what everything shows: the same as replay --from --to, to the nanosecond", async () => {
+test("everything shows the dragged range: the same as replay --from --to, to the nanosecond", async () => {
 	await withPage(timedPage(), {}, async (page) => {
 		const whole = await page.evaluate(() => fizeau.trees.straight().total[1][0]);
 		for (const [from, to] of [[0.2, 0.6], [0.7, 0.31], [0.6, 1.2]]) {
@@ -66,7 +66,7 @@ test("a range that is dragged over is what everything shows: the same as replay 
 	});
 });
 
-test("ends of a range are moved with a mouse and with keys; a click beside it takes it back", async () => {
+test("a range's ends move by mouse and keys; a click outside removes it", async () => {
 	await withPage(timedPage(), {}, async (page) => {
 		await drag(page, 0.25, 0.5);
 		const [from, to] = await rangeOf(page);
@@ -97,7 +97,7 @@ test("ends of a range are moved with a mouse and with keys; a click beside it ta
 	});
 });
 
-test("a link holds a range, with threads and rules too; a finger drags one", async () => {
+test("a link contains a range, with threads and rules too; a finger drags one", async () => {
 	let link;
 	await withPage(timedPage(), {}, async (page) => {
 		await drag(page, 0.25, 0.5);
@@ -131,7 +131,7 @@ test("a link holds a range, with threads and rules too; a finger drags one", asy
 	});
 });
 
-test("tracks say who did what: words under the pointer, and no strip without times", async () => {
+test("tracks show who did what: words at the pointer, and no strip without times", async () => {
 	await withPage(timedPage(), {}, async (page) => {
 		const { tracks, states } = await page.evaluate(() => fizeau.strip.time);
 		assert.equal(await page.locator("#strip .label").count(), tracks.length);
@@ -160,7 +160,7 @@ function markedPage(marks) {
 	return { out, lasted };
 }
 
-test("labels of marks that are close stand in lanes, and what has no room is a tick; all can be pressed", async () => {
+test("labels of close marks are in lanes, or ticks if they do not fit; all can be pressed", async () => {
 	const marks = [...Array(6).keys()].map((i) => [0.4 + i / 500, `release number ${i}`]);
 	const { out } = markedPage([...marks, [0.995, "the very end"]]);
 	for (const width of [1280, 390]) {
@@ -183,7 +183,7 @@ test("labels of marks that are close stand in lanes, and what has no room is a t
 	}
 });
 
-test("marks stand on the strip: a press chooses what is from one to the next", async () => {
+test("marks are on the strip: a press selects the time to the next one", async () => {
 	const parts = [1 / 4, 1 / 2], { out, lasted } = markedPage([[parts[0], "<b>deploy</b>"], [parts[1], "back"]]);
 	const at = parts.map((part) => part * lasted);
 	await withPage(out, {}, async (page) => {
@@ -199,7 +199,7 @@ test("marks stand on the strip: a press chooses what is from one to the next", a
 	});
 });
 
-test("a page of two ranges of one recording says that it is one", async () => {
+test("a page of two ranges of one recording states that", async () => {
 	const out = newFile(".html");
 	execFileSync(process.env.FIZEAU, ["diff", recording, "--base-range", "0%-50%", "--head-range", "50%-", "-o", out], { stdio: "ignore" });
 	await withPage(out, {}, async (page) => {

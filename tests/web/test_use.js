@@ -129,7 +129,7 @@ test("matches keep their colour and the rest fades", async () => {
 	});
 });
 
-test("the tooltip says self, total and shares", async () => {
+test("the tooltip shows self, total and shares", async () => {
 	await withPage(profilePage(head), {}, async (page) => {
 		const node = await someNode(page, 2);
 		const at = await centreOf(page, node.i);
@@ -147,7 +147,7 @@ test("the tooltip says self, total and shares", async () => {
 	});
 });
 
-test("the tooltip of a diff says before, after, difference and percent, for self and total", async () => {
+test("the tooltip of a diff shows before, after, difference and percent, for self and total", async () => {
 	await withPage(diffPage(base, head, ["exact", "time"]), {}, async (page) => {
 		const { nodes } = await readTree(page);
 		const node = nodes.filter((n) => n.base.self > 0 && n.head.self > 0).sort((a, b) => b.w - a.w)[0];
@@ -195,7 +195,7 @@ test("a press on the graph takes no focus from what the reader has gone to since
 	});
 });
 
-test("keys do what the help says", async () => {
+test("keys do what the help describes", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		const press = (key) => page.keyboard.press(key);
 		await press("ArrowDown");
@@ -258,7 +258,7 @@ test("keys do what the help says", async () => {
 	});
 });
 
-test("a link brings the view back, in a new page too", async () => {
+test("a link restores the view, in a new page too", async () => {
 	const file = diffPage(base, head, ["exact"]);
 	let hash, zoomed;
 	await withPage(file, {}, async (page) => {
@@ -417,7 +417,7 @@ test("buttons show the base, the head and what changed", async () => {
 	});
 });
 
-test("what was removed stands outside the head's 100 %, to its scale, and opens by a click", async () => {
+test("removed code is outside the head's 100 %, to its scale, and opens by a click", async () => {
 	await withPage(diffPage(base, head, ["exact", "time"]), {}, async (page) => {
 		const views = () => page.evaluate(() => fizeau.flame.views().map(({ picture, offset, width }) => ({ all: picture.all, offset, width, elided: Boolean(picture.tree.elided) })));
 		const [main, aside] = await views();

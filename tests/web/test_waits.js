@@ -13,7 +13,7 @@ const cells = (page, title) => page.evaluate((wanted) => {
 	return [...list.querySelectorAll("tr")].slice(1).map((tr) => [...tr.children].map((td) => td.innerText.trim()));
 }, title);
 
-test("waits: what for, in figures and as a bar", async () => {
+test("waits: reasons, in figures and as a bar", async () => {
 	await withPage(profilePage("waits"), {}, async (page) => {
 		await page.click("#tabs [data-value=waits]");
 		assert.match(await page.innerText("#waits h2"), /^60\.0 ms of 110 ms are waits$/);
@@ -27,7 +27,7 @@ test("waits: what for, in figures and as a bar", async () => {
 	});
 });
 
-test("waits: a ribbon for each pair, between who waited and who ended it", async () => {
+test("waits: a ribbon for each pair of waiter and ender", async () => {
 	await withPage(profilePage("waits"), { hash: "tab=waits" }, async (page) => {
 		const ends = (side) => page.evaluate((s) => [...document.querySelectorAll(`.${s} > div`)].map((div) => div.innerText.replace(/\s+/g, " ")), side);
 		assert.deepEqual(await ends("waiters"), ["<i>report</i> app.py 40.0 ms", "work app.py 10.0 ms"]);
@@ -56,7 +56,7 @@ test("waits: the longest chain, thread by thread", async () => {
 	});
 });
 
-test("waits: nothing of it where none were recorded, and nothing is wider than a phone", async () => {
+test("waits: no view without recorded waits, and nothing is wider than a phone", async () => {
 	await withPage(profilePage(someProgram()), { hash: "tab=waits" }, async (page) => {
 		assert.equal(await page.locator("#tabs [data-value=waits]").count(), 0);
 		assert.equal(await page.evaluate(() => fizeau.state.tab), "flame");

@@ -97,7 +97,7 @@ test("a plain wheel scrolls a tall graph, sidewards and with Shift it pans", asy
 	});
 });
 
-test("a drag pans, is no click, and a click, 0 or a crumb give up the window", async () => {
+test("a drag pans, is no click, and a click, 0 or a crumb resets the window", async () => {
 	await withPage(profilePage(head), {}, async (page) => {
 		const node = (await readTree(page)).nodes.filter((n) => n.depth === 2).sort((a, b) => b.w - a.w)[0];
 		const at = await centreOf(page, node.i);

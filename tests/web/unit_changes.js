@@ -57,7 +57,7 @@ async function told(...args) {
 	return Object.fromEntries(Object.entries(found).filter(([, list]) => list.length).map(([g, list]) => [g, list.map(show)]));
 }
 
-test("a change in a library is told of the own function that calls it, with the hot one named", async () => {
+test("a change in a library is listed for the own function that calls it, naming the hot one", async () => {
 	const paths = [[["main", "js", "dumps", "encode"], 10, 110], [["main", "js"], 5, 5], [["main", "parse"], 50, 50]];
 	const library = { dumps: 1, encode: 1 };
 	const all = ["main", "js", "dumps", "encode"];
@@ -69,31 +69,31 @@ test("the function that appears most often can be the one with most of a change"
 	assert.deepEqual(await told(paths, { parse: 1, a: 1, b: 1 }, { self: ["parse"], total: ["main"] }), { slower: [["main", "total", 88, "parse"]] });
 });
 
-test("two changes are two places, and who only sums them up is none", async () => {
+test("two changes are two places, and a caller that only sums them up is none", async () => {
 	const paths = [[["main", "a"], 10, 60], [["main", "b"], 50, 10], [["main", "c"], 10, 40]];
 	assert.deepEqual(await told(paths, {}, { self: ["a", "b", "c"], total: ["main", "a", "b", "c"] }),
 		{ slower: [["a", "total", 50, ""], ["c", "total", 30, ""]], faster: [["b", "total", -40, ""]] });
 });
 
-test("what is no code is listed last in its group, however much it is", async () => {
+test("entries other than code are last in their group, whatever their size", async () => {
 	const paths = [[["main", "a"], 10, 60], [["main", "b"], 10, 20], [["main", "<GC>"], 10, 90], [["main", "c"], 20, 10]];
 	assert.deepEqual(await told(paths, {}, { self: ["a", "b", "c", "<GC>"] }),
 		{ slower: [["a", "self", 50, ""], ["b", "self", 10, ""], ["<GC>", "self", 80, ""]], faster: [["c", "self", -10, ""]] });
 });
 
-test("what only its own time is certain of is listed; what no test was certain of is not", async () => {
+test("functions certain only by own time are listed; uncertain ones are not", async () => {
 	const paths = [[["main"], 10, 20], [["main", "a"], 50, 90]];
 	assert.deepEqual(await told(paths, {}, { self: ["main"] }), { slower: [["main", "self", 10, ""]] });
 	assert.deepEqual(await told(paths, {}, {}), {});
 });
 
-test("a library's change is told where no own code certainly changed, and all is own where nothing else is", async () => {
+test("a library's change is listed if no own code certainly changed, and all is own if nothing is", async () => {
 	const paths = [[["main", "dumps"], 10, 60]];
 	assert.deepEqual(await told(paths, { dumps: 1 }, { self: ["dumps"], total: ["dumps"] }), { slower: [["dumps", "total", 50, ""]] });
 	assert.deepEqual(await told(paths, { main: 1, dumps: 1 }, { total: ["main", "dumps"] }), { slower: [["dumps", "total", 50, ""]] });
 });
 
-test("what the run certainly became leads the groups, and the steps through them", async () => {
+test("the run's certain verdict leads the groups, and the steps through them", async () => {
 	const { findChanges, listChanges } = await load("listed_changes.js");
 	const paths = [[["main", "a"], 10, 60], [["main", "b"], 50, 10], [["main", "c"], 0, 9], [["main", "d"], 9, 0]];
 	const order = (word, more = []) => {
@@ -110,7 +110,7 @@ test("what the run certainly became leads the groups, and the steps through them
 	assert.deepEqual(order("unknown", [[["main", "e"], 0, 70]])[0], "slower,faster,new,gone");
 });
 
-test("who loads modules is no place of a change: what imports is, and what its code does", async () => {
+test("module loading is no place of a change: the importer is, and the module's code", async () => {
 	const paths = [[["<module>", "_find_and_load", "_load", "init"], 10, 90], [["<module>", "_find_and_load"], 10, 40]];
 	const all = ["<module>", "_find_and_load", "_load", "init"], origins = { _find_and_load: 1, _load: 1 };
 	assert.deepEqual(await told(paths, origins, { self: ["_find_and_load"], total: all }), { slower: [["init", "total", 80, ""]] });
@@ -124,7 +124,7 @@ test("who loads modules is no place of a change: what imports is, and what its c
 	assert.equal(nameOfChange(data, { ...entry, isImport: false }), "<module>");
 });
 
-test("a new wrapper is listed for its own time alone: what it calls was there before it", async () => {
+test("a new wrapper is listed only for its own time: its callees were there before", async () => {
 	const { findChanges, listChanges } = await load("listed_changes.js");
 	const { tree, data, costs } = makeDiff([[["main", "wrap", "work"], 100, 101], [["main", "wrap"], 0, 3]], {}, { self: [], total: ["wrap"] });
 	const wrap = data.functions.names.indexOf("wrap");
@@ -153,7 +153,7 @@ test("recursion is one place, with the whole change of the function that recurs"
 	assert.equal(found.slower[0][0], "walk");
 });
 
-test("each leads to the node where its function changed most, wherever others tell of it", async () => {
+test("each leads to the node where its function changed most", async () => {
 	const { findChanges, listChanges } = await load("listed_changes.js");
 	// deepcopy is told by copy, but for most of it below main.
 	const paths = [[["main", "copy", "deepcopy"], 10, 110], [["main", "deepcopy"], 1, 65], [["main", "load", "deepcopy"], 1, 65], [["main", "own"], 3, 3]];
@@ -163,7 +163,7 @@ test("each leads to the node where its function changed most, wherever others te
 	assert.deepEqual(at, { copy: 110, deepcopy: 110 });
 });
 
-test("a library is not listed for the little of its change that no own code tells of", async () => {
+test("a library is not listed for a small change that no own code covers", async () => {
 	const paths = [[["main", "copy", "deepcopy"], 10, 210], [["main", "deepcopy"], 1, 5]];
 	assert.deepEqual(await told(paths, { deepcopy: 1 }, { self: ["deepcopy"], total: ["main", "copy", "deepcopy"] }),
 		{ slower: [["copy", "total", 200, "deepcopy"]] });
@@ -174,7 +174,7 @@ test("a library is not listed for the little of its change that no own code tell
 
 const rest = [["main", "rest"], 900, 900];
 
-test("a chain of own functions with one change is told once, by the outermost that is not all of the run", async () => {
+test("a chain of own functions with one change is listed once, by the outermost below the run", async () => {
 	const paths = [rest, [["main", "page", "table", "row", "dumps"], 50, 150], [["main", "page", "table", "row"], 5, 5], [["main", "page"], 20, 20]];
 	const all = ["main", "page", "table", "row", "dumps"];
 	assert.deepEqual(await told(paths, { dumps: 1 }, { self: ["dumps"], total: all }), { slower: [["page", "total", 100, "dumps"]] });
@@ -193,14 +193,14 @@ test("recursion through several functions is one chain, however its paths moved"
 	assert.deepEqual(found.slower, [["parse", "total", 80, "advance"]]);
 });
 
-test("in a chain a function whose own time certainly changed tells of itself", async () => {
+test("in a chain a function whose own time certainly changed is listed itself", async () => {
 	const paths = [rest, [["main", "page", "cell", "get"], 50, 100], [["main", "page", "cell"], 10, 70], [["main", "page"], 9, 9]];
 	const all = ["page", "cell", "get"];
 	assert.deepEqual(await told(paths, {}, { self: ["cell", "get"], total: all }), { slower: [["cell", "total", 110, ""], ["get", "total", 50, ""]] });
 	assert.deepEqual(await told(paths, {}, { self: ["get"], total: all }), { slower: [["page", "total", 110, "cell"], ["get", "total", 50, ""]] });
 });
 
-test("no caller tells of a change that is not nearly its own, or of what it has little of", async () => {
+test("no caller is listed for a change of which it has little, or little of its own", async () => {
 	const all = ["page", "left", "right"], library = { a: 1, b: 1 };
 	// Two changes below one function.
 	const two = [rest, [["main", "page", "left", "a"], 50, 110], [["main", "page", "right", "b"], 50, 90]];
@@ -217,7 +217,7 @@ test("no caller tells of a change that is not nearly its own, or of what it has 
 	assert.deepEqual(await told(added, library, { total: all }), { new: [["left", "total", 60, "a"]] });
 });
 
-test("below a listed function no other is listed for the little of a change that is its own", async () => {
+test("below a listed function no other is listed for a small change of its own", async () => {
 	const paths = [rest, [["main", "page", "a"], 10, 90], [["main", "page", "cell", "get"], 20, 80], [["main", "page", "x", "cell"], 1, 6], [["main", "page"], 100, 100]];
 	const get = ["get", "total", 60, ""];
 	assert.deepEqual(await told(paths, { a: 1 }, { self: ["get"], total: ["page", "cell", "get"] }), { slower: [["page", "total", 145, "a"], get] });
@@ -234,7 +234,7 @@ test("below a listed function no other is listed for the little of a change that
 	assert.deepEqual((await told(gone, {}, { self: ["get"], total: ["old", "cell", "get"] })).faster, [["cell", "total", -94, "get"]]);
 });
 
-test("who calls a listed function that has the change is not listed for next to nothing that is its own", async () => {
+test("a caller of a listed function with the change is not listed for a tiny own change", async () => {
 	const paths = [rest, [["main", "x", "ensure", "collect"], 30, 90], [["main", "y", "ensure"], 1, 3]];
 	const certain = { self: ["collect"], total: ["ensure", "collect"] };
 	assert.deepEqual(await told(paths, {}, certain), { slower: [["collect", "total", 60, ""]] });
@@ -243,12 +243,12 @@ test("who calls a listed function that has the change is not listed for next to 
 	assert.deepEqual(await told(paths, {}, certain), { slower: [["ensure", "total", 66, "collect"], ["collect", "total", 60, ""]] });
 });
 
-test("who imports tells nothing of what a module does when it is loaded", async () => {
+test("an importer is not listed for what a module does when loaded", async () => {
 	const paths = [rest, [["main", "start", "_load", "init", "compile"], 30, 90], [["main", "start"], 2, 2]];
 	assert.deepEqual(await told(paths, { _load: 1, compile: 1 }, { total: ["start", "_load", "init"] }), { slower: [["init", "total", 60, "compile"]] });
 });
 
-test("what most of a change is in is so over all paths, not on one", async () => {
+test("\"most of it in\" is over all paths, not one", async () => {
 	const paths = [rest, [["main", "page", "a"], 10, 40], [["main", "page", "b"], 10, 60], [["main", "page", "c", "a"], 10, 40], [["main", "page", "d", "a"], 10, 40]];
 	const library = { a: 1, b: 1, c: 1, d: 1 };
 	assert.deepEqual(await told(paths, library, { total: ["page"] }), { slower: [["page", "total", 140, "a"]] });
@@ -259,7 +259,7 @@ test("what most of a change is in is so over all paths, not on one", async () =>
 	assert.deepEqual(await told(one, { ...library, e: 1 }, { total: ["page"] }), { slower: [["page", "total", 100, ""]] });
 });
 
-test("of all changes the largest stands for the run, whichever way it went; new code only where there is no other", async () => {
+test("the largest change represents the run, in either direction; new code only without another", async () => {
 	const { largestChange } = await load("listed_changes.js");
 	const entry = (f, delta) => ({ f, change: { delta } });
 	const found = { slower: [entry(1, 59)], faster: [entry(2, -105), entry(3, -98)], new: [entry(4, 500)], gone: [] };
@@ -268,7 +268,7 @@ test("of all changes the largest stands for the run, whichever way it went; new 
 	assert.equal(largestChange({ slower: [], faster: [], new: [], gone: [] }), null);
 });
 
-test("an entry leads to the path that certainly changed, be it that another changed more", async () => {
+test("an entry leads to the path that certainly changed, even if another changed more", async () => {
 	const { findChanges, listChanges } = await load("listed_changes.js");
 	const paths = [[["main", "a", "work"], 10, 50], [["main", "b", "work"], 20, 45], [["main", "c", "work"], 5, 8]];
 	const { tree, data, costs } = makeDiff(paths, {}, { total: ["work"] });

@@ -19,7 +19,7 @@ async function columnsOf(columns) {
 
 const sides = (base, head, unit) => ({ "node.self.base": ["u", 2, base, unit], "node.self.head": ["d", 2, head, unit] });
 
-test("what each number of a column says is the same in either kind of array", async () => {
+test("a column's numbers mean the same in either kind of array", async () => {
 	const columns = await columnsOf(sides([3, 127], [4, 7]));
 	for (const Type of [Int32Array, Float64Array]) {
 		const base = columns.numbers("node.self.base", Type, 2, 1);
@@ -41,7 +41,7 @@ test("whole numbers of a byte each are kept in half the room, unless a sum of th
 	assert.equal(selfType(await columnsOf(sides([3, 1], [4, 255, 1])), header), Float64Array);
 });
 
-test("a column that is not there is all zero, as it is read and as it is in the file", async () => {
+test("a missing column is all zero, when read and in the file", async () => {
 	const columns = await columnsOf({ there: ["u", 2, [5, 6]], wide: ["u", 2, [5, 128, 1]], coarse: ["u", 2, [5, 6], 3] });
 	assert.deepEqual([...columns.raw("none", 2)], [0, 0]);
 	assert.deepEqual([...columns.raw("there", 2)], [5, 6]);

@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const { load } = require("./modules.js");
 const { test } = require("./tap.js");
 
-test("a function that was split off another one has its name, in its file and not turned round", async () => {
+test("a split-off function names its origin, in its file and not inverted", async () => {
 	const { originOf } = await load("inferred.js");
 	const page = () => ({
 		header: { splits: [{ name: "part", file: "a.py", from_name: "whole", from_file: "a.py" }] },

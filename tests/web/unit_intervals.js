@@ -21,7 +21,7 @@ test("an interval of a ratio becomes that of its inverse when the sides are exch
 	about(intervalOf(family, 0, compare(300, 100, 0.5), { factor: 0.5, isSwapped: true }), [150 / 1.65 - 150, 150 / 1.4 - 150]);
 });
 
-test("what has no ratio: no interval, new code, and no more than all is gone", async () => {
+test("no ratio: no interval, new code, and at most all is gone", async () => {
 	const { intervalOf } = await load("interval_text.js");
 	const { compare } = await load("format.js");
 	assert.equal(intervalOf(family, 1, compare(100, 150, 1), { factor: 1 }), null);
@@ -32,7 +32,7 @@ test("what has no ratio: no interval, new code, and no more than all is gone", a
 	assert.equal(intervalOf(family, 2, compare(10, 50, 1), { factor: 1, isSwapped: true }), null);
 });
 
-test("beside a change stands its interval; where ± would hold 0, its end that certainly is", async () => {
+test("a change has its interval next to it; if ± would contain 0, its certain end", async () => {
 	const { intervalText } = await load("interval_text.js"), { CHANGED, UNKNOWN } = await load("colors.js");
 	const { compare } = await load("format.js");
 	const textOf = (word, base, head, below, above) =>

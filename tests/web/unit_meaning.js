@@ -16,7 +16,7 @@ const whatOf = (self, total, more = {}) => ({
 	verdicts: { self: { word: [0, self] }, total: { word: [0, total] } }, ...more,
 });
 
-test("a frame that cannot be told from noise is neither unchanged nor coloured, however large its change", async () => {
+test("a frame within noise is neither unchanged nor coloured, however large its change", async () => {
 	const { nodeClass } = await load("frame_colour.js"), c = await load("colors.js");
 	assert.notEqual(c.UNSURE, c.SAME);
 	assert.equal(nodeClass(treeOf(10, 30), 1, whatOf(UNKNOWN, CHANGED)), c.UNSURE);
@@ -26,7 +26,7 @@ test("a frame that cannot be told from noise is neither unchanged nor coloured, 
 	assert.equal(nodeClass(treeOf(0, 0), 1, whatOf(UNKNOWN, UNKNOWN)), c.SAME);
 });
 
-test("what certainly changed is coloured, be it by little; nothing that did not change is", async () => {
+test("certain changes are coloured, even small ones; nothing unchanged is", async () => {
 	const { nodeClass } = await load("frame_colour.js"), c = await load("colors.js");
 	assert.equal(nodeClass(treeOf(100, 101), 1, whatOf(CHANGED, UNKNOWN)), c.MORE);
 	assert.equal(nodeClass(treeOf(100, 99), 1, whatOf(CHANGED, UNKNOWN)), c.LESS);
@@ -44,7 +44,7 @@ test("each meaning goes by the verdict of its family, and a path by its own wher
 	}
 });
 
-test("what is certain only as a sum of paths is coloured and hatched, neither certain by itself nor unsure", async () => {
+test("changes certain only as a sum of paths are coloured and hatched, neither certain nor unsure", async () => {
 	const { frameVerdict, nodeClass, ownChange } = await load("frame_colour.js"), c = await load("colors.js");
 	const SUM = 4; // added to a path's verdict
 	const of = (tree, code) => {
