@@ -164,8 +164,9 @@ void fz_series_report_counter(struct fz_series *s, const struct fz_counter *coun
 			       s->command, counter->variables);
 	if (counter->instead && !s->warned_counting)
 		fz_notify_warn(s->notify,
-			       "%s: counting with callgrind, which has inexact call trees and only "
-			       "sees benchmarks defined by client requests: %s",
+			       "%s: counting with callgrind, which is several times slower, has "
+			       "inexact call trees and only sees benchmarks defined by client "
+			       "requests: %s",
 			       s->command, counter->instead);
 	s->warned_counting = true;
 }

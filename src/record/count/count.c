@@ -80,7 +80,8 @@ static bool find_tool(struct fz_counter *c)
 int fz_counter_find(struct fz_counter *c, struct fz_error *err)
 {
 	static const char missing[] =
-		"the counting tool was not built; rebuild fizeau now that Valgrind is installed";
+		"the counting tool is not installed; rebuild fizeau now that Valgrind is "
+		"installed, or pip install fizeau[count]";
 
 	if (c->engine != FZ_COUNTER_CALLGRIND && find_tool(c))
 		return 0;
