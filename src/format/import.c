@@ -10,17 +10,51 @@
 /* Larger values could overflow when added; fz_profile_add_sample reports this. */
 #define LARGEST ((int64_t)1 << 62)
 
+/* Bytes before the symbol: a module of dtrace, "a.out`", and the underscore of macOS. */
+static size_t symbol_start(struct fz_str name)
+{
+	const char *tick = name.n ? memrchr(name.p, '`', name.n) : NULL;
+	size_t at = tick ? (size_t)(tick + 1 - name.p) : 0;
+	struct fz_str rest = { name.p + at, name.n - at };
+
+	return at + (fz_str_starts(rest, "__Z") || fz_str_starts(rest, "__R"));
+}
+
+/* Tools that know only C++ leave Rust's own escapes and hash, "_$LT$T$GT$::f::h0123456789abcdef":
+ * as the symbol again that libiberty knows. NULL if it is none. */
+static char *remangled(struct fz_str name)
+{
+	fz_auto(fz_buf_release) struct fz_buf symbol = { 0 };
+	size_t hash = name.n < 20 ? 0 : name.n - 16;
+
+	if (!hash || memcmp(name.p + hash - 3, "::h", 3) != 0)
+		return NULL;
+	fz_buf_str(&symbol, "_ZN");
+	while (name.n) {
+		const char *colons = memmem(name.p, name.n, "::", 2);
+		size_t n = colons ? (size_t)(colons - name.p) : name.n;
+		fz_buf_printf(&symbol, "%zu%.*s", n, (int)n, name.p);
+		n += colons ? 2 : 0;
+		name = (struct fz_str){ name.p + n, name.n - n };
+	}
+	fz_buf_char(&symbol, 'E');
+	return fz_strndup(symbol.p, symbol.n);
+}
+
 uint32_t fz_import_name(struct fz_profile *p, struct fz_str name)
 {
-	/* macOS has an underscore before all names. */
-	size_t skip = fz_str_starts(name, "__Z") || fz_str_starts(name, "__R");
+	size_t start = symbol_start(name);
+	struct fz_str rest = { name.p + start, name.n - start };
+	bool mangled = rest.n > 3 && rest.p[0] == '_' && (rest.p[1] == 'Z' || rest.p[1] == 'R');
+	fz_auto(fz_free_ptr) char *symbol = mangled ? fz_strndup(rest.p, rest.n) : remangled(rest);
+	fz_auto(fz_free_ptr) char *readable = symbol ? fz_demangle(symbol) : NULL;
 
-	if (name.n < 4 || name.p[skip] != '_' || !strchr("ZR", name.p[skip + 1]))
+	if (!readable || strncmp(readable, symbol, strlen(readable)) == 0)
 		return fz_profile_string(p, name);
-	fz_auto(fz_free_ptr) char *symbol = fz_strndup(name.p + skip, name.n - skip);
-	fz_auto(fz_free_ptr) char *readable = fz_demangle(symbol);
-	bool same = strncmp(readable, symbol, strlen(readable)) == 0;
-	return fz_profile_string(p, same ? name : fz_str_of(readable));
+	fz_auto(fz_buf_release) struct fz_buf all = { 0 };
+	fz_buf_add(&all, name.p, start - (start && name.p[start - 1] == '_'));
+	fz_buf_str(&all, readable);
+	return fz_profile_string(p, fz_buf_view(&all));
 }
 
 uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f)

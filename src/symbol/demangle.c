@@ -32,13 +32,13 @@ static bool is_copy_mark(const char *p)
 	return false;
 }
 
-/* Length of the name without suffixes and "@VERSION". */
+/* Length of the name without suffixes and "@VERSION"; "core..clone..Clone" is a path of Rust. */
 static size_t plain_length(const char *symbol)
 {
 	size_t n = strcspn(symbol, "@");
 
 	for (size_t i = 1; i < n; i++)
-		if (symbol[i] == '.' && is_copy_mark(symbol + i))
+		if (symbol[i] == '.' && symbol[i - 1] != '.' && is_copy_mark(symbol + i))
 			return i;
 	return n ? n : strlen(symbol);
 }

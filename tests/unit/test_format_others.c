@@ -331,6 +331,21 @@ static void test_symbols(void **state)
 	assert_int_equal(cost(p, NULL, "_Z", true), 5);
 	assert_int_equal(cost(p, NULL, "_R", false), 5);
 	assert_int_equal(cost(perf, NULL, "foo::bar", false), 7);
+	/* Demangled as C++, as by dtrace, old bpftrace and macOS. */
+	fz_auto(fz_profile_freep) struct fz_profile *half =
+		load_text("a.out`_ZN3foo3barEi;std::rt::lang_start::_$u7b$$u7b$closure$u7d$$u7d$::"
+			  "h2fb226322c254680 1\n"
+			  "_$LT$alloc..boxed..Box$LT$F$GT$$u20$as$u20$core..ops..FnOnce$GT$::call::"
+			  "h0123456789abcdef;"
+			  "a::b::h0123456789abcdeg 2\n"
+			  "a.out`__ZN3foo3barEi;_$LT$T$u20$as$u20$core..clone..Clone$GT$::clone::"
+			  "h0123456789abcdef 4\n");
+	assert_int_equal(cost(half, NULL, "a.out`foo::bar", true), 5);
+	assert_int_equal(cost(half, NULL, "<T as core::clone::Clone>::clone", false), 4);
+	assert_int_equal(cost(half, NULL, "std::rt::lang_start::{{closure}}", true), 1);
+	assert_int_equal(
+		cost(half, NULL, "<alloc::boxed::Box<F> as core::ops::FnOnce>::call", true), 2);
+	assert_int_equal(cost(half, NULL, "a::b::h0123456789abcdeg", false), 2);
 }
 
 /* ---- fractions of folded text ---- */

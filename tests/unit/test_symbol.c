@@ -167,6 +167,8 @@ static void test_demangle(void **state)
 		{ "__pyx_f_4cmod_", "__pyx_f_4cmod_" },
 		{ "__pyx_f_4cmod_1", "__pyx_f_4cmod_1" },
 		{ "__pyx_f_99999999999999999999cmod_x", "__pyx_f_99999999999999999999cmod_x" },
+		{ "_ZN40_$LT$T$u20$as$u20$core..clone..Clone$GT$5clone17h0123456789abcdefE",
+		  "<T as core::clone::Clone>::clone" },
 	};
 
 	(void)state;
