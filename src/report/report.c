@@ -309,6 +309,7 @@ static const struct fz_report reports[] = {
 	  .title = "for profiler.firefox.com",
 	  .suffixes = "",
 	  .profile_file = "gecko_%llu.json",
+	  .holds_times = true,
 	  .drops_stackless = true,
 	  .profile = gecko_profile },
 	{ .name = "jsonl",

@@ -35,7 +35,7 @@ struct fz_report {
 	bool page;            /* shown in a browser; its diffs need cells and lines */
 	bool inverts;         /* can be written inverted */
 	bool turns_itself;    /* inverted by its reader: its diffs are always straight */
-	bool holds_times;     /* holds times only: samples get a length */
+	bool holds_times;     /* samples get a length */
 	bool drops_stackless; /* samples without a stack are dropped */
 	const char *picture;  /* suffix of a picture written beside it, and linked */
 	int (*profile)(const struct fz_report *r, const struct fz_report_options *o,

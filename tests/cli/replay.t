@@ -598,6 +598,10 @@ $ printf 'a;b 4\nc 10\n' >plain.folded && fizeau replay plain.folded -o plain.bi
 fizeau: warning: binary: samples are written as 1 ms each, because the sampling interval is unknown
 fizeau: wrote plain.bin
 
+$ fizeau replay plain.folded --format gecko -o plain.json
+fizeau: warning: gecko: samples are written as 1 ms each, because the sampling interval is unknown
+fizeau: wrote plain.json
+
 $ fizeau replay plain.folded -o plain.pftrace && fizeau replay plain.pftrace --format folded --metric-line -o -
 fizeau: warning: perfetto: samples are written as 1 ms each, because the sampling interval is unknown
 fizeau: wrote plain.pftrace
@@ -640,6 +644,7 @@ collapsed 0
 fizeau: warning: pstats: samples are written as 1 ms each, because the sampling interval is unknown
 pstats 0
 jsonl 0
+fizeau: warning: gecko: samples are written as 1 ms each, because the sampling interval is unknown
 gecko 0
 fizeau: warning: binary: samples are written as 1 ms each, because the sampling interval is unknown
 binary 0
