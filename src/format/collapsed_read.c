@@ -414,7 +414,9 @@ static void translate_stacks(struct reader *r)
 	struct fz_profile *d = r->draft;
 
 	bool threads = roots_are_threads(r);
-	r->dialect = r->austin.seen ? FZ_COLLAPSED_AUSTIN : find_dialect(r);
+	r->dialect = r->austin.seen                    ? FZ_COLLAPSED_AUSTIN
+		     : threads && has_tachyon_roots(r) ? FZ_COLLAPSED_COLON
+						       : find_dialect(r);
 	if (r->dialect == FZ_COLLAPSED_COLON && threads && !has_tachyon_roots(r))
 		r->dialect = FZ_COLLAPSED_AUSTIN;
 	threads =

@@ -81,6 +81,19 @@ static void test_utf16(void **state)
 	}
 }
 
+/* Threads of our own are threads also if few frames have a file. */
+static void test_threads_of_names(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("tid:7;main;std::sort;x.py:f:3 1\ntid:7;main 2\ntid:8;other 4\n");
+
+	(void)state;
+	assert_int_equal(p->thread_count, 2);
+	check_leaf(p, 0, "f|x.py|3");
+	check_leaf(p, 1, "main||-1");
+	check_text("tid:7;main;std::sort 1\n", &fz_format_folded, "main;std::sort 1\n");
+}
+
 /* Only what the writer escapes is an escape: x64 and x86 are folders. */
 static void test_windows_paths(void **state)
 {
@@ -469,6 +482,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_line_ends),
 		cmocka_unit_test(test_utf16),
+		cmocka_unit_test(test_threads_of_names),
 		cmocka_unit_test(test_windows_paths),
 		cmocka_unit_test(test_invalid_lines),
 		cmocka_unit_test(test_blanks_in_names),
