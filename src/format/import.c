@@ -336,6 +336,19 @@ int fz_import_lines(struct fz_input *in, struct fz_profile *p, size_t longest,
 	return code;
 }
 
+void fz_import_keep_label(struct fz_buf *set, struct fz_str key, struct fz_str value)
+{
+	bool is_pair = !memchr(key.p, '=', key.n) && !memchr(key.p, 0, key.n) &&
+		       !memchr(value.p, 0, value.n);
+
+	if (is_pair && set->n + key.n + value.n <= FZ_IMPORT_LABELS_MAX) {
+		fz_buf_add(set, key.p, key.n);
+		fz_buf_char(set, '=');
+		fz_buf_add(set, value.p, value.n);
+	}
+	fz_buf_char(set, 0);
+}
+
 void fz_import_note_cut(struct fz_profile *p)
 {
 	fz_profile_note(p, "the file is truncated");

@@ -58,6 +58,7 @@ struct reader {
 	int64_t sum; /* of a sample's values */
 	uint64_t value_count, time_count;
 	struct fz_thread thread;
+	struct fz_buf labels; /* see fz_sample */
 };
 
 enum { NOT_MADE = UINT32_MAX - 1, HEAD = 4096, INLINED_BYTES = 16 };
@@ -237,7 +238,8 @@ static void add_value(void *arg, uint64_t value)
 		r->p->over_limit = true;
 }
 
-/* {key, value {string, its number in the dictionary, or a number}} */
+/* {key, value {string, its number in the dictionary, or a number}}: a thread, or a label if it has
+ * a text */
 static void read_attribute(void *arg, uint64_t index)
 {
 	struct reader *r = arg;
@@ -257,6 +259,8 @@ static void read_attribute(void *arg, uint64_t index)
 		r->thread.tid = number;
 	else if (fz_str_eq(key, FZ_STR("process.pid")))
 		r->thread.pid = number;
+	else if (value.n)
+		fz_import_keep_label(&r->labels, key, value);
 }
 
 /* Detects the version of a sample. Lists are packed bytes and a link is a number; the link's field
@@ -307,6 +311,7 @@ static bool read_sample(struct reader *r, struct fz_str message)
 	r->sum = 0;
 	r->value_count = r->time_count = 0;
 	r->thread = (struct fz_thread){ 0 };
+	fz_buf_reset(&r->labels);
 	while (fz_wire_next(&w)) {
 		if (w.field == r->v->stack)
 			stack = w.value;
@@ -327,6 +332,7 @@ static bool read_sample(struct reader *r, struct fz_str message)
 		.stack = stack_at(r, stack),
 		.status = FZ_STATUS_UNKNOWN,
 		.count = (uint32_t)FZ_MIN(r->time_count, (uint64_t)UINT32_MAX),
+		.labels = fz_buf_view(&r->labels),
 	};
 	if (r->sum)
 		fz_profile_add_sample(r->p, &s, weights);
@@ -396,6 +402,7 @@ static void release(struct reader *r)
 		free(tables[i]->list);
 	free(r->stack_of);
 	free(r->numbers);
+	fz_buf_release(&r->labels);
 }
 
 /* A message never starts like JSON. */

@@ -439,20 +439,6 @@ struct labels {
 	bool base;
 };
 
-/* A label that cannot be written as a pair is kept as one without a key, which is none. */
-static void keep_label(struct reader *r, struct fz_str key, struct fz_str value)
-{
-	bool is_pair = !memchr(key.p, '=', key.n) && !memchr(key.p, 0, key.n) &&
-		       !memchr(value.p, 0, value.n);
-
-	if (is_pair) {
-		fz_buf_add(&r->labels, key.p, key.n);
-		fz_buf_char(&r->labels, '=');
-		fz_buf_add(&r->labels, value.p, value.n);
-	}
-	fz_buf_char(&r->labels, 0);
-}
-
 /* Reads labels with a thread, by the names of different tools; others with a text are kept. */
 static void read_label(struct reader *r, struct fz_str message, struct labels *labels)
 {
@@ -473,7 +459,7 @@ static void read_label(struct reader *r, struct fz_str message, struct labels *l
 	else if (fz_str_eq(key, FZ_STR("thread_name")) || fz_str_eq(key, FZ_STR("thread name")))
 		labels->thread.name = fz_profile_string(r->p, value);
 	else if (value.n)
-		keep_label(r, key, value);
+		fz_import_keep_label(&r->labels, key, value);
 }
 
 static uint32_t count_of(const struct reader *r)

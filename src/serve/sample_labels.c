@@ -3,9 +3,9 @@
  *
  *   row -> set "k=v\0..." -> text "\nk=v\n" with the labels of the push -> part
  *
- * Names of threads, spans and profiles are no labels: they differ in every push. An invalid label,
- * a label of the push with another value, or more than the store has room for, loses the whole set:
- * a part of a set would be mistaken for a smaller set.
+ * Names of threads, spans, profiles and containers are no labels: they differ from push to push or
+ * from start to start. An invalid label, a label of the push with another value, or more than the
+ * store has room for, loses the whole set: a part of a set would be mistaken for a smaller set.
  */
 #include "serve/sample_labels.h"
 
@@ -35,8 +35,10 @@ static void release(struct splitter *k)
 
 static bool is_ignored(const char *label)
 {
-	static const char *const keys[] = { "__",         "thread_id=", "thread_name=", "span_id=",
-					    "span_name=", "trace_id=",  "profile_id=" };
+	static const char *const keys[] = {
+		"__",        "thread_id=",  "thread_name=",  "span_id=", "span_name=",
+		"trace_id=", "profile_id=", "container.id=", "k8s.pod.", "service.instance.id="
+	};
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(keys); i++)
 		if (strncmp(label, keys[i], strlen(keys[i])) == 0)

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "format/import.h"
 #include "format/wire.h"
 
 enum { TYPES = 1, SAMPLES = 2, LOCATIONS = 4, FUNCTIONS = 5, STRINGS = 6, TIME = 9, DURATION = 10 };
@@ -226,12 +227,136 @@ static void test_many(void **state)
 	assert_true(atomic_load(&server.figures.unlabelled) > 10);
 }
 
+/* ---- OTLP, as a current collector sends it: all texts in the dictionary ---- */
+
+enum { OTLP_STRING = 5, OTLP_ATTRIBUTE = 6, OTLP_STACK = 7 };
+enum { NAME = 6, ROUTE = 7, CART = 8, SEARCH = 9, THREAD = 10, COUNT = 11, ID = 12 };
+
+static void put_in(struct fz_buf *to, uint32_t field, struct fz_buf *message)
+{
+	fz_wire_put_message(to, field, message);
+	fz_buf_release(message);
+}
+
+/* A message of one number; empty for 0. */
+static struct fz_buf one(uint32_t field, uint64_t number)
+{
+	struct fz_buf ret = { 0 };
+
+	fz_wire_put(&ret, field, number);
+	return ret;
+}
+
+/* {key_strindex, value {string_value_strindex or int_value}} */
+static void put_attribute(struct fz_buf *dictionary, uint64_t key, uint32_t kind, uint64_t value)
+{
+	struct fz_buf attribute = one(1, key), any = one(kind, value);
+
+	put_in(&attribute, 2, &any);
+	put_in(dictionary, OTLP_ATTRIBUTE, &attribute);
+}
+
+/* Attributes 1 and 2 are routes, 3 a thread's name, 4 a number, 5 a container. */
+static struct fz_buf dictionary(void)
+{
+	static const char *const texts[] = { "",
+					     "cpu",
+					     "nanoseconds",
+					     "parse",
+					     "service.name",
+					     "otel",
+					     "x",
+					     "http.route",
+					     "/cart",
+					     "/search",
+					     "thread.name",
+					     "count",
+					     "container.id" };
+	struct fz_buf d = { 0 }, part = { 0 };
+
+	for (uint64_t i = 0; i < 2; i++) {
+		struct fz_buf line = one(1, i), location = { 0 }, stack = one(1, i);
+
+		put_in(&location, 3, &line);
+		put_in(&d, 2, &location);
+		part = one(1, 3 * i);
+		put_in(&d, 3, &part);
+		put_in(&d, OTLP_STACK, &stack);
+	}
+	for (size_t i = 0; i < FZ_ARRAY_LEN(texts); i++)
+		fz_wire_put_bytes(&d, OTLP_STRING, fz_str_of(texts[i]));
+	put_in(&d, OTLP_ATTRIBUTE, &part);
+	put_attribute(&d, ROUTE, 8, CART);
+	put_attribute(&d, ROUTE, 8, SEARCH);
+	put_attribute(&d, THREAD, 8, NAME);
+	put_attribute(&d, COUNT, 3, 7);
+	put_attribute(&d, ID, 8, NAME);
+	return d;
+}
+
+/* attributes: their numbers as bytes. */
+static void otlp_sample(struct fz_buf *profile, uint8_t ns, const char *attributes)
+{
+	struct fz_buf s = one(1, 1);
+
+	fz_wire_put_bytes(&s, 2, fz_str_of(attributes));
+	fz_wire_put_bytes(&s, 4, (struct fz_str){ (const char *)&ns, 1 });
+	put_in(profile, 2, &s);
+}
+
+static void test_otlp(void **state)
+{
+	struct fz_buf body = { 0 }, resource = { 0 }, attribute = one(3, 4), any = one(8, 5);
+	struct fz_buf profile = { 0 }, type = one(1, 1), scope = { 0 }, part = { 0 };
+
+	(void)state;
+	put_in(&attribute, 2, &any);
+	put_in(&resource, 1, &attribute);
+	fz_wire_put(&type, 2, 2);
+	put_in(&profile, 1, &type);
+	otlp_sample(&profile, 1, "\x01");
+	otlp_sample(&profile, 2, "\x02\x03\x04");
+	otlp_sample(&profile, 4, "\x05\x01");
+	otlp_sample(&profile, 8, "\x03\x05");
+	otlp_sample(&profile, 16, "\x01\x02\x7f");
+	otlp_sample(&profile, 32, "");
+	fz_wire_put(&profile, 3, (uint64_t)1790000000 * 1000000000);
+	put_in(&scope, 2, &profile);
+	put_in(&part, 1, &resource);
+	put_in(&part, 2, &scope);
+	put_in(&body, 1, &part);
+	part = dictionary();
+	put_in(&body, 2, &part);
+	expect_typed(200, "", fz_answer_otlp, "p", "", "application/x-protobuf",
+		     fz_buf_view(&body));
+	fz_buf_release(&body);
+	assert_int_equal(cost("otel@unversioned", "", "parse"), 63);
+	assert_int_equal(cost("otel@unversioned", "label=http.route=/cart", "parse"), 5);
+	/* Of two values the later one counts, as in pprof. */
+	assert_int_equal(cost("otel@unversioned", "label=http.route=/search", "parse"), 18);
+}
+
+/* However often a sample refers to a long text, little is kept. */
+static void test_long_set(void **state)
+{
+	fz_auto(fz_free_ptr) char *value = fz_calloc(1, 40001);
+	fz_auto(fz_buf_release) struct fz_buf set = { 0 };
+
+	(void)state;
+	memset(value, 'x', 40000);
+	for (int i = 0; i < 1000; i++)
+		fz_import_keep_label(&set, FZ_STR("k"), fz_str_of(value));
+	assert_in_range(set.n, 40003, FZ_IMPORT_LABELS_MAX + 1000);
+	assert_true(set.p[40002] == 0 && set.p[40003] == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kept),    cmocka_unit_test(test_again),
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_ignored),
 		cmocka_unit_test(test_lost),    cmocka_unit_test(test_many),
+		cmocka_unit_test(test_otlp),    cmocka_unit_test(test_long_set),
 	};
 
 	return cmocka_run_group_tests(tests, open_server, close_server);
