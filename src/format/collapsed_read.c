@@ -48,6 +48,7 @@ struct reader {
 	bool pairs, fulls;    /* true of all lines so far */
 	bool valued;          /* some line has a number */
 	uint32_t bare_lines;  /* before that */
+	bool large;           /* some line has a number that is too large */
 	bool gprofiler;       /* the first frame is a number that belongs to its header */
 	struct austin austin;
 	struct fz_buf metric; /* "cpu ns", in files written by us */
@@ -142,7 +143,10 @@ static bool ends_in_number(struct fz_str line)
 /* A line without a number is a sample if the whole file has none; otherwise it is malformed. */
 static void read_bare_line(struct reader *r, struct fz_str line)
 {
-	if (r->valued || !memchr(line.p, ';', line.n) || ends_in_number(line)) {
+	bool large = ends_in_number(line);
+
+	r->large |= large;
+	if (large || r->valued || !memchr(line.p, ';', line.n)) {
 		r->p->skipped_lines++;
 		return;
 	}
@@ -249,8 +253,8 @@ static int read_lines(struct reader *r, struct fz_error *err)
 	}
 	count_bare_lines(r);
 	if (!code && !r->row_count)
-		code = fz_fail(err, FZ_EINPUT, "%s: no line has a stack and a number",
-			       r->from->name);
+		code = fz_fail(err, FZ_EINPUT, "%s: no line has a stack and a number%s",
+			       r->from->name, r->large ? " below 2^60" : "");
 	return code;
 }
 

@@ -121,15 +121,12 @@ static int load(struct fz_input *in, const struct fz_format *f, bool facts_only,
 	p->stored = stored_of(in, f);
 	/* Stopping at the limit may have looked like damage. */
 	int over = fz_input_check(in, err);
-	if (over)
-		return over;
-	if (!r) {
-		r = fz_profile_check(p, err);
-		if (r)
-			fz_error_prefix(err, "%s", fz_input_name(in));
+	if (!over && p->over_limit) {
+		over = fz_profile_check(p, err);
+		fz_error_prefix(err, "%s", fz_input_name(in));
 	}
-	if (r)
-		return r;
+	if (over || r)
+		return over ? over : r;
 	fz_assert(p->default_metric < p->metric_count || (facts_only && f->read_facts));
 	*ret = fz_steal(p);
 	return 0;

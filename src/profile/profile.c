@@ -278,6 +278,10 @@ uint32_t fz_profile_thread(struct fz_profile *p, const struct fz_thread *t)
 
 int fz_profile_check(const struct fz_profile *p, struct fz_error *err)
 {
+	for (uint32_t m = 0; m < p->metric_count; m++)
+		if (p->magnitude[m] > INT64_MAX)
+			return fz_fail(err, FZ_ELIMIT, "the values of '%s' add up to 2^63 or more",
+				       p->metrics[m].name);
 	if (p->over_limit)
 		return fz_fail(err, FZ_ELIMIT, "too many strings, frames or samples");
 	return 0;
@@ -399,9 +403,10 @@ static bool count_magnitude(struct fz_profile *p, uint32_t count, const int64_t 
 		const struct fz_metric *metric = &p->metrics[m];
 		int64_t w = metric->column ? *weights++ : metric->each;
 		uint64_t size = w < 0 ? -(uint64_t)w : (uint64_t)w;
-		fits &= metric->column || !__builtin_mul_overflow(size, count, &size);
-		fits &= !__builtin_add_overflow(p->magnitude[m], size, &p->magnitude[m]) &&
-			p->magnitude[m] <= INT64_MAX;
+		bool over = !metric->column && __builtin_mul_overflow(size, count, &size);
+		over |= __builtin_add_overflow(p->magnitude[m], size, &p->magnitude[m]);
+		p->magnitude[m] = over ? UINT64_MAX : p->magnitude[m];
+		fits &= p->magnitude[m] <= INT64_MAX;
 	}
 	return fits;
 }

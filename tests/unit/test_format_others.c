@@ -380,6 +380,22 @@ static void test_pprof_values(void **state)
 	assert_string_equal(q->metrics[q->default_metric].name, "wall");
 }
 
+/* Sums that no report could add are refused, with the reason. */
+static void test_huge_values(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = uneven_profile();
+	fz_auto(fz_profile_freep) struct fz_profile *q = NULL;
+	struct fz_error err;
+
+	(void)state;
+	p->metrics[1].column[0] = p->metrics[1].column[1] = INT64_MAX / 2 + 1;
+	fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_pprof);
+	assert_int_equal(load_bytes(b.p, b.n, "x.pb.gz", &q, &err), FZ_ELIMIT);
+	assert_string_equal(err.message, "x.pb.gz: the values of 'heap' add up to 2^63 or more");
+	expect_error("a;b 18446744073709551615\na;c 9223372036854775807\n",
+		     "file: no line has a stack and a number below 2^60");
+}
+
 /* ---- callgrind ---- */
 
 /* Xdebug's events say their unit, of ten nanoseconds. */
@@ -816,6 +832,7 @@ int main(void)
 		cmocka_unit_test(test_trace_ids),
 		cmocka_unit_test(test_speedscope_exact),
 		cmocka_unit_test(test_cpuprofile_times),
+		cmocka_unit_test(test_huge_values),
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_perf_words),
 		cmocka_unit_test(test_symbols),
