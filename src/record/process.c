@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/kcmp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -358,6 +359,18 @@ pid_t fz_process_live(pid_t pid)
 		if (!is_over(fz_process_thread_state(pid, threads.list[i].tid)))
 			return threads.list[i].tid;
 	return pid;
+}
+
+int fz_process_check_started(const struct fz_process *p, struct fz_error *err)
+{
+	struct fz_procstat now;
+
+	if (!fz_procstat_read_fd(p->stat_fd, &now) || !now.parent ||
+	    syscall(SYS_kcmp, p->pid, fz_process_live(now.parent), KCMP_VM, 0, 0) != 0)
+		return 0;
+	return fz_fail(err, FZ_EAGAIN,
+		       "process %d has not started its program yet: it is between vfork and exec",
+		       (int)p->pid);
 }
 
 char fz_process_thread_state(pid_t pid, pid_t tid)

@@ -10,8 +10,8 @@ import signal
 import subprocess
 import tempfile
 
-from livelib import Skip, Suite, find_interpreter, fizeau
-from watching import Recorder
+from livelib import Skip, Suite, find_interpreter, fizeau, wait_until
+from watching import Recorder, rows_of, wait_for_samples
 
 suite = Suite()
 
@@ -136,6 +136,43 @@ int main(int argc, char **argv)
 """
 
 
+# A child that has its parent's memory until the file "go" is there, and then becomes a shell.
+VFORK = """
+#include <Python.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static PyObject *start(PyObject *self, PyObject *none)
+{
+	pid_t pid = vfork();
+	if (pid == 0) {
+		while (access("go", F_OK))
+			usleep(1000);
+		execl("/bin/sh", "sh", "-c", "while [ ! -e end ]; do :; done", NULL);
+		_exit(127);
+	}
+	waitpid(pid, NULL, 0);
+	Py_INCREF(none);
+	return none;
+}
+static PyMethodDef methods[] = { { "start", start, METH_O, NULL }, { NULL, NULL, 0, NULL } };
+static struct PyModuleDef module = { PyModuleDef_HEAD_INIT, "child", NULL, -1, methods };
+static PyObject *init(void)
+{
+	return PyModule_Create(&module);
+}
+int main(void)
+{
+	PyImport_AppendInittab("child", init);
+	Py_Initialize();
+	PyRun_SimpleString("import child\\n"
+			   "def waits():\\n"
+			   "    child.start(None)\\n"
+			   "waits()\\n");
+	return 0;
+}
+"""
+
+
 def build(folder, code):
     config = shutil.which("/usr/bin/python3-config")
     if not config or not shutil.which("cc"):
@@ -243,6 +280,38 @@ def two_states():
                 done = fizeau("replay", folder / "x.fz", "--format", "json", "-o", "-", cwd=folder)
                 found = {function["name"] for function in json.loads(done.stdout)["functions"]}
                 assert {"outer", "inner"} <= found, (words, options, found)
+
+
+def children_of(pid):
+    return [int(word) for path in pathlib.Path(f"/proc/{pid}/task").glob("*/children") for word in path.read_text().split()]
+
+
+def record_vfork(folder, *options):
+    """Record the program with its child, in the parent's memory and then as a shell; the rows, and both processes."""
+    with Recorder("run", "-a", "--subprocesses", *options, "-o", folder / "x.fz", "--", folder / "program",
+                  cwd=folder) as recorder:
+        parent = wait_until(lambda: children_of(recorder.process.pid), "the program")[0]
+        child = wait_until(lambda: children_of(parent), "its child")[0]
+        wait_for_samples(parent, 200, recorder.process)
+        dump = fizeau("dump", child)
+        (folder / "go").touch()
+        wait_until(lambda: pathlib.Path(f"/proc/{child}/comm").read_text() == "sh\n", "the shell")
+        wait_for_samples(parent, 200, recorder.process)
+        (folder / "end").touch()
+        recorder.end(interrupt=False)
+    assert dump.returncode and "it is between vfork and exec" in dump.stderr, dump
+    return rows_of(folder / "x.fz"), parent, child
+
+
+@suite.test("a child between vfork and exec is not recorded as its parent")
+def vfork():
+    for options in [], ["--blocking"], ["--native=stacks"]:
+        with tempfile.TemporaryDirectory(prefix="fz-") as name:
+            folder = pathlib.Path(name)
+            build(folder, VFORK)
+            rows, parent, child = record_vfork(folder, *options)
+            assert any(":waits:" in frame for row in rows for frame in row if row[0] == f"tid:{parent}"), rows
+            assert not any(":waits:" in frame for row in rows for frame in row if row[0] == f"tid:{child}"), rows
 
 
 # Interpreters that have each other's memory, each with a thread that works until a file of its name is there.

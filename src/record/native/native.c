@@ -80,6 +80,8 @@ int fz_native_open(pid_t pid, const struct fz_native_options *options, struct fz
 	n->into = into;
 	fz_space_init(&n->space, &n->process, images);
 	fz_unwind_init(&n->unwind, &n->space, into);
+	if (!rc)
+		rc = fz_process_check_started(&n->process, err);
 	if (rc) {
 		fz_native_close(n);
 		return rc;

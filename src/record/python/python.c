@@ -70,6 +70,8 @@ int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz
 	/* A starting program imports modules, whose code is run and freed. */
 	py->churn_end = fz_clock_now() + FZ_PY_CHURN_NS;
 	if (rc == 0)
+		rc = fz_process_check_started(&py->process, err);
+	if (rc == 0)
 		rc = fz_py_runtime_find(&py->process, options->best_effort, &steps, &py->runtime,
 					err);
 	if (rc == 0)
