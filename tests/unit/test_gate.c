@@ -74,8 +74,8 @@ static void a_run_without_verdict_is_told(void **state)
 
 	s->j.run = (struct fz_judged_run){ .word = FZ_RUN_UNKNOWN, .change = NAN };
 	expect(s, FZ_GATE_REGRESSION, 0, false,
-	       "no verdict for the run, so the gate was not applied; with shares or windows there "
-	       "never is one");
+	       "no verdict for the run, so the gate was not applied; shares and windows never have "
+	       "one");
 }
 
 static void functions(void **state)
