@@ -158,6 +158,8 @@ export class App {
 			this.state.zoom = [];
 		if ("zoom" in change || "inverted" in change) this.state.part = "";
 		if ("range" in change) this.state.at = "";
+		if ("middle" in change) this.state.line = "";
+		if ("middle" in change && this.state.code === "files") this.state.code = "file";
 		Object.assign(this.state, change);
 		this.trail.remember(isStep);
 		this.refresh();
@@ -376,6 +378,7 @@ export class App {
 		this.flame.draw();
 		this.sandwich.draw();
 		this.chart.draw();
+		this.source.minimap.draw();
 		showLegend(this, this.model.describe());
 	}
 }

@@ -40,7 +40,7 @@ const views = [
 	["chart", "Chart", "Flame chart: what ran when (o)",
 		({ data }) => hasChart(data)],
 	["sandwich", "Sandwich", "Callers and callees of one function (g)"],
-	["source", "Source", "Source lines of one function (l)"],
+	["source", "Source", "Source lines: all files, one, or a function (l)"],
 	["table", "Table", "All functions (t)"],
 	["waits", "Waits", "What threads waited for, and what ended each wait (W)",
 		({ data }) => hasWaits(data)],
@@ -120,6 +120,7 @@ function titleOf(app) {
 	const { data, state } = app;
 	if (state.tab === "benchmarks") return "Benchmarks";
 	if (state.tab === "chart") return "Flame chart";
+	if (state.tab === "source") return "Source";
 	const swapped = data.isSwapped ? ", swapped" : "";
 	const kind = !data.isDiff ? "Flame graph" :
 		state.show === "diff" ? "Differential flame graph" :

@@ -319,11 +319,24 @@ function readChunks(columns) {
 	return chunks;
 }
 
+// Places that the costs of functions' lines do not tell: lines that functions share, and parts of
+// lines (src/report/page_places.h).
+function readPlaces(columns) {
+	const list = (name, ...fields) => Object.fromEntries(fields.map((field) =>
+		[field === "function" ? "func" : field,
+			columns.numbers(`${name}.${field}`, Float64Array, 0)]));
+	return {
+		shared: list("shared", "side", "function", "line", "total"),
+		spans: list("span", "function", "line", "from", "to", "self", "total"),
+	};
+}
+
 // How to find a function's alignment, whatever its number is.
 export const alignmentKey = ({ source, line }, f, isSwapped) =>
 	`${source[isSwapped ? HEAD : BASE][f]} ${source[isSwapped ? BASE : HEAD][f]} ${line[f]}`;
 
-// Both versions of the lines of functions that differ: {runs, of: key -> {at, n, first}}.
+// Both versions of the lines of functions that differ: {runs, of: key -> {at, n, first}}; and of
+// whole files, pairs: source of the base -> {head: its source, at, n}; n is 0 without an alignment.
 function readAlignments(columns, functions) {
 	const [number, base, head, count] = ["function", "base", "head", "runs"].map((name) =>
 		columns.numbers(`aligned.${name}`, Uint32Array, 0));
@@ -333,7 +346,13 @@ function readAlignments(columns, functions) {
 		of.set(alignmentKey(functions, f), { at, n: count[i], first: [base[i], head[i]] });
 		at += count[i];
 	});
-	return { runs: readRuns(columns), of };
+	const heads = columns.numbers("pair.head", Uint32Array, 0), pairs = new Map();
+	const counts = columns.numbers("pair.runs", Uint32Array, heads.length);
+	columns.numbers("pair.base", Uint32Array, 0).forEach((source, i) => {
+		pairs.set(source, { head: heads[i], at, n: counts[i] });
+		at += counts[i];
+	});
+	return { runs: readRuns(columns), of, pairs };
 }
 
 // Marks of nodes whose state does not follow from costs: 1 its cost came from, or went to, a
@@ -387,6 +406,8 @@ function decode(header, bytes) {
 	data.callColumns = columns.has("call.node") ? columns : null; // call_lines.js
 	data.lines = readLines(columns, data.functions.n);
 	data.chunks = readChunks(columns);
+	data.wholeSources = columns.numbers("source.whole", Uint8Array, 0);
+	Object.assign(data, readPlaces(columns));
 	data.alignments = readAlignments(columns, data.functions);
 	data.opcodes = readOpcodes(columns, header, data.n);
 	data.time = readTime(header, columns);

@@ -22,8 +22,8 @@ export function dotted(kind, ...parts) {
 }
 
 // A text that is cut at its beginning if there is no room, since its end matters most.
-export function endOf(kind, text) {
-	return el("span", { class: `${kind} ending`, title: text }, el("bdi", { dir: "ltr" }, text));
+export function endOf(kind, text, title = text) {
+	return el("span", { class: `${kind} ending`, title }, el("bdi", { dir: "ltr" }, text));
 }
 
 // A text of two parts; the first is cut if there is no room.

@@ -61,7 +61,7 @@ function storedLines(data, f, side, around) {
 	}))).filter(({ number }) => number >= first && number <= last);
 }
 
-const rowOf = (data, a, b) => ({
+export const rowOf = (data, a, b) => ({
 	a, b,
 	self: compare(a?.self ?? 0, b?.self ?? 0, data.factor),
 	total: compare(a?.total ?? 0, b?.total ?? 0, data.factor),
@@ -82,11 +82,20 @@ function numberPairs(data, f, before, after) {
 		.map((n) => [n, n]);
 }
 
+const linesNear = (data, f) => [BASE, HEAD].map((side) =>
+	new Map(storedLines(data, f, side, CONTEXT).map((line) => [line.number, line])));
+
+// The same as numbers, 0 if a side has none.
+export function alignedNumbers(data, f) {
+	const lines = linesNear(data, f);
+	return numberPairs(data, f, ...lines)
+		.filter((numbers) => numbers.some((number, side) => lines[side].has(number)));
+}
+
 // Pairs of lines in order, null if a side has none. Of a line that both have the page may have one
 // version only: it does not cost anything on the other side.
 function alignLines(data, f) {
-	const lines = [BASE, HEAD].map((side) =>
-		new Map(storedLines(data, f, side, CONTEXT).map((line) => [line.number, line])));
+	const lines = linesNear(data, f);
 	return numberPairs(data, f, ...lines).map((numbers) => {
 		const found = numbers.map((number, side) => lines[side].get(number));
 		const text = (found[HEAD] ?? found[BASE])?.text;
@@ -169,10 +178,10 @@ export const hottestRow = (rows, side, family) =>
 export const changedRow = (rows, family, delta) =>
 	mostOf(rows, (row) => row[family].delta * Math.sign(delta));
 
-// Which cost of lines to compare: "total", or "self" if only the function's own time certainly
-// changed; "" without a certain change. Without verdicts "total".
-export function changedFamily({ verdicts, unjudged, functions: { ran } }, f) {
-	if (!verdicts || unjudged?.[f] || ran[BASE][f] !== ran[HEAD][f]) return "total";
-	if (verdicts.total.word[f] === CHANGED) return "total";
+// Which cost of lines to compare: the wanted one, or "self" if only the function's own time
+// certainly changed; "" without a certain change. Without verdicts the wanted one.
+export function changedFamily({ verdicts, unjudged, functions: { ran } }, f, wanted = "total") {
+	if (!verdicts || unjudged?.[f] || ran[BASE][f] !== ran[HEAD][f]) return wanted;
+	if (verdicts[wanted].word[f] === CHANGED) return wanted;
 	return verdicts.self.word[f] === CHANGED ? "self" : "";
 }

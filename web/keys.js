@@ -4,6 +4,10 @@ import { el } from "./dom.js";
 import { openHelp, scrollPage, toggleSidebar } from "./page_frame.js";
 import { openSave, savePicture } from "./save.js";
 
+const inSource = ({ state }) => state.tab === "source";
+const inFiles = (a) => inSource(a) && a.state.code === "files";
+const inLines = (a) => inSource(a) && a.state.code !== "files";
+
 // [keys, help, action, only in a diff]. A key with an upper-case letter means with Shift. In this
 // order two columns of the help are equally long.
 const groups = [
@@ -21,11 +25,14 @@ const groups = [
 		[["PageUp", "PageDown"], "scroll", (a, k) => scrollPage(a, k)],
 	]],
 	["Find", [
-		[["/"], "search", (a) => a.finder.focus()],
+		[["/"], "search; in the list of files, filter", (a) => inFiles(a) ?
+			a.source.files.filter.focus() : a.finder.focus()],
 		[["r"], "search: text or regular expression",
 			(a) => a.finder.setExpression(!a.state.regex)],
-		[["n"], "next match", (a) => a.finder.nextMatch(1)],
-		[["N"], "previous match", (a) => a.finder.nextMatch(-1)],
+		[["n"], "next match; in the source, hot line", (a) => (inLines(a) ? a.source.jump(1) :
+			a.finder.nextMatch(1))],
+		[["N"], "previous match, hot line", (a) => (inLines(a) ? a.source.jump(-1) :
+			a.finder.nextMatch(-1))],
 		[["]"], "next change of the list", (a) => a.finder.nextChange(1), true],
 		[["["], "previous change of the list", (a) => a.finder.nextChange(-1), true],
 		[["Escape"], "clear search and selection", (a) => a.finder.clear()],
@@ -49,12 +56,17 @@ const groups = [
 		[["g"], "sandwich: callers and callees of the selected function",
 			(a) => a.openMiddle("sandwich")],
 		[["l"], "source lines of the selected function", (a) => a.openMiddle("source")],
+		[["L"], "source: files by cost", (a) => a.set({ tab: "source", code: "files" }, true)],
+		[["h"], "source: hot lines only", (a) => inLines(a) && a.set({ hot: !a.state.hot })],
+		[["B"], "source: bytecode of every line", (a) => inLines(a) && a.data.opcodes &&
+			a.set({ ops: !a.state.ops })],
 		[["k"], "matches: renamed and moved functions",
 			(a) => a.set({ tab: a.state.tab === "matches" ? "flame" : "matches" }), true],
 		[["W"], "waits: what threads waited for", (a) => a.toggleWaits()],
 		[["f"], "flame or icicle", (a) => a.set({ up: !a.state.up })],
 		[["i"], "inverted: callers", (a) => a.set({ inverted: !a.state.inverted })],
-		[["c"], "next colour mode", (a) => a.nextColour()],
+		[["c"], "next colour mode; in the source, self or total", (a) => (inSource(a) ?
+			a.set({ lines: a.state.lines === "self" ? "total" : "self" }) : a.nextColour())],
 		[["m"], "file paths or module names", (a) => a.set({
 			names: a.state.names === "path" ? "module" : "path",
 		})],

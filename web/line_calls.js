@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the lines of a function call, and the lines that call it: in the whole recording, as the
+// What the lines of functions call, and the lines that call these: in the whole recording, as the
 // costs of lines are. A recursive call counts each sample once.
 import { knowsCalls, planCalls } from "./call_lines.js";
 import { BASE, HEAD } from "./data.js";
@@ -24,25 +24,35 @@ function sorted(data, calls) {
 		.sort((a, b) => size(b) - size(a) || sum(b) - sum(a));
 }
 
-// {callees: line -> [{f, cost}], callers: [{f, line, cost}]}; lines are those of the calls
-// (call_lines.js). null: the page does not know calls.
-export function callsOfFunction(data, f) {
+function listed(data, calls, keyOf) {
+	const lists = new Map();
+	for (const call of sorted(data, calls))
+		lists.set(keyOf(call), [...lists.get(keyOf(call)) ?? [], call]);
+	return lists;
+}
+
+// Of some functions, {calleesOf(f, line): [{f, cost}], callersOf(f): [{f, line, cost}]}; lines are
+// those of the calls (call_lines.js). null: the page does not know calls.
+export function callsOfFunctions(data, functions) {
 	if (!knowsCalls(data)) return null;
+	const wanted = new Set(functions);
 	const plan = planCalls(data), { n, func, parent, end, line } = plan.tree;
 	const { total } = plan.sum(plan, straightTree(data, null, null));
 	const callees = new Map(), callers = new Map();
 	for (let i = 1; i < n; i++) {
 		if (parent[i] <= 0 || line[i] === 0) continue;
-		const caller = func[parent[i]];
-		if (caller === f)
-			add(callees, `${line[i]} ${func[i]}`, { f: func[i], line: line[i] }, i, { end, total });
-		if (func[i] === f)
-			add(callers, `${line[i]} ${caller}`, { f: caller, line: line[i] }, i, { end, total });
+		const by = func[parent[i]], f = func[i], call = { by, line: line[i] };
+		if (wanted.has(by))
+			add(callees, `${by} ${line[i]} ${f}`, { f, ...call }, i, { end, total });
+		if (wanted.has(f))
+			add(callers, `${f} ${line[i]} ${by}`, { f: by, ...call, of: f }, i, { end, total });
 	}
-	const ofLine = new Map();
-	for (const call of sorted(data, callees.values()))
-		ofLine.set(call.line, [...ofLine.get(call.line) ?? [], call]);
-	return { callees: ofLine, callers: sorted(data, callers.values()) };
+	const called = listed(data, callees.values(), ({ by, line: at }) => `${by} ${at}`);
+	const calling = listed(data, callers.values(), ({ of }) => of);
+	return {
+		calleesOf: (f, at) => called.get(`${f} ${at}`) ?? [],
+		callersOf: (f) => calling.get(f) ?? [],
+	};
 }
 
 // Number that calls have for a row of aligned lines of a function: that of the head, or of an

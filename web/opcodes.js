@@ -74,23 +74,23 @@ export function opcodesOfNode(data, tree, i) {
 	return sums.list();
 }
 
-// Instructions of function f by line number: Map of [[name, [base, head]]].
-export function opcodesOfLines(data, f) {
-	const { opcodes: ops, func, n } = data;
+// Instructions of functions by line number, by own cost or total: Map of [[name, [base, head]]].
+export function opcodesOfLines(data, functions, cost = "total") {
+	const { opcodes: ops, func, n } = data, wanted = new Set(functions);
 	const lines = new Map();
 	if (!ops) return lines;
 	for (let i = 1; i < n; i++) {
-		if (func[i] !== f) continue;
+		if (!wanted.has(func[i])) continue;
 		for (let r = ops.first[i]; r < ops.first[i + 1]; r++) {
 			if (!lines.has(ops.line[r])) lines.set(ops.line[r], new Sums());
-			lines.get(ops.line[r]).add(ops.name[r], ops.total[BASE][r], ops.total[HEAD][r]);
+			lines.get(ops.line[r]).add(ops.name[r], ops[cost][BASE][r], ops[cost][HEAD][r]);
 		}
 	}
 	return new Map([...lines].map(([line, sums]) => [line, sums.list()]));
 }
 
 // A specialised instruction is shown with its base.
-function nameCell(ops, name) {
+export function nameCell(ops, name) {
 	const [text, base] = ops.names[name];
 	return el("th", { scope: "row" }, el("code", {}, text),
 		text !== base && el("small", { title: "specialised form of" }, ` ${base}`));

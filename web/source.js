@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Source view: the lines of one function, aligned for both versions, with the cost of each
-// before and after, callees included.
+// The Source view: the list of files, the lines of one file, or those of one function; aligned for
+// both versions, with the cost of each before and after, callees included.
 //
 //   wide:     before            total  |  after                  total  |  change    self
 //             13 parse(line)    3.0 s  |  13 parse_fast(line)    0.9 s  |  −2.1 s    0.2 s → 0.1 s
@@ -8,24 +8,32 @@
 //   narrow:   13  −  parse(line)       3.0 s            −3.0 s
 //             13  +  parse_fast(line)           0.9 s   +0.9 s
 import { benchmarksOf } from "./benchmarks.js";
-import { noun } from "./cost_words.js";
+import { CHANGED, UNKNOWN } from "./colors.js";
+import { noun, verdictOn } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
-import { el } from "./dom.js";
-import { compare, formatChange, formatShare, formatValue, plural } from "./format.js";
+import { el, icon, pressSegment, segments, toggle } from "./dom.js";
+import { FileList } from "./file_list.js";
+import { capital, compare, formatChange, formatShare, formatValue, plural } from "./format.js";
 import { isFiltered } from "./filters.js";
 import {
 	alignedLines, changedFamily, changedRow, hottestRow, isFew, isGap, isWhole, linesOfSide,
 	wholeTotal,
 } from "./function_lines.js";
 import { CodePainter } from "./heat_code.js";
+import { Minimap } from "./minimap.js";
 import { Scale } from "./heat_scale.js";
 import { linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
-import { callLineOf, callsOfFunction } from "./line_calls.js";
-import { opcodesOfLines, opcodeWords } from "./opcodes.js";
+import { callLineOf, callsOfFunctions } from "./line_calls.js";
+import { nameCell, opcodesOfLines, opcodeWords } from "./opcodes.js";
+import {
+	fileOf, filesOf, hasText, hasWhole, isReal, linesOfFile, spotsOf,
+} from "./source_files.js";
+import { linkOf } from "./state.js";
 import { functionWord } from "./verdicts.js";
 
-const MOST = 1500; // maximum number of rows shown
+const MOST = 20000; // maximum number of rows shown
+const NEAR = 3; // lines kept around a hot one by "hot lines only"
 const WIDE = "(min-width: 1360px)"; // room for both versions side by side
 const CALLEES = 2, CALLERS = 4; // number of calls shown of a line, and to a function
 
@@ -40,19 +48,26 @@ class SidePainter {
 		this.last = number;
 		return this.painter;
 	}
-	paint(line) {
-		return line ? this.painterAt(line.number).line(line.text) : [];
+	paint(line, spots, describe) {
+		return line ? this.painterAt(line.number).line(line.text ?? "", spots, describe) : [];
 	}
 }
 
 const heading = (cells) => el("tr", {}, ...cells.filter(Boolean)
 	.map(([words, kind = ""]) => el("th", { scope: "col", class: kind }, words)));
 
-const numberCell = (line, kind = "at") =>
-	el("td", { class: kind }, line ? String(line.number) : "");
+const rowClass = (tint, isMarked) =>
+	[tint === "unsure" ? tint : tint && `hot ${tint}`, isMarked && "marked"].filter(Boolean)
+		.join(" ");
 
-const rowClass = (heat, isMarked) =>
-	[heat && `hot ${heat}`, isMarked && "marked"].filter(Boolean).join(" ");
+// Calls, of which the first are shown and the others after a click.
+function callList(calls, most, words, buttonOf) {
+	const others = calls.slice(most);
+	const more = others.length > 0 && el("button", {
+		class: "call-more", onclick: () => more.replaceWith(...others.map(buttonOf)),
+	}, `and ${words(others.length)}`);
+	return [...calls.slice(0, most).map(buttonOf), more].filter(Boolean);
+}
 
 // Pairs replaced lines: the first removed with the first added, and so on.
 function pairReplaced(rows) {
@@ -74,236 +89,547 @@ function pairReplaced(rows) {
 export class SourceView {
 	constructor(model, section) {
 		this.model = model;
+		this.section = section;
+		this.rows = []; // what is listed: {a, b, self, total, fs, starts, element}
+		this.wanted = null; // the call to show next: {f, line}
 		this.title = el("h2", {});
-		this.table = el("table", { class: "lines" });
 		this.note = el("p", { class: "quiet" });
 		this.callers = el("p", { class: "calls" });
+		this.table = el("table", {
+			class: "lines", onclick: (event) => this.follow(event),
+		});
 		this.listing = el("div", {
 			class: "listing", tabindex: "0", role: "group", "aria-label": "Source lines",
+			onscroll: () => this.minimap.view(),
 		}, this.table);
-		section.append(this.title, this.note, this.callers, this.listing);
-		this.wanted = 0; // line of the call to show next
+		this.minimap = new Minimap(this);
+		this.body = el("div", { class: "code-box" }, this.listing, this.minimap.canvas);
+		this.files = new FileList(model, (...place) => this.openFile(...place));
+		section.append(this.makeBar(), this.note, this.callers, this.body, this.files.box);
 		matchMedia(WIDE).addEventListener("change", () => {
 			if (this.shown && section.offsetParent) this.update(...this.shown);
 		});
 	}
 
-	update(f, what) {
-		const { data } = this.model;
-		const isNew = this.shown?.[0] !== f;
-		this.shown = [f, what];
-		this.title.textContent = `${showName(data.functions.names[f])}: source`;
-		const aligned = what.isDiff ? alignedLines(data, f) : null;
-		const [before, after] = data.functions.ran;
-		const isPair = Boolean(before[f] && aligned?.rows.length);
-		const isWide = Boolean(isPair && after[f]) && matchMedia(WIDE).matches;
-		this.table.className = `lines${isWide ? " both" : ""}`;
-		this.marked = null;
-		this.calls = what.isDiff === data.isDiff ? callsOfFunction(data, f) : null;
-		const rows = isPair ? this.diffRows(f, aligned, isWide) : this.plainRows(f, what);
-		this.table.replaceChildren(...rows);
-		this.note.textContent = this.notes(f, isPair, rows.length > 0).join(" ");
-		this.showCallers(this.calls?.callers ?? []);
-		if (isNew || this.wanted) this.reveal();
+	makeBar() {
+		const set = (change, isStep = false) => this.model.acts.set(change, isStep);
+		const choice = (label) => el("div", { class: "segments", role: "group",
+			"aria-label": label });
+		const step = (label, by, shape) => el("button", { class: "icon small", title: label,
+			"aria-label": label, onclick: () => this.jump(by) }, icon(shape));
+		this.scope = choice("What is listed");
+		segments(this.scope, [["files", "Files", "All files by cost (L)"],
+			["file", "File", "All lines of the file"],
+			["function", "Function", "Lines of the function"]], "",
+		(code) => set({ code, line: "" }, true));
+		this.by = choice("Which cost colours lines");
+		segments(this.by, [["self", "Self", "Cost of the line itself (c)"],
+			["total", "Total", "Callees included (c)"],
+			["special", "Specialised", "Share of specialised instructions"]], "",
+		(lines) => set({ lines }));
+		this.hot = toggle("Hot lines only", "Hide lines without cost (h)", false,
+			(hot) => set({ hot }), "toggle-hot");
+		this.code = toggle("Bytecode", "Show the instructions of every line (B)", false,
+			(code) => set({ ops: code }), "toggle-ops");
+		this.count = el("span", { class: "quiet" });
+		this.steps = el("span", { class: "group" }, this.count,
+			step("Previous hot line (N)", -1, "m5 12.5 5-5 5 5"),
+			step("Next hot line (n)", 1, "m5 7.5 5 5 5-5"));
+		return el("div", { class: "source-bar" }, this.scope, this.title, this.by, this.hot,
+			this.code, this.steps);
 	}
 
-	// Opens the source of a function that calls or is called.
-	callButton({ f, cost: [base, head] }, title, line) {
+	// The file's costliest function is the one in the middle, unless one is given.
+	openFile({ functions }, f, line = "") {
+		const { costs: { self, total } } = this.model;
+		const sum = ([base, head], g) => base[g] + head[g];
+		const cost = (g) => sum(self, g) + sum(total, g) * 1e-6;
+		const middle = f ?? functions.reduce((a, b) => (cost(b) > cost(a) ? b : a));
+		this.model.acts.set({ code: "file", middle, line }, true);
+	}
+
+	update(f, what) {
+		const { data, state } = this.model;
+		const isList = state.code === "files", file = isList ? null : fileOf(data, f);
+		this.showBar(isList, file);
+		if (isList) {
+			this.shown = null;
+			this.files.update();
+			return;
+		}
+		const key = `${state.code} ${f} ${state.line}`, isNew = this.key !== key;
+		const top = this.listing.scrollTop;
+		this.key = key;
+		this.shown = [f, what];
+		this.f = f;
+		this.file = file;
+		this.isFile = state.code === "file" && file !== undefined;
+		this.cost = state.lines === "total" ? "total" : "self";
+		this.title.textContent = this.isFile ? showName(file.name) :
+			`${showName(data.functions.names[f])}: source`;
+		this.calls = what.isDiff === data.isDiff ?
+			callsOfFunctions(data, this.isFile ? file.functions : [f]) : null;
+		this.list(what);
+		this.showCallers(this.isFile ? [] : this.calls?.callersOf(f) ?? []);
+		if (isNew || this.wanted) this.reveal();
+		else this.listing.scrollTop = top;
+		this.minimap.draw();
+	}
+
+	showBar(isList, file) {
+		const { data, state } = this.model, { opcodes, isDiff } = data;
+		const button = (group, name) => group.querySelector(`[data-value="${name}"]`);
+		for (const part of [this.title, this.note, this.callers, this.body, this.hot, this.steps])
+			part.hidden = isList;
+		this.minimap.canvas.hidden = state.code !== "file";
+		this.files.box.hidden = !isList;
+		button(this.scope, "file").hidden = !isList && !file;
+		button(this.by, "special").hidden = this.code.hidden = isList || !opcodes;
+		if (isDiff) button(this.by, "special").hidden = true;
+		this.hot.setAttribute("aria-checked", String(state.hot));
+		this.code.setAttribute("aria-checked", String(state.ops));
+		pressSegment(this.scope, state.code);
+		pressSegment(this.by, state.lines);
+	}
+
+	// Makes the rows of a file or a function, and what is said about them.
+	list(what) {
+		const { data } = this.model, { f, file } = this;
+		const aligned = !this.isFile && what.isDiff ? alignedLines(data, f) : null;
+		const [before, after] = data.functions.ran;
+		const isPair = this.isFile ? what.isDiff : Boolean(before[f] && aligned?.rows.length);
+		const isBoth = this.isFile ? file.total.every((v) => v > 0) : before[f] && after[f];
+		const isWide = Boolean(isPair && isBoth) && matchMedia(WIDE).matches;
+		this.marked = this.target = null;
+		this.side = isPair ? HEAD : this.sideOf(what);
+		const rows = this.isFile ? linesOfFile(data, file) : (isPair ? aligned :
+			this.side === undefined ? { rows: [] } : linesOfSide(data, f, this.side)).rows
+			.map((row) => ({ ...row, fs: [f], starts: [] }));
+		this.rows = rows.filter((row) => isPair || this.lineOf(row)).slice(0, MOST);
+		this.scale = new Scale(isPair ? data : { ...data, isDiff: false });
+		this.table.className = `lines${isWide ? " both" : ""}`;
+		this.ops = this.opcodes();
+		this.spots = this.cost === "self" && data.spans.func.length ? spotsOf(data, file) : null;
+		this.shade(isPair);
+		this.table.replaceChildren(...this.rows.length ?
+			isPair ? this.diffRows(isWide) : this.plainRows() : []);
+		this.note.textContent = this.notes(isPair).join(" ");
+		this.count.textContent = plural(this.hotRows.length, "hot line");
+	}
+
+	// The side that is listed if there is only one; of a function one that has its source.
+	sideOf(what) {
+		const { functions } = this.model.data;
+		return this.isFile ? what.side :
+			[what.side, HEAD, BASE].find((s) => functions.source[s][this.f]);
+	}
+
+	lineOf(row) {
+		return this.side === BASE ? row.a : row.b;
+	}
+
+	// Which cost of the row's function certainly changed: in a file the chosen one; "": none.
+	familyOf({ fs: [f] }) {
+		const { data } = this.model, { cost } = this;
+		if (!this.isFile) return changedFamily(data, this.f, cost);
+		return !data.verdicts || data.verdicts[cost].word[f] === CHANGED ? cost : "";
+	}
+
+	// The weight of each row, the cost or its change, and the colour that follows.
+	shade(isPair) {
+		const { data, state } = this.model, { scale, cost } = this;
+		for (const row of this.rows) {
+			row.family = isPair ? this.familyOf(row) : cost;
+			row.weight = isPair ? row[row.family || cost].delta : this.lineOf(row)[cost];
+		}
+		const most = this.rows.reduce((all, { weight }) => Math.max(all, Math.abs(weight)), 0);
+		this.most = most;
+		for (const row of this.rows) {
+			const step = scale.step(row.weight, most), { verdicts } = data;
+			row.isHot = Math.abs(step) >= (isPair ? 1 : 2);
+			row.tint = row.family ? scale.name(step) :
+				row.weight && verdicts[cost].word[row.fs[0]] === UNKNOWN ? "unsure" : "";
+			if (state.lines === "special") Object.assign(row, this.specialOf(row));
+		}
+		this.hotRows = this.rows.filter(({ isHot }) => isHot);
+		const near = new Set();
+		this.rows.forEach((row, i) => {
+			if (row.weight) for (let k = i - NEAR; k <= i + NEAR; k++) near.add(this.rows[k]);
+		});
+		this.isShown = (row) => !state.hot || near.has(row);
+	}
+
+	specialOf(row) {
+		const { names } = this.model.data.opcodes;
+		let all = 0, special = 0;
+		for (const [name, [, cost]] of this.ops.total.get(this.lineOf(row)?.number) ?? []) {
+			all += cost;
+			if (names[name][0] !== names[name][1]) special += cost;
+		}
+		return { tint: special > 0 ? "special" : "", share: special / (all || 1) };
+	}
+
+	// ---- calls ----
+
+	// Opens the source of a function that calls or is called; `wanted`: the line of the call.
+	callButton({ f, cost: [base, head] }, title, wanted) {
 		const { isDiff, factor, unit, functions } = this.model.data;
 		const cost = isDiff ? formatChange(compare(base, head, factor).delta, unit) :
 			formatValue(head, unit);
 		const name = showName(functions.names[f]);
 		return el("button", {
 			class: "call", title: `${title} ${name}: ${cost}`, onclick: () => {
-				this.wanted = line;
+				this.wanted = wanted;
 				this.model.acts.set({ tab: "source", middle: f }, true);
 			},
 		}, name, el("small", {}, cost));
 	}
 
+	callerButtons(calls) {
+		return callList(calls, CALLERS, (n) => plural(n, "other line"), (call) =>
+			this.callButton(call, "called by", { f: call.f, line: call.line }));
+	}
+
 	showCallers(calls) {
-		const others = calls.length - CALLERS;
 		this.callers.hidden = !calls.length;
-		this.callers.replaceChildren(...[
-			calls.length && el("span", { class: "quiet" }, "Called by"),
-			...calls.slice(0, CALLERS).map((call) => this.callButton(call, "called by", call.line)),
-			others > 0 && el("small", {}, `and ${plural(others, "other line")}`)].filter(Boolean));
+		this.callers.replaceChildren(el("span", { class: "quiet" }, "Called by"),
+			...this.callerButtons(calls));
 	}
 
-	// What the line of a row calls.
-	callees(f, row) {
-		const calls = this.calls?.callees.get(callLineOf(this.model.data, f, row)) ?? [];
-		const others = calls.length - CALLEES;
-		return calls.length && el("span", { class: "calls" },
-			...calls.slice(0, CALLEES).map((call) => this.callButton(call, "calls", 0)),
-			others > 0 && el("small", {}, `and ${plural(others, "other")}`));
+	// What the line of a row calls; in a file also who calls the functions that begin there.
+	callsOf(row) {
+		const { data } = this.model;
+		if (!this.calls) return null;
+		const callees = row.fs.flatMap((f) => this.calls.calleesOf(f, callLineOf(data, f, row)));
+		const callers = this.isFile ? row.starts.flatMap((f) => this.calls.callersOf(f)) : [];
+		if (!callees.length && !callers.length) return null;
+		return el("span", { class: "calls" },
+			callers.length > 0 && el("span", { class: "quiet" }, "called by"),
+			...this.callerButtons(callers),
+			...callList(callees, CALLEES, (n) => plural(n, "other"),
+				(call) => this.callButton(call, "calls", null)));
 	}
 
-	// Scroll to the line of a call that led here, or to the marked line.
+	// The verdicts on the functions that begin in a row.
+	verdictsOf({ starts }) {
+		const { data } = this.model;
+		return (this.isFile && data.verdicts ? starts : []).map((f) => {
+			const { word, delta } = this.verdictOf(f, this.cost);
+			const isCertain = data.verdicts[this.cost].word[f] === CHANGED;
+			const way = isCertain ? verdictOn(delta) : "";
+			const glyph = { slower: "▲ ", faster: "▼ " }[way] ?? "";
+			return el("span", { class: `verdict ${way}` },
+				`${showName(data.functions.names[f])}: ${glyph}${word}`);
+		});
+	}
+
+	deltaOf(f, family) {
+		const { data, costs } = this.model;
+		return costs[family][HEAD][f] - costs[family][BASE][f] * data.factor;
+	}
+
+	verdictOf(f, family) {
+		const { data } = this.model, delta = this.deltaOf(f, family);
+		return { delta, word: functionWord(data, f, data.verdicts[family].word[f], delta) };
+	}
+
+	// ---- going to a line ----
+
+	// Scroll to the wanted line or call; else to the function in its file, or the marked line.
 	reveal() {
-		const { listing, wanted } = this;
-		const called = wanted ? this.table.querySelector(`[data-call="${wanted}"]`) : null;
-		const row = called ?? this.marked;
-		this.wanted = 0;
-		called?.classList.add("called");
-		listing.scrollTop = row ? row.offsetTop - listing.clientHeight / 3 : 0;
+		const { data, state } = this.model, { listing, wanted } = this;
+		const side = state.line.endsWith("b") ? "a" : "b", number = parseInt(state.line, 10);
+		const row = this.rows.find((r) => (state.line ? r[side]?.number === number : wanted ?
+			r.fs.includes(wanted.f) && callLineOf(data, wanted.f, r) === wanted.line :
+			this.isFile && r.starts.includes(this.f)));
+		this.wanted = null;
+		if (wanted || state.line) row?.element?.classList.add("called");
+		if (state.line && row?.element) this.highlight(row, true);
+		else {
+			const element = row?.element ?? this.marked;
+			listing.scrollTop = element ? element.offsetTop - listing.clientHeight / 3 : 0;
+		}
 	}
 
-	notes(f, isDiff, hasRows) {
-		const { data, state } = this.model;
-		if (data.unjudged?.[f] && data.origins[f].length > 1)
+	// The link of a line: every click highlights it, even if the address does not change.
+	follow(event) {
+		const link = event.target.closest("a[data-line]");
+		if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+		event.preventDefault();
+		this.choose(this.rows.find((row) => row.element === link.closest("tr")), link.dataset.line,
+			false);
+	}
+
+	choose(row, line, isFar) {
+		this.model.state.line = line;
+		this.key = `${this.model.state.code} ${this.f} ${line}`;
+		this.model.acts.remember(false);
+		this.highlight(row, isFar);
+	}
+
+	highlight(row, isFar) {
+		this.target?.element?.classList.remove("called");
+		this.target = row;
+		row.element.classList.add("called");
+		if (isFar) row.element.scrollIntoView({ block: "center" });
+		if (!matchMedia("(prefers-reduced-motion: reduce)").matches)
+			row.element.animate([{ outline: "14px solid transparent" }, { outline: "0" }],
+				{ duration: 320, easing: "ease-out" });
+		const { number } = row.b ?? row.a;
+		this.model.acts.say(`line ${number}, ${this.describe(row)}`);
+		this.minimap.draw();
+	}
+
+	// To the next hot line, or the one before.
+	jump(by) {
+		const order = this.hotRows.filter(({ element }) => element);
+		const at = this.rows.indexOf(this.target), place = (row) => this.rows.indexOf(row);
+		const row = by > 0 ? order.find((r) => place(r) > at) ?? order[0] :
+			order.findLast((r) => at < 0 || place(r) < at) ?? order.at(-1);
+		if (row) this.choose(row, row.b ? String(row.b.number) : `${row.a.number}b`, true);
+	}
+
+	// ---- words ----
+
+	describe(row) {
+		const { scale } = this, costs = ["self", "total"];
+		return costs.map((cost) => `${cost} ${scale.isDiff ? scale.change(row[cost]) || "±0" :
+			scale.value(this.lineOf(row)[cost]) || "0"}`).join(", ");
+	}
+
+	notes(isDiff) {
+		const { data, state } = this.model, { f, file } = this;
+		if (!this.isFile && data.unjudged?.[f] && data.origins[f].length > 1)
 			return ["A name rule merged several functions here; their lines are not shown."];
-		if (!hasRows) return ["Source not recorded."];
-		const link = isDiff ? linksByFunction(data).get(f) : null;
+		if (!this.rows.length) return ["Source not recorded."];
+		const link = isDiff && !this.isFile ? linksByFunction(data).get(f) : null;
 		const from = link?.from_file ? ` in ${showName(link.from_file)}` : "";
 		return [
 			link && `Before: ${showName(link.from_name)}${from}.`,
+			this.isFile && this.factsOf(file),
+			this.isFile && !hasText(data, file) &&
+				"Source not recorded; lines with a cost are shown by number.",
+			this.isFile && !hasWhole(data, file) &&
+				"This page has only the lines around samples of this file.",
 			benchmarksOf(data).length > 1 && "Lines count all benchmarks.",
 			isFiltered(state) && "Lines count all samples; filters do not apply.",
-			isWhole(data, f) && "Counts are of the whole function, on its first line.",
-			isDiff && data.verdicts && !data.unjudged?.[f] && this.verdict(f),
+			!this.isFile && isWhole(data, f) &&
+				"Counts are of the whole function, on its first line.",
+			isDiff && data.verdicts && (this.isFile ? "Hatched lines may differ by noise." :
+				!data.unjudged?.[f] && this.verdict(f)),
 		].filter(Boolean);
+	}
+
+	// What a file costs.
+	factsOf(file) {
+		const { data } = this.model, { scale } = this;
+		const whole = filesOf(data).sum[this.side] || 1;
+		return capital(["self", "total"].map((cost) => {
+			const [base, head] = file[cost];
+			if (!scale.isDiff) {
+				const value = file[cost][this.side];
+				return `${cost} ${scale.value(value) || "0"} (${formatShare(value / whole)})`;
+			}
+			const c = scale.compare(base, head);
+			const unsure = isReal(data, file, cost) ? "" : ", unsure";
+			return `${cost} ${scale.change(c) || "±0"} (${scale.percent(c)}${unsure})`;
+		}).join(", ")) + ".";
 	}
 
 	// Show the verdicts on the whole function, and what they mean for the colours.
 	verdict(f) {
-		const { data, costs } = this.model;
-		const word = (family) => functionWord(data, f, data.verdicts[family].word[f],
-			costs[family][HEAD][f] - costs[family][BASE][f] * data.factor);
-		const colour = changedFamily(data, f) ? "" :
+		const { data } = this.model, word = (family) => this.verdictOf(f, family).word;
+		const colour = changedFamily(data, f, this.cost) ? "" :
 			" Lines have no colour because the function's change is not certain.";
 		return `Whole function: total ${noun(data.header)} ${word("total")}, ` +
 			`self ${word("self")}.${colour}`;
 	}
 
-	// The bytecode instructions of a line, if recorded.
-	opcodes(f) {
+	// ---- instructions ----
+
+	// By cost, the instructions of each line; null: none were recorded.
+	opcodes() {
 		const { data } = this.model;
-		if (!data.opcodes) return () => null;
-		const lines = opcodesOfLines(data, f);
-		const words = (line, side) => (line ? opcodeWords(data, lines.get(line.number), side) : "");
-		return (before, after) => {
-			const text = [...new Set([words(before, BASE), words(after, HEAD)])].filter(Boolean)
-				.join(" → ");
-			return text && el("small", { class: "opcodes", title: "instructions of the line" },
-				text);
+		const functions = this.isFile ? this.file.functions : [this.f];
+		return data.opcodes && {
+			self: opcodesOfLines(data, functions, "self"),
+			total: opcodesOfLines(data, functions),
 		};
 	}
 
+	// The instructions of a line in short.
+	opsOf(before, after) {
+		const { data, state } = this.model;
+		if (!this.ops || state.ops) return null;
+		const words = (line, side) => (line ?
+			opcodeWords(data, this.ops.total.get(line.number), side) : "");
+		const text = [...new Set([words(before, BASE), words(after, HEAD)])].filter(Boolean)
+			.join(" → ");
+		return text && el("small", { class: "opcodes", title: "instructions of the line" }, text);
+	}
+
+	// A row for each instruction of a line, of the side that is listed.
+	opRows(row, columns) {
+		const { data, state } = this.model, { scale, side, ops } = this;
+		const number = this.lineOf(row)?.number;
+		if (!ops || !state.ops || !number) return [];
+		const own = new Map(ops.self.get(number)), list = ops.total.get(number) ?? [];
+		const costOf = (cost, [name, total]) => (cost === "self" ? own.get(name)?.[side] ?? 0 :
+			total[side]);
+		const value = (cost, op) => scale.value(costOf(cost, op));
+		const most = Math.max(...list.map((op) => costOf(this.cost, op))) || 1;
+		return list.map((op) => {
+			const bar = el("i", { class: "fill" }), [name] = op;
+			bar.style.setProperty("width", `${(costOf(this.cost, op) / most) * 100}%`);
+			return el("tr", { class: "op" }, el("td", {}),
+				el("td", { colspan: String(columns - 1) }, el("span", { class: "op-bar" }, bar),
+					nameCell(data.opcodes, name),
+					el("span", { class: "quiet" }, `self ${value("self", op) || "0"}, ` +
+						`total ${value("total", op)}`)));
+		});
+	}
+
+	// ---- rows ----
+
 	// What colours the words of each version, in the state that the stored lines above leave.
-	painters(f, rows) {
-		const { functions, chunks } = this.model.data;
+	painters() {
+		const { functions, chunks } = this.model.data, { f, rows } = this;
 		return ["a", "b"].map((version, side) => {
 			const painter = new SidePainter(functions.files[functions.file[f]]);
 			const first = rows.find((row) => row[version])?.[version].number ?? 0;
 			for (const { start, lines } of chunks[functions.source[side][f] - 1] ?? [])
 				for (let k = 0; k < lines.length && start + k < first; k++)
 					painter.painterAt(start + k).skip(lines[k]);
-			return painter;
+			const spots = this.spots?.side === side ? this.spots.spots : new Map();
+			return (line) => painter.paint(line, spots.get(line?.number),
+				(spot, all) => this.spotTitle(spot, all));
 		});
 	}
 
-	diffRows(f, { rows }, isWide) {
-		const { data, costs } = this.model;
-		const { factor, unit, header } = data;
-		const family = changedFamily(data, f) || "total", isSure = changedFamily(data, f) !== "";
-		const delta = costs[family][HEAD][f] - costs[family][BASE][f] * factor;
-		const most = Math.max(...rows.map((row) => Math.abs(row[family].delta))) || 1;
-		const marked = isSure && changedRow(rows, family, delta);
-		const parts = {
-			f, unit, family, isSure, most, marked, ops: this.opcodes(f), scale: new Scale(data),
-			painters: this.painters(f, rows), isScaled: factor !== 1,
-		};
-		const change = header.scale.mode === "share" ? "Change by share" : "Change";
-		const list = (isWide ? pairReplaced(rows) :
-			rows.map((row) => ({ rows: [row], a: row.a, b: row.b }))).slice(0, MOST);
-		const names = isWide ?
-			[["Line"], ["Before", "code"], ["Total"], ["Line"], ["After", "code"], ["Total"]] :
-			[["Before", "first"], ["After"], ["±"], ["Source", "code"], ["Before", "each-side"],
-				parts.isScaled && ["Expected", "each-side"], ["After", "each-side"]];
-		const out = [heading([...names, [change], ["Self", "more-room"]])];
-		list.forEach((row, i) => {
-			if (i && isGap(list[i - 1], row)) out.push(this.gapRow(out[0].cells.length));
-			out.push(this.diffRow(row, parts, isWide));
-		});
-		return out;
+	spotTitle({ self, total }, all) {
+		const { scale } = this;
+		const share = all ? ` (${formatShare(self / all)} of the line's own)` : "";
+		return `self ${scale.value(self)}${share}, total ${scale.value(total)}`;
 	}
 
-	gapRow(columns) {
-		return el("tr", { class: "gap" }, el("td", { colspan: String(columns) }, "⋯"));
+	// Makes number cells, which are links to their lines.
+	numberCells() {
+		const { data, state } = this.model;
+		const link = linkOf(data, { ...state, line: "", middle: this.f });
+		return (line, kind = "at", suffix = "") => el("td", { class: kind }, line && el("a", {
+			href: `#${link}&line=${line.number}${suffix}`,
+			"data-line": `${line.number}${suffix}`,
+		}, String(line.number)));
 	}
 
-	diffRow({ rows, a, b }, parts, isWide) {
-		const { unit, family, isSure, most, scale, painters, ops } = parts;
-		const sum = (of, key) => rows.reduce((all, row) => all + row[of][key], 0);
-		const change = { delta: sum("total", "delta") };
-		const heat = scale.name(isSure ? scale.step(sum(family, "delta"), most) : 0);
-		// Two rows: a line beside the one that replaced it.
-		const isMarked = rows.includes(parts.marked), isChanged = rows.length > 1 || !a || !b;
-		const [before, after] = [painters[BASE].paint(a), painters[HEAD].paint(b)];
-		const calls = (row) => this.callees(parts.f, row) || null;
-		const code = isWide ? [
-			numberCell(a), el("td", { class: `code${a && isChanged ? " gone" : ""}` }, ...before,
-				a && isChanged ? calls({ a, b: null }) : null),
-			el("td", {}, scale.value(sum("total", "base"))),
-			numberCell(b),
-			el("td", { class: `code${b && isChanged ? " added" : ""}` }, ...after, ops(a, b),
-				b && calls(isChanged ? { a: null, b } : { a, b })),
-			el("td", {}, scale.value(sum("total", "head"))),
-		] : [
-			numberCell(a, "at first"), numberCell(b, b ? "at" : "at none"),
-			el("td", { class: "sign" }, a ? (b ? "" : "−") : "+"),
-			el("td", { class: "code" }, ...(b ? after : before), ops(a, b),
-				calls({ a, b })),
-			el("td", { class: "each-side" }, scale.value(sum("total", "base"))),
-			parts.isScaled &&
-			el("td", { class: "quiet each-side" }, scale.value(sum("total", "expected"))),
-			el("td", { class: "each-side" }, scale.value(sum("total", "head"))),
-		];
-		const self = [sum("self", "base"), sum("self", "head")];
-		const row = el("tr", {
-			class: rowClass(heat, isMarked),
-			title: isMarked && "most of the change is in this line",
-			"data-call": String(callLineOf(this.model.data, parts.f, { a, b })),
-		}, ...code,
-			el("td", { class: scale.tone(change, isSure) }, scale.change(change)),
-			el("td", { class: "quiet more-room" }, self.some((v) => v > 0) ?
-				self.map((v) => formatValue(v, unit)).join(" → ") : ""));
-		if (isMarked) this.marked = row;
-		return row;
-	}
-
-	plainRows(f, what) {
-		const { data } = this.model;
-		const { header } = data, scale = new Scale({ ...data, isDiff: false });
-		const sides = [what.side, HEAD, BASE];
-		const side = sides.find((s) => data.functions.source[s][f]);
-		if (side === undefined) return [];
-		const { rows } = linesOfSide(data, f, side);
-		if (!rows.length) return [];
-		const all = wholeTotal(data, f, side) || 1, few = isFew(data, side, all);
-		const painter = this.painters(f, rows)[side], ops = this.opcodes(f);
-		const marked = hottestRow(rows, side, "total"), name = noun(header);
-		const lineOf = (row) => (side === BASE ? row.a : row.b);
-		const most = marked ? lineOf(marked).total : 0;
-		const out = [heading([["Line"], ["Source", "code"], [`Total ${name}`],
-			[`Self ${name}`, "each-side"], !few && ["Share", "each-side"]])];
-		rows.slice(0, MOST).forEach((row, i) => {
-			if (i && isGap(rows[i - 1], row)) out.push(this.gapRow(out[0].cells.length));
-			const line = lineOf(row);
-			const heat = scale.name(scale.step(line.total, most));
+	// Rows of the table for parts {rows, a, b}, with gaps where lines are missing or hidden.
+	tableRows(head, parts, cellsOf) {
+		const out = [heading(head)], columns = out[0].cells.length;
+		let last = -1;
+		parts.forEach((part, i) => {
+			const cells = cellsOf(part), [row] = part.rows;
+			if (!part.rows.some(this.isShown)) return;
+			if (last >= 0 && (last !== i - 1 || isGap(parts[last], part)))
+				out.push(el("tr", { class: "gap" }, el("td", { colspan: String(columns) }, "⋯")));
+			last = i;
+			const isMarked = part.rows.includes(this.markedRow);
 			const element = el("tr", {
-				class: rowClass(heat, row === marked), "data-call": String(line.number),
-			}, numberCell(line),
-				el("td", { class: "code" }, ...painter.paint(line), ops(row.a, row.b),
-					(!data.isDiff && this.callees(f, row)) || null),
-				el("td", {}, scale.value(line.total)),
-				el("td", { class: "quiet each-side" }, scale.value(line.self)),
-				!few && el("td", { class: "each-side" },
-					line.total ? formatShare(line.total / all) : ""));
-			if (row === marked) this.marked = element;
-			out.push(element);
+				class: rowClass(part.tint ?? row.tint, isMarked),
+				title: isMarked && this.scale.isDiff ? "most of the change is in this line" :
+					row.weight ? this.describe(row) : null,
+			}, ...cells);
+			if (row.share) element.style.setProperty("--share", row.share.toFixed(3));
+			for (const one of part.rows) one.element = element;
+			if (isMarked) this.marked = element;
+			out.push(element, ...part.rows.flatMap((one) => this.opRows(one, columns)));
 		});
 		return out;
+	}
+
+	diffRows(isWide) {
+		const { data } = this.model, { f, rows, cost } = this;
+		const { factor, header } = data, isScaled = factor !== 1;
+		const family = this.isFile ? "" : changedFamily(data, f, cost);
+		this.markedRow = family ? changedRow(rows, family, this.deltaOf(f, family)) : null;
+		const change = header.scale.mode === "share" ? "Change by share" : "Change";
+		const [shown, other] = cost === "self" ? ["Self", "Total"] : ["Total", "Self"];
+		const names = isWide ?
+			[["Line"], ["Before", "code"], [shown], ["Line"], ["After", "code"], [shown]] :
+			[["Before", "first"], ["After"], ["±"], ["Source", "code"], ["Before", "each-side"],
+				isScaled && ["Expected", "each-side"], ["After", "each-side"]];
+		const parts = isWide ? pairReplaced(rows) :
+			rows.map((row) => ({ rows: [row], a: row.a, b: row.b }));
+		// Two rows: a line beside the one that replaced it.
+		for (const part of parts)
+			if (part.rows.length > 1) part.tint = this.tintOf(part.rows);
+		const cells = this.diffCells(isWide, isScaled);
+		return this.tableRows([...names, [change], [other, "more-room"]], parts, cells);
+	}
+
+	tintOf(rows) {
+		const { scale } = this, most = this.most;
+		const weight = rows.reduce((sum, row) => sum + (row.family ? row.weight : 0), 0);
+		return scale.name(scale.step(weight, most));
+	}
+
+	// Makes the cells of a part of a diff.
+	diffCells(isWide, isScaled) {
+		const { data } = this.model, { cost, scale } = this, { unit } = data;
+		const [paintBefore, paintAfter] = this.painters(), number = this.numberCells();
+		const other = cost === "self" ? "total" : "self";
+		return ({ rows, a, b }) => {
+			const sum = (of, key) => rows.reduce((all, row) => all + row[of][key], 0);
+			const value = (key, kind) => el("td", { class: kind }, scale.value(sum(cost, key)));
+			const change = { delta: sum(cost, "delta") };
+			const isChanged = rows.length > 1 || !a || !b;
+			const before = paintBefore(a), after = paintAfter(b);
+			const extra = (version) => rows.filter((row) => row[version])
+				.flatMap((row) => [this.callsOf(row), ...this.verdictsOf(row)]);
+			const rest = [sum(other, "base"), sum(other, "head")];
+			const code = isWide ? [
+				number(a, "at", "b"), el("td", { class: `code${a && isChanged ? " gone" : ""}` },
+					...before, ...(a && isChanged ? extra("a") : [])),
+				value("base"),
+				number(b), el("td", { class: `code${b && isChanged ? " added" : ""}` },
+					...after, this.opsOf(a, b), ...(b ? extra("b") : [])),
+				value("head"),
+			] : [
+				number(a, "at first", "b"), number(b, b ? "at" : "at none"),
+				el("td", { class: "sign" }, a ? (b ? "" : "−") : "+"),
+				el("td", { class: "code" }, ...(b ? after : before), this.opsOf(a, b),
+					...extra(b ? "b" : "a")),
+				value("base", "each-side"), isScaled && value("expected", "quiet each-side"),
+				value("head", "each-side"),
+			];
+			const isSure = rows.some((row) => row.family);
+			return [...code,
+				el("td", { class: scale.tone(change, isSure) }, scale.change(change)),
+				el("td", { class: "quiet more-room" }, rest.some((v) => v > 0) ?
+					rest.map((v) => formatValue(v, unit)).join(" → ") : "")];
+		};
+	}
+
+	plainRows() {
+		const { data } = this.model, { rows, side, scale, cost, isFile, f } = this;
+		const { header } = data, name = noun(header);
+		const all = (isFile ? filesOf(data).sum[side] : wholeTotal(data, f, side)) || 1;
+		const few = isFew(data, side, all), paint = this.painters()[side];
+		const number = this.numberCells(), suffix = side === BASE ? "b" : "";
+		this.markedRow = isFile ? null : hottestRow(rows, side, cost);
+		const share = (value) => (value ? formatShare(value / all) : "");
+		// A phone has room for the chosen cost.
+		const [total, self] = cost === "self" ? ["quiet each-side", ""] : ["", "quiet each-side"];
+		const head = [["Line"], ["Source", "code"], [`Total ${name}`, total],
+			[`Self ${name}`, self], !few && ["Share", "each-side"]];
+		const parts = rows.map((row) => ({ rows: [row], a: row.a, b: row.b }));
+		return this.tableRows(head, parts, ({ rows: [row], a, b }) => {
+			const line = this.lineOf(row);
+			return [number(line, "at", suffix),
+				el("td", { class: "code" }, ...paint(line), this.opsOf(a, b),
+					!data.isDiff && this.callsOf(row), ...this.verdictsOf(row)),
+				el("td", { class: total }, scale.value(line.total)),
+				el("td", { class: self }, scale.value(line.self)),
+				!few && el("td", { class: "each-side" }, share(line[cost]))];
+		});
 	}
 }

@@ -5,7 +5,7 @@ import { showName } from "./labels.js";
 const LONG = 48;
 
 // Frames that are not code have "~" or no file.
-function isFile(file) {
+export function isFile(file) {
 	return file !== "" && file !== "~";
 }
 

@@ -14,7 +14,7 @@ function initialState(data) {
 	const benchmarks = benchmarksOf(data);
 	const headEmpty = data.isDiff && !(header.head.sum > 0);
 	return {
-		tab: benchmarks.length > 1 ? "benchmarks" : "flame",
+		tab: header.opens_source ? "source" : benchmarks.length > 1 ? "benchmarks" : "flame",
 		// Function of the shown benchmark; -1: the page has none.
 		bench: benchmarks.find((b) => b.f >= 0)?.f ?? -1,
 		show: data.isDiff ? "diff" : "head",
@@ -52,6 +52,13 @@ function initialState(data) {
 		regex: false,
 		// Function of the sandwich and source views, -1: the costliest.
 		middle: -1,
+		// The source view: what it lists, the cost that colours lines, whether cold lines are
+		// hidden and instructions shown, and the highlighted line ("12", of the base "12b").
+		code: header.opens_source ? "files" : "function",
+		lines: header.opens_source ? "self" : "total",
+		hot: false,
+		ops: false,
+		line: "",
 		zoom: [],
 		// The window, as parts of the zoomed frame: window.js.
 		part: "",
@@ -114,9 +121,12 @@ const plain = {
 	cost: ["self", "total"],
 	verdict: ["", "changed", "unknown", "unchanged", "new", "removed"],
 	names: ["path", "module"],
+	code: ["files", "file", "function"],
+	lines: ["total", "self", "special"],
 };
-const flags = ["regex", "swapped", "elided", "inverted", "up", "noise", "imports", "calls", "own"];
-const texts = ["sort", "rows", "part", "at"];
+const flags = ["regex", "swapped", "elided", "inverted", "up", "noise", "imports", "calls", "own",
+	"hot", "ops"];
+const texts = ["sort", "rows", "part", "at", "line"];
 
 export function linkOf(data, state) {
 	const start = initialState(data);

@@ -206,6 +206,12 @@ function linesOf({ lines }, origins) {
 	return { ...lines, first: pick(lines.first), end: pick(lines.end) };
 }
 
+// A place of a function that is gone is in no file.
+const placesOf = ({ shared, spans }, map) => {
+	const moved = (list) => ({ ...list, func: list.func.map((f) => map[f]) });
+	return { shared: moved(shared), spans: moved(spans) };
+};
+
 function verdictsOf({ verdicts }, origins, unjudged, tree) {
 	if (!verdicts) return null;
 	const of = ({ key, word, below, above, surprise, path }) => {
@@ -241,7 +247,8 @@ export function transform(data, rules) {
 		...data, ...tree, unjudged, origins, opcodes: null, calls: null, callColumns: null,
 		functionHashes: undefined,
 		own: undefined, linksOf: undefined, splitOf: undefined, moved: undefined, original: data,
-		alignedOf: undefined, wholeTotals: undefined,
+		alignedOf: undefined, wholeTotals: undefined, fileList: undefined,
+		...placesOf(data, map),
 		functions: functionsOf(data, renamed, origins),
 		self: addUp(data, nodeOf, tree.n),
 		cells: data.cells && { ...data.cells, node: data.cells.node.map((i) => nodeOf[i]) },

@@ -325,7 +325,7 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 	if (o->chosen && o->path && fz_report_is_folder(o->chosen, path) && !stat(path, &st) &&
 	    !S_ISDIR(st.st_mode))
 		return fz_fail(err, FZ_EUSAGE,
-			       "%s: not a folder; %s writes a folder, or one page to FILE.html",
+			       "%s: not a folder; %s writes index.html in a folder, or FILE.html",
 			       path, o->chosen->name);
 	/* Opening and closing a pipe would give its reader an end of file. */
 	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
@@ -539,14 +539,27 @@ static int finish(const struct fz_cli_output *o, struct fz_output *out, const ch
 	return r;
 }
 
-/* After writing a folder of pages, report it, and open its index. */
-static void finish_folder(const struct fz_cli_output *o, const char *path)
+/* A folder in which nothing could be written is removed. */
+static void leave_folder(char **folder)
 {
-	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s/index.html", path);
+	if (*folder)
+		rmdir(*folder); /* fails if it is not empty */
+	free(*folder);
+}
 
-	fz_cli_output_report(index);
-	if (o->browser)
-		open_page(index);
+/* Open the file at *path. If the report is a folder, that is *ret_folder, and *path becomes that of
+ * its index. */
+static int open_report(const struct fz_cli_output *o, char **path, char **ret_folder,
+		       struct fz_output **ret_out, struct fz_error *err)
+{
+	if (fz_report_is_folder(o->chosen, *path)) {
+		int r = fz_make_output_folder(*path, err);
+		if (r)
+			return r;
+		*ret_folder = *path;
+		*path = fz_asprintf("%s/index.html", *ret_folder);
+	}
+	return fz_output_open(*path, ret_out, err);
 }
 
 static void tell_remarks(const struct fz_cli_output *o, const struct fz_profile *p)
@@ -563,26 +576,20 @@ static void tell_remarks(const struct fz_cli_output *o, const struct fz_profile 
 static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *path = target_of(o, default_file(o, false), p);
-	bool folder = fz_report_is_folder(o->chosen, path);
+	fz_auto(leave_folder) char *folder = NULL;
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
-	int r = folder ? 0 : fz_output_open(path, &out, err);
+	int r = open_report(o, &path, &folder, &out, err);
 
 	if (r)
 		return r;
-	struct fz_report_options options = report_options(o, folder ? -1 : output_fd(out));
+	struct fz_report_options options = report_options(o, output_fd(out));
 	tell_writing(path);
 	add_source(o, &p, 1);
 	r = fz_report_prepare(o->chosen, &options, p, err);
-	if (!r && folder)
-		r = o->chosen->profile_folder(&options, p, path, err);
-	else if (!r)
+	if (!r)
 		r = o->chosen->profile(o->chosen, &options, p, out, err);
 	if (r)
 		return r;
-	if (folder) {
-		finish_folder(o, path);
-		return 0;
-	}
 	tell_remarks(o, p);
 	return finish(o, fz_steal(out), path, err);
 }
@@ -677,32 +684,27 @@ static int write_comparison(const struct fz_cli_output *o, const struct fz_compa
 {
 	fz_auto(fz_free_ptr) char *path = target_of(o, o->chosen->diff_file, head);
 	fz_auto(fz_free_ptr) char *picture = NULL;
+	fz_auto(leave_folder) char *folder = NULL;
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
-	bool folder = fz_report_is_folder(o->chosen, path);
-	int r = folder ? 0 : fz_output_open(path, &out, err);
+	int r = open_report(o, &path, &folder, &out, err);
 
 	if (r)
 		return r;
 	tell_writing(path);
-	struct fz_report_options report = report_options(o, folder ? -1 : output_fd(out));
+	struct fz_report_options report = report_options(o, output_fd(out));
 	if (o->chosen->picture && strcmp(path, "-") != 0) {
 		picture = fz_asprintf("%s%s", path, o->chosen->picture);
 		report.text.picture = fz_path_base(fz_str_of(picture)).p;
 		report.text.beside = !strchr(path, '/');
 		r = write_picture(picture, &report, c, err);
 	}
-	if (!r && folder)
-		r = o->chosen->diff_folder(&report, c->diff, c->judgement, path, err);
-	else if (!r)
+	if (!r)
 		r = o->chosen->diff(&report, c->diff, c->judgement, out, err);
 	if (r)
 		return r;
-	if (folder || !fz_output_is_stdout(out))
+	if (!fz_output_is_stdout(out))
 		print_verdict(c->diff, c->judgement);
-	if (folder)
-		finish_folder(o, path);
-	else
-		r = finish(o, fz_steal(out), path, err);
+	r = finish(o, fz_steal(out), path, err);
 	if (!r && picture)
 		fz_cli_output_report(picture);
 	return r;

@@ -136,10 +136,9 @@ extern const char *const fz_cli_color_names[];
 		FZ_OPT(FLAG, "invert", NULL, &(o).invert,                                          \
 		       "invert stacks: from the running function to its callers", .common = true)
 
-#define FZ_CLI_OUTPUT_HEATMAP_ENTRY(o)                                                             \
-	FZ_OPT(CALL, "heatmap", NULL, &(o),                                                        \
-	       "write the cost of each source line, as a folder of pages or with -o FILE.html as " \
-	       "one page (--format heatmap)",                                                      \
+#define FZ_CLI_OUTPUT_HEATMAP_ENTRY(o)                                                         \
+	FZ_OPT(CALL, "heatmap", NULL, &(o),                                                    \
+	       "write a page that opens with the cost of each source line (--format heatmap)", \
 	       .call = fz_cli_output_set_switch)
 
 #define FZ_CLI_OUTPUT_TREE_ENTRIES(o)                                                              \

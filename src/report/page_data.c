@@ -13,6 +13,7 @@
 #include "page_benchmarks.h"
 #include "page_calls.h"
 #include "page_opcodes.h"
+#include "page_places.h"
 #include "page_source.h"
 #include "page_speed.h"
 #include "page_time.h"
@@ -467,7 +468,8 @@ void fz_page_fill_columns(const struct fz_page *page, const struct fz_html_optio
 	if (page->opcodes)
 		fz_page_opcodes_fill(page->opcodes, page->is_diff, columns);
 	if (!o->no_source)
-		fz_page_source_columns(page, f.used, f.used_n, columns);
+		fz_page_source_columns(page, f.used, f.used_n, o->opens_source, columns);
+	fz_page_places_columns(page, f.used, f.used_n, columns);
 	free(f.scratch);
 	free(f.used);
 	free(f.number_of);
@@ -654,6 +656,7 @@ void fz_page_write_header(const struct fz_page *page, const struct fz_html_optio
 	fz_json_kint(&j, "nodes", page->n);
 	fz_json_kstr(&j, "palette", fz_str_of(fz_palette_names[o->palette]));
 	fz_json_kbool(&j, "inverted", o->inverted);
+	fz_json_kbool(&j, "opens_source", o->opens_source);
 	for (int side = 0; side < FZ_SIDES; side++)
 		write_side(page, o, side, &j);
 	write_threads(page, &j);

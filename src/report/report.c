@@ -9,7 +9,6 @@
 #include "profile/per_run.h"
 #include "report/folded.h"
 #include "report/gecko.h"
-#include "report/heatmap.h"
 #include "report/json.h"
 #include "report/lines.h"
 #include "report/markdown.h"
@@ -126,35 +125,23 @@ static int folded_diff(const struct fz_report_options *o, const struct fz_diff *
 	return 0;
 }
 
-static int heatmap_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
+/* A heat map is the page, opened with its files. */
+static int heatmap_profile(const struct fz_report *r, const struct fz_report_options *o,
 			   const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
 {
-	return fz_report_heatmap_profile(p, &o->html, out, err);
+	struct fz_report_options opened = *o;
+
+	opened.html.opens_source = true;
+	return html_profile(r, &opened, p, out, err);
 }
 
 static int heatmap_diff(const struct fz_report_options *o, const struct fz_diff *d,
 			const struct fz_judgement *j, struct fz_output *out, struct fz_error *err)
 {
-	struct fz_html_options html = o->html;
+	struct fz_report_options opened = *o;
 
-	html.judgement = j;
-	return fz_report_heatmap_diff(d, &html, out, err);
-}
-
-static int heatmap_profile_folder(const struct fz_report_options *o, const struct fz_profile *p,
-				  const char *folder, struct fz_error *err)
-{
-	return fz_report_heatmap_profile_folder(p, &o->html, folder, err);
-}
-
-static int heatmap_diff_folder(const struct fz_report_options *o, const struct fz_diff *d,
-			       const struct fz_judgement *j, const char *folder,
-			       struct fz_error *err)
-{
-	struct fz_html_options html = o->html;
-
-	html.judgement = j;
-	return fz_report_heatmap_diff_folder(d, &html, folder, err);
+	opened.html.opens_source = true;
+	return html_diff(&opened, d, j, out, err);
 }
 
 static int binary_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
@@ -214,15 +201,14 @@ static const struct fz_report reports[] = {
 	  .profile = html_profile,
 	  .diff = html_diff },
 	{ .name = "heatmap",
-	  .title = "the cost of every source line: a folder of pages, or one page",
+	  .title = "the page, opened with the cost of every source line",
 	  .suffixes = "",
 	  .profile_file = "heatmap_%llu",
 	  .diff_file = "diff_heatmap_%llu",
 	  .page = true,
+	  .folder = true,
 	  .profile = heatmap_profile,
-	  .diff = heatmap_diff,
-	  .profile_folder = heatmap_profile_folder,
-	  .diff_folder = heatmap_diff_folder },
+	  .diff = heatmap_diff },
 	{ .name = "svg",
 	  .title = "a flame graph image",
 	  .suffixes = ".svg",
@@ -368,7 +354,7 @@ bool fz_report_is_folder(const struct fz_report *r, const char *path)
 {
 	struct fz_str s = fz_str_of(path);
 
-	return r->profile_folder && strcmp(path, "-") != 0 && !fz_str_ends(s, ".html") &&
+	return r->folder && strcmp(path, "-") != 0 && !fz_str_ends(s, ".html") &&
 	       !fz_str_ends(s, ".htm");
 }
 

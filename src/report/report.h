@@ -37,16 +37,12 @@ struct fz_report {
 	bool turns_itself;    /* inverted by its reader: its diffs are always straight */
 	bool holds_times;     /* samples get a length */
 	bool drops_stackless; /* samples without a stack are dropped */
+	bool folder;          /* index.html in a folder, unless the name ends like a page's */
 	const char *picture;  /* suffix of a picture written beside it, and linked */
 	int (*profile)(const struct fz_report *r, const struct fz_report_options *o,
 		       const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 	int (*diff)(const struct fz_report_options *o, const struct fz_diff *d,
 		    const struct fz_judgement *j, struct fz_output *out, struct fz_error *err);
-	/* Writes a folder of pages instead, unless the name ends like a page's; NULL: never. */
-	int (*profile_folder)(const struct fz_report_options *o, const struct fz_profile *p,
-			      const char *folder, struct fz_error *err);
-	int (*diff_folder)(const struct fz_report_options *o, const struct fz_diff *d,
-			   const struct fz_judgement *j, const char *folder, struct fz_error *err);
 };
 
 /* Report number i; NULL after the last. */
@@ -55,7 +51,7 @@ const struct fz_report *fz_report_at(size_t i);
 const struct fz_report *fz_report_by_name(const char *name);
 const struct fz_report *fz_report_by_suffix(const char *path);
 bool fz_report_writes(const struct fz_report *r, bool diff);
-/* Is a report written to this path a folder? */
+/* Is a report written to this path a folder with index.html? */
 bool fz_report_is_folder(const struct fz_report *r, const char *path);
 /* Bring a profile into the form that a report shows: the costs of one run, unless it is a
  * recording, and what `inverted` and no_unreadable require. Call once, before the report's

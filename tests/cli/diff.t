@@ -405,7 +405,7 @@ detected by content, also when compressed by gzip or zstd.
   text         -     yes       summary and tables (.txt)
   tree         -     yes       a call tree, library frames folded
   html         -     yes       a page with flame graph, summary and tables and sources (.html .htm)
-  heatmap      -     yes       the cost of every source line: a folder of pages, or one page
+  heatmap      -     yes       the page, opened with the cost of every source line
   svg          -     yes       a flame graph image (.svg)
   json         -     yes       all data, see docs/diff-json.md (.json)
   lines        -     yes       the cost of every source line, as JSON for editors, see docs/diff-json.md

@@ -323,22 +323,18 @@ $ fizeau diff base.bin $DATA/tachyon-diff/head.bin --format lines | grep -A 8 '"
       "diff_self": 1500000,
       "aligned": false
 
-# A heat map is a folder of pages, or one page; a second one takes the first one's place.
+# A heat map is a page in a folder, or in a file; a second one takes the first one's place.
 $ fizeau replay base.bin --heatmap && ls heatmap_18585
 fizeau: wrote heatmap_18585/index.html
-file_0000.html
-file_0001.html
 index.html
 
-$ mkdir heat && fizeau replay base.bin --heatmap -o heat/map && touch heat/map/file_0002.html && fizeau replay base.bin --heatmap -o heat/map && ls heat heat/map
+$ mkdir heat && fizeau replay base.bin --heatmap -o heat/map && fizeau replay base.bin --heatmap -o heat/map && ls heat heat/map
 fizeau: wrote heat/map/index.html
 fizeau: wrote heat/map/index.html
 heat:
 map
 
 heat/map:
-file_0000.html
-file_0001.html
 index.html
 
 $ fizeau replay base.bin --heatmap -o folder && fizeau replay base.bin --heatmap -o heat.html && head -c 15 heat.html
@@ -347,14 +343,13 @@ fizeau: wrote heat.html
 <!doctype html>
 
 # An empty folder is written into, as by CPython's replay; a later one replaces what is there.
-$ mkdir pages && fizeau replay base.bin --heatmap -o pages && fizeau replay base.bin --heatmap -o pages && ls pages | head -n 2
+$ mkdir pages && fizeau replay base.bin --heatmap -o pages && fizeau replay base.bin --heatmap -o pages && ls pages
 fizeau: wrote pages/index.html
 fizeau: wrote pages/index.html
-file_0000.html
-file_0001.html
+index.html
 
 $ : > plain && fizeau replay base.bin --heatmap -o plain
-fizeau: plain: not a folder; heatmap writes a folder, or one page to FILE.html
+fizeau: plain: not a folder; heatmap writes index.html in a folder, or FILE.html
 [2]
 
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --heatmap -o - | grep -c 'id="fz-data"'
@@ -363,8 +358,6 @@ $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --heatmap
 $ fizeau diff base.bin $DATA/tachyon-diff/head.bin --heatmap && ls diff_heatmap_18612
 fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
 fizeau: wrote diff_heatmap_18612/index.html
-file_0000.html
-file_0001.html
 index.html
 
 # A part of the samples, and from the other end.

@@ -204,41 +204,31 @@ def costs_of_lines(shown, side):
     return costs
 
 
-def heat_of_lines(heat, side):
-    """{(file, line): (own, total)} of a heat map."""
-    name = "file.name" if heat.header["kind"] == "diff" else "file.path"
-    files = [file for file, n in zip(heat[name], heat[f"file.lines.{side}"]) for _ in range(n)]
-    return dict(zip(zip(files, heat[f"line.number.{side}"]),
-                    zip(heat[f"line.self.{side}"], heat[f"line.total.{side}"])))
+def heat_of_lines(shown, side):
+    """{(file, line): (own, total)} of a page: a total of several functions is that of no sample twice."""
+    number, files = ["base", "head"].index(side), [shown["file.name"][file] for file in shown["function.file"]]
+    shared = {(files[f], line): total for of, f, line, total in
+              zip(*(shown[f"shared.{name}"] for name in ("side", "function", "line", "total"))) if of == number}
+    found = {}
+    for place, costs in costs_of_lines(shown, side).items():
+        assert (place in shared) == (len(costs) > 1), (place, costs)
+        found[place] = sum(own for own, _ in costs), shared.get(place, costs[0][1])
+    return found
 
 
-def compare_lines(shown, heat, side):
-    """A page and a heat map: a total of several functions is that of no sample twice."""
-    wanted, found = costs_of_lines(shown, side), heat_of_lines(heat, side)
-    assert found.keys() == wanted.keys(), found.keys() ^ wanted.keys()
-    for place, costs in wanted.items():
-        assert found[place][0] == sum(own for own, _ in costs), (place, found[place], costs)
-        if len(costs) == 1:
-            assert found[place] == costs[0], (place, found[place], costs)
-
-
-@suite.test("a line costs the same in the page, in a heat map and in the JSON for editors")
+@suite.test("a line costs the same in the page and in the JSON for editors")
 def lines_of_comparison():
     def door(folder, base, head, document):
         wanted = {(f["name"], f["file"]): f for f in json.loads(document)["functions"]}
-        fizeau("diff", base, head, "-o", folder / "x.html")
-        fizeau("diff", base, head, "--heatmap", "-o", folder / "heat.html")
-        shown, heat = (Page((folder / name).read_text()) for name in ("x.html", "heat.html"))
+        fizeau("diff", base, head, "--heatmap", "-o", folder / "x.html")
+        shown = Page((folder / "x.html").read_text())
         lines = json.loads(printed(base, head, "lines"))
         for side in ("base", "head"):
-            compare_lines(shown, heat, side)
-            own = heat[f"file.self.{side}"]
-            assert sum(own) == sum(shown[f"node.self.{side}"]), side
-            assert [file[f"{side}_self"] for file in lines["files"]] == own, side
-            for i, name in enumerate(heat["function.name"]):
-                row = wanted[name, heat["file.name"][heat["function.file"][i]]]
-                for cost in ("self", "total"):
-                    assert heat[f"function.{cost}.{side}"][i] == row[f"{side}_{cost}"], row
+            own = collections.Counter()
+            for (file, _), (cost, _) in heat_of_lines(shown, side).items():
+                own[file] += cost
+            assert sum(own.values()) == sum(shown[f"node.self.{side}"]), side
+            assert {file["name"]: file[f"{side}_self"] for file in lines["files"] if file[f"{side}_self"]} == +own, side
         for row in lines["functions"]:
             of = wanted[row["name"], lines["files"][row["file"]]["name"]]
             for key in ("base_self", "head_self", "diff_self", "state"):
@@ -247,7 +237,7 @@ def lines_of_comparison():
     by_pair(door)
 
 
-@suite.test("a line of a recording costs the same in the page, in a heat map, in pstats and for editors")
+@suite.test("a line of a recording costs the same in the page, in pstats and for editors")
 def lines_of_recording():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -255,12 +245,10 @@ def lines_of_recording():
         recorded = sorted((SOURCE / "tests" / "data" / "tachyon").glob("*.bin"))
         for path in [folder / "runs.fz", DATA / "base.bin", *recorded]:
             fizeau("replay", path, "-o", folder / "x.html")
-            fizeau("replay", path, "--heatmap", "-o", folder / "heat.html")
-            shown, heat = (Page((folder / name).read_text()) for name in ("x.html", "heat.html"))
-            compare_lines(shown, heat, "head")
+            shown = Page((folder / "x.html").read_text())
             lines = json.loads(fizeau("replay", path, "--format", "lines", "-o", "-").stdout)
             assert {(file["file"], line["line"]): (line["self"], line["total"])
-                    for file in lines["files"] for line in file["lines"]} == heat_of_lines(heat, "head"), path.name
+                    for file in lines["files"] for line in file["lines"]} == heat_of_lines(shown, "head"), path.name
             fizeau("replay", path, "--pstats", "--per-line", "-o", folder / "x.pstats")
             stats = collections.defaultdict(list)
             for place, cost in marshal.loads((folder / "x.pstats").read_bytes()).items():

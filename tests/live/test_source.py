@@ -50,9 +50,9 @@ def ours(*args, warns=(), **options):
 
 
 def shown(file):
-    """The source text in a page, flame graph's or heat map's."""
+    """The source text in a page."""
     page = Page(pathlib.Path(file).read_text(encoding="utf-8"))
-    return "".join(page["chunk.text"] + page["text"]), json.dumps(page.header)
+    return "".join(page["chunk.text"]), json.dumps(page.header)
 
 
 class Recorded:
@@ -341,7 +341,7 @@ def _():
         ours("replay", folder / "x.bin", "--heatmap", "-o", folder / "x.html",
              "--source-root", f"/usr={python.root}/usr")
         page = Page((folder / "x.html").read_text(encoding="utf-8"))
-        assert len(page["text"]) == files, (len(page["text"]), files)
+        assert sum(page["source.whole"]) == files, (sum(page["source.whole"]), files)
     return f"{files} files, {places} places"
 
 

@@ -97,7 +97,7 @@ static const struct refusal refusals[] = {
 	  "pages: is a folder; specify a file to write or a format with a default name, such as "
 	  "--flamegraph" },
 	{ OUTPUT(.file = "/dev/null", .format = "heatmap"), false,
-	  "/dev/null: not a folder; heatmap writes a folder, or one page to FILE.html" },
+	  "/dev/null: not a folder; heatmap writes index.html in a folder, or FILE.html" },
 	{ OUTPUT(.source_root_n = 1), false,
 	  "--source-root requires a page: add --flamegraph or --heatmap" },
 	{ OUTPUT(.source_root_n = 1, .format = "html", .no_source = true), false,

@@ -14,7 +14,7 @@ const browser = known(`${both} Blob DOMParser DecompressionStream Event HTMLInpu
 const node = known(`${both} Buffer process`);
 const commonjs = known("__dirname __filename");
 // What a page gives to a script that drives it: the page itself, and modules as tools/embed names them.
-const driven = known("copied fizeau $$colors $$folds $$frame_facts $$function_lines $$heat_code $$frame_colour $$opcodes $$save $$tree");
+const driven = known("copied fizeau $$colors $$folds $$frame_facts $$function_lines $$heat_code $$frame_colour $$opcodes $$save $$source_files $$tree");
 
 const rules = {
 	...js.configs.recommended.rules,

@@ -6,8 +6,7 @@
  *   options: inverted, no-source, tachyon, share, time, exact, names, force,
  *   source=FILE=TEXT_FILE, base-source=FILE=TEXT_FILE, opcodes=MINOR, base-opcodes=MINOR,
  *   gated=WORD,BASE,HEAD,BENCHMARK (what a gate decided), elsewhere=PAGE (of the last of these, by
- *   its peak bytes), counted=METRIC,UNIT (as under Valgrind), judged, heatmap (OUT not ending
- *   in .html: a folder)
+ *   its peak bytes), counted=METRIC,UNIT (as under Valgrind), judged, heatmap (opens the source)
  *
  * IN "empty" is a profile without samples, "waits" one of two threads that let each other go on.
  * `source` stores the text of a file in the (head)
@@ -17,7 +16,6 @@
 #include "compare/diff.h"
 #include "format/format.h"
 #include "profile/cost_words.h"
-#include "report/heatmap.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/svg.h"
@@ -25,16 +23,18 @@
 #include <math.h>
 #include <stdio.h>
 
+enum { SOURCES = 4, TEXT_MAX = 32 << 20 };
+
 struct arguments {
 	struct fz_html_options html;
 	struct fz_diff_options diff;
-	const char *source[FZ_SIDES];
+	const char *source[FZ_SIDES][SOURCES]; /* NULL after the last */
 	uint8_t minor[FZ_SIDES];
 	bool benchmarks;
 	char metric[32], unit[8]; /* of what was counted; "": by those of the file */
 	struct fz_html_benchmark gated[8];
 	struct fz_html_gate gate;
-	bool judged, svg, json, heatmap;
+	bool judged, svg, json;
 };
 
 static const char *after(const char *text, const char *prefix)
@@ -42,6 +42,17 @@ static const char *after(const char *text, const char *prefix)
 	size_t n = strlen(prefix);
 
 	return strncmp(text, prefix, n) == 0 ? text + n : NULL;
+}
+
+static bool add_source(const char *sources[SOURCES], const char *argument)
+{
+	int n = 0;
+
+	while (n < SOURCES && sources[n])
+		n++;
+	if (n < SOURCES)
+		sources[n] = argument;
+	return n < SOURCES;
 }
 
 /* WORD,BASE,HEAD,NAME; a count of -1: that side does not have it */
@@ -94,7 +105,7 @@ static bool parse_option(struct arguments *a, const char *text)
 	const char *value;
 
 	if (strcmp(text, "heatmap") == 0)
-		a->heatmap = true;
+		a->html.opens_source = true;
 	else if (strcmp(text, "judged") == 0)
 		a->judged = true;
 	else if (strcmp(text, "inverted") == 0)
@@ -114,9 +125,9 @@ static bool parse_option(struct arguments *a, const char *text)
 	else if (strcmp(text, "exact") == 0)
 		a->diff.match = FZ_MATCH_EXACT;
 	else if ((value = after(text, "source=")))
-		a->source[FZ_HEAD] = value;
+		return add_source(a->source[FZ_HEAD], value);
 	else if ((value = after(text, "base-source=")))
-		a->source[FZ_BASE] = value;
+		return add_source(a->source[FZ_BASE], value);
 	else if ((value = after(text, "opcodes=")))
 		a->minor[FZ_HEAD] = (uint8_t)atoi(value);
 	else if ((value = after(text, "base-opcodes=")))
@@ -210,17 +221,23 @@ static int load(const char *path, struct fz_profile **ret, struct fz_error *err)
 /* FILE=TEXT_FILE */
 static void store_source(struct fz_profile *p, const char *argument)
 {
-	const char *sign = argument ? strchr(argument, '=') : NULL;
+	const char *sign = strchr(argument, '=');
 	size_t n;
 
 	if (!sign)
 		return;
-	char *text = fz_read_small(sign + 1, 1 << 20, &n);
+	char *text = fz_read_small(sign + 1, TEXT_MAX, &n);
 	if (!text)
 		return;
 	struct fz_str file = { argument, (size_t)(sign - argument) };
 	fz_profile_add_source(p, fz_profile_string(p, file), (struct fz_str){ text, n });
 	free(text);
+}
+
+static void store_sources(struct fz_profile *p, const char *const sources[SOURCES])
+{
+	for (int i = 0; i < SOURCES && sources[i]; i++)
+		store_source(p, sources[i]);
 }
 
 /* What of its lines is an instruction. */
@@ -278,28 +295,6 @@ static struct fz_judgement *judge(const struct arguments *a, const struct fz_dif
 	return a->judged && d ? fz_judge(d, &how) : NULL;
 }
 
-static int write_heatmap(const struct arguments *a, const struct fz_profile *base,
-			 const struct fz_profile *head, const char *path, struct fz_error *err)
-{
-	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
-	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
-	bool folder = !fz_str_ends(fz_str_of(path), ".html");
-	int r = base ? fz_diff_new(base, head, &a->diff, &d, err) : 0;
-	struct fz_html_options o = a->html;
-	fz_auto(fz_judgement_freep) struct fz_judgement *j = NULL;
-
-	o.judgement = j = r ? NULL : judge(a, d);
-	if (!r && folder)
-		return d ? fz_report_heatmap_diff_folder(d, &o, path, err)
-			 : fz_report_heatmap_profile_folder(head, &o, path, err);
-	if (!r)
-		r = fz_output_open(path, &out, err);
-	if (!r)
-		r = d ? fz_report_heatmap_diff(d, &o, out, err)
-		      : fz_report_heatmap_profile(head, &o, out, err);
-	return r ? r : fz_output_close(fz_steal(out), err);
-}
-
 static int write_page(const struct arguments *a, const struct fz_profile *base,
 		      const struct fz_profile *head, struct fz_output *out, struct fz_error *err)
 {
@@ -334,19 +329,17 @@ static int make(const struct arguments *a, const char *const in[FZ_SIDES], const
 	if (r)
 		return r;
 	if (base) {
-		store_source(base, a->source[FZ_BASE]);
+		store_sources(base, a->source[FZ_BASE]);
 		part_opcodes(base, a->minor[FZ_BASE]);
 	}
 	part_opcodes(head, a->minor[FZ_HEAD]);
-	store_source(head, a->source[FZ_HEAD]);
+	store_sources(head, a->source[FZ_HEAD]);
 	if (a->benchmarks && base)
 		make_benchmarks(base);
 	if (a->benchmarks)
 		make_benchmarks(head);
 	make_counted(a, base);
 	make_counted(a, head);
-	if (a->heatmap)
-		return write_heatmap(a, base, head, path, err);
 	r = fz_output_open(path, &out, err);
 	if (!r)
 		r = write_page(a, base, head, out, err);

@@ -73,7 +73,8 @@ test("lines of both versions are aligned, with the change of each", async () => 
 test("lines that are not in the page are a gap, and the change is in sight from 390 pixels on", async () => {
 	const far = Array.from({ length: 90 }, (_, i) => `    line_${i + 1}()`);
 	const file = writeText(far.join("\n"));
-	const lines = (slow) => [work(10, 30), work(70, slow)];
+	// A page has files with so little of the run only in part.
+	const lines = (slow) => [work(10, 30), work(70, slow), { tid: 1, count: 30000, stack: work(1, 0).stack.slice(0, 1) }];
 	const page2 = diffPage(lines(40), lines(90), ["exact", "time", `base-source=/srv/app/code.py=${file}`, `source=/srv/app/code.py=${file}`]);
 	for (const width of [1400, 700, 390])
 		await withPage(page2, { width }, async (page) => {
