@@ -415,7 +415,7 @@ function decode(header, bytes) {
 }
 
 // The columns' bytes; frees the text that held them.
-export async function unpackData() {
+async function unpackData() {
 	const element = document.getElementById("fz-data");
 	const packed = fromBase64(element.textContent.trim());
 	element.textContent = "";

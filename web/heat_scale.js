@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The colours of lines by cost, in heat maps and in the Source view, and formatting of costs.
+// The colours of lines by cost in the Source view, and formatting of costs.
 //
 // Heat is logarithmic, since the hottest line is often a thousand times as hot as one that still
 // matters: 0 for no cost, 1 to 8 up to the hottest. A difference has 1 to 4 steps in either

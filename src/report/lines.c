@@ -21,15 +21,15 @@
 
 enum { SCHEMA = 1 };
 
-static const struct fz_source_text *text_of(const struct fz_heat *h, const struct fz_heat_file *f,
-					    enum fz_side side)
+static const struct fz_source_text *text_of(const struct fz_line_costs *h,
+					    const struct fz_line_costs_file *f, enum fz_side side)
 {
 	uint32_t string = f->on_side[side];
 
 	return string == FZ_NONE ? NULL : fz_profile_source(h->profile[side], string);
 }
 
-static struct fz_str path_of(const struct fz_heat *h, const struct fz_heat_file *f,
+static struct fz_str path_of(const struct fz_line_costs *h, const struct fz_line_costs_file *f,
 			     enum fz_side side)
 {
 	uint32_t string = f->on_side[side];
@@ -37,8 +37,8 @@ static struct fz_str path_of(const struct fz_heat *h, const struct fz_heat_file 
 	return string == FZ_NONE ? FZ_STR("") : h->profile[side]->strings[string];
 }
 
-static void lines_of(const struct fz_heat *h, const struct fz_heat_file *f, enum fz_side side,
-		     struct fz_line_list *ret)
+static void lines_of(const struct fz_line_costs *h, const struct fz_line_costs_file *f,
+		     enum fz_side side, struct fz_line_list *ret)
 {
 	const struct fz_source_text *t = text_of(h, f, side);
 
@@ -47,7 +47,7 @@ static void lines_of(const struct fz_heat *h, const struct fz_heat_file *f, enum
 
 /* ---- one profile ---- */
 
-static void write_line(struct fz_json *j, const struct fz_heat_line *l,
+static void write_line(struct fz_json *j, const struct fz_line_costs_line *l,
 		       const struct fz_line_list *text)
 {
 	fz_json_open(j, '{');
@@ -59,7 +59,8 @@ static void write_line(struct fz_json *j, const struct fz_heat_line *l,
 	fz_json_close(j, '}');
 }
 
-static void write_lines(struct fz_json *j, const struct fz_heat *h, const struct fz_heat_file *f)
+static void write_lines(struct fz_json *j, const struct fz_line_costs *h,
+			const struct fz_line_costs_file *f)
 {
 	fz_auto(fz_lines_release) struct fz_line_list text;
 
@@ -82,13 +83,13 @@ struct place {
 	bool has_cost, one_function;
 };
 
-static void add_costs(const struct fz_heat *h, const struct fz_heat_file *f, enum fz_side side,
-		      uint32_t *next, struct place *p)
+static void add_costs(const struct fz_line_costs *h, const struct fz_line_costs_file *f,
+		      enum fz_side side, uint32_t *next, struct place *p)
 {
 	uint32_t end = p->first[side] + p->n[side];
 
 	for (; *next < f->line_count[side]; ++*next) {
-		const struct fz_heat_line *l = &h->lines[side][f->first_line[side] + *next];
+		const struct fz_line_costs_line *l = &h->lines[side][f->first_line[side] + *next];
 		if ((uint32_t)l->line > end)
 			return;
 		p->one_function = !p->has_cost || (p->one_function && p->function == l->function);
@@ -98,21 +99,22 @@ static void add_costs(const struct fz_heat *h, const struct fz_heat_file *f, enu
 	}
 }
 
-static const char *verdict_of(const struct fz_heat *h, const struct place *p)
+static const char *verdict_of(const struct fz_line_costs *h, const struct place *p)
 {
 	return fz_verdict_names[p->one_function && p->function != FZ_NONE
 					? h->functions[p->function].self_verdict
 					: FZ_VERDICT_UNKNOWN];
 }
 
-static void write_cost(struct fz_json *j, const struct fz_heat *h, const int64_t self[FZ_SIDES])
+static void write_cost(struct fz_json *j, const struct fz_line_costs *h,
+		       const int64_t self[FZ_SIDES])
 {
 	fz_json_kint(j, "base_self", self[FZ_BASE]);
 	fz_json_kint(j, "head_self", self[FZ_HEAD]);
 	fz_json_kdouble(j, "diff_self", fz_diff_delta(h->diff, self[FZ_BASE], self[FZ_HEAD]));
 }
 
-static void write_place(struct fz_json *j, const struct fz_heat *h, const struct place *p,
+static void write_place(struct fz_json *j, const struct fz_line_costs *h, const struct place *p,
 			const struct fz_line_list text[FZ_SIDES])
 {
 	fz_json_open(j, '{');
@@ -153,7 +155,8 @@ static struct place take_place(const struct fz_line_pair *pairs, uint32_t n, uin
 	return p;
 }
 
-static void write_places(struct fz_json *j, const struct fz_heat *h, const struct fz_heat_file *f)
+static void write_places(struct fz_json *j, const struct fz_line_costs *h,
+			 const struct fz_line_costs_file *f)
 {
 	struct fz_line_list text[FZ_SIDES];
 	struct place p = { 0 };
@@ -183,7 +186,7 @@ static void write_places(struct fz_json *j, const struct fz_heat *h, const struc
 }
 
 /* Are the texts of both sides known? Lines cannot be matched without them. */
-static bool can_align(const struct fz_heat *h, const struct fz_heat_file *f)
+static bool can_align(const struct fz_line_costs *h, const struct fz_line_costs_file *f)
 {
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
 		if (f->on_side[side] != FZ_NONE && !text_of(h, f, side))
@@ -191,7 +194,8 @@ static bool can_align(const struct fz_heat *h, const struct fz_heat_file *f)
 	return true;
 }
 
-static void write_compared(struct fz_json *j, const struct fz_heat *h, const struct fz_heat_file *f)
+static void write_compared(struct fz_json *j, const struct fz_line_costs *h,
+			   const struct fz_line_costs_file *f)
 {
 	fz_json_kstr(j, "base_file", path_of(h, f, FZ_BASE));
 	write_cost(j, h, f->cost.self);
@@ -200,18 +204,18 @@ static void write_compared(struct fz_json *j, const struct fz_heat *h, const str
 		write_places(j, h, f);
 }
 
-static void write_functions(struct fz_json *j, const struct fz_heat *h)
+static void write_functions(struct fz_json *j, const struct fz_line_costs *h)
 {
 	fz_json_kopen(j, "functions", '[');
 	for (uint32_t i = 0; i < h->function_count; i++) {
-		const struct fz_heat_function *f = &h->functions[i];
+		const struct fz_line_costs_function *f = &h->functions[i];
 		fz_json_open(j, '{');
 		fz_json_kint(j, "id", i);
 		fz_json_kstr(j, "name", f->name);
 		fz_json_kint(j, "file", f->file);
 		fz_json_kint(j, "line", f->line);
 		fz_json_kstr(j, "state", fz_str_of(fz_state_names[f->state]));
-		write_cost(j, h, f->cost.self);
+		write_cost(j, h, f->self);
 		fz_json_kstr(j, "verdict", fz_str_of(fz_verdict_names[f->self_verdict]));
 		fz_json_close(j, '}');
 	}
@@ -220,7 +224,7 @@ static void write_functions(struct fz_json *j, const struct fz_heat *h)
 
 /* ---- the whole ---- */
 
-static void write_side(struct fz_json *j, const struct fz_heat *h, enum fz_side side)
+static void write_side(struct fz_json *j, const struct fz_line_costs *h, enum fz_side side)
 {
 	const struct fz_profile *p = h->profile[side];
 
@@ -233,11 +237,11 @@ static void write_side(struct fz_json *j, const struct fz_heat *h, enum fz_side 
 	fz_json_close(j, '}');
 }
 
-static void write_files(struct fz_json *j, const struct fz_heat *h)
+static void write_files(struct fz_json *j, const struct fz_line_costs *h)
 {
 	fz_json_kopen(j, "files", '[');
 	for (uint32_t i = 0; i < h->file_count; i++) {
-		const struct fz_heat_file *f = &h->files[i];
+		const struct fz_line_costs_file *f = &h->files[i];
 		fz_json_open(j, '{');
 		fz_json_kstr(j, "name", f->name);
 		fz_json_kstr(j, "file", path_of(h, f, FZ_HEAD));
@@ -247,7 +251,7 @@ static void write_files(struct fz_json *j, const struct fz_heat *h)
 	fz_json_close(j, ']');
 }
 
-static void write_all(const struct fz_heat *h, struct fz_output *out)
+static void write_all(const struct fz_line_costs *h, struct fz_output *out)
 {
 	struct fz_json j;
 
@@ -276,8 +280,8 @@ static void write_all(const struct fz_heat *h, struct fz_output *out)
 int fz_report_lines_profile(const struct fz_profile *p, uint32_t metric, struct fz_output *out,
 			    struct fz_error *err)
 {
-	fz_auto(fz_heat_release) struct fz_heat h = { 0 };
-	int r = fz_heat_of_profile(&h, p, metric, err);
+	fz_auto(fz_line_costs_release) struct fz_line_costs h = { 0 };
+	int r = fz_line_costs_of_profile(&h, p, metric, err);
 
 	if (!r)
 		write_all(&h, out);
@@ -287,8 +291,8 @@ int fz_report_lines_profile(const struct fz_profile *p, uint32_t metric, struct 
 void fz_report_lines_diff(const struct fz_diff *d, const struct fz_judgement *j,
 			  struct fz_output *out)
 {
-	fz_auto(fz_heat_release) struct fz_heat h;
+	fz_auto(fz_line_costs_release) struct fz_line_costs h;
 
-	fz_heat_of_diff(&h, d, j);
+	fz_line_costs_of_diff(&h, d, j);
 	write_all(&h, out);
 }

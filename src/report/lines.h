@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/io.h"
-#include "report/heatmap_data.h"
+#include "report/line_costs.h"
 
 int fz_report_lines_profile(const struct fz_profile *p, uint32_t metric, struct fz_output *out,
 			    struct fz_error *err);

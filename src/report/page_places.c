@@ -21,8 +21,7 @@ static void add_row(struct rows *r, const int64_t *row, size_t columns)
 	if (r->n == r->cap) {
 		r->cap = r->cap ? r->cap * 2 : 64;
 		for (size_t k = 0; k < columns; k++)
-			r->values[k] =
-				fz_reallocarray(r->values[k], r->cap, sizeof(*r->values[k]));
+			r->values[k] = fz_reallocarray(r->values[k], r->cap, sizeof(*r->values[k]));
 	}
 	for (size_t k = 0; k < columns; k++)
 		r->values[k][r->n] = row[k];
@@ -94,9 +93,10 @@ static void add_spans(struct rows *rows, const struct fz_profile *p, const uint3
 	for (uint32_t i = 0; i < spans.n; i++) {
 		const struct fz_place *place = &spans.list[i];
 		const struct fz_frame *frame = &p->frames[place->frame];
-		const int64_t row[SPAN_COLUMNS] = { number[frame->function], place->line,
-						    frame->column,           frame->end_column,
-						    place->self,             place->total };
+		const int64_t row[SPAN_COLUMNS] = {
+			number[frame->function], place->line, frame->column,
+			frame->end_column,       place->self, place->total
+		};
 		if (is_costly(place) && place->self && frame->end_line == place->line &&
 		    frame->column >= 0 && frame->end_column >= 0 && row[0] != FZ_NONE)
 			add_row(rows, row, SPAN_COLUMNS);

@@ -17,6 +17,7 @@
 #include "page_source.h"
 
 #include "compare/outline.h"
+#include "report/file_pairs.h"
 #include "report/line_runs.h"
 #include "report/text.h"
 
@@ -347,65 +348,18 @@ static void align_functions(struct aligner *a, const uint32_t *used, uint32_t us
 
 /* ---- pairs of files ---- */
 
-struct vote {
-	uint32_t base, head; /* sources */
-	double cost;
-};
-
-static int compare_votes(const void *pa, const void *pb)
+static void find_pairs(const struct aligner *a, const uint32_t *used, uint32_t used_n,
+		       struct fz_file_pairs *pairs)
 {
-	const struct vote *a = pa, *b = pb;
-
-	if (a->cost != b->cost)
-		return a->cost > b->cost ? -1 : 1;
-	if (a->base != b->base)
-		return a->base < b->base ? -1 : 1;
-	return (a->head > b->head) - (a->head < b->head);
-}
-
-/* The pairs of sources that have functions in common, with the costs of those, the costliest
- * first; freed by the caller. */
-static struct vote *take_votes(const struct aligner *a, const uint32_t *used, uint32_t used_n,
-			       uint32_t *ret_n)
-{
-	struct vote *votes = NULL;
-	struct fz_map map = { 0 };
-	uint32_t n = 0, cap = 0;
-
 	for (uint32_t i = 0; i < used_n; i++) {
 		const struct fz_diff_cost *cost = &a->c->page->functions[used[i]].cost;
 		int64_t base = a->source[FZ_BASE][i], head = a->source[FZ_HEAD][i];
-		if (!base || !head)
-			continue;
-		uint32_t *slot = fz_map_slot(&map, FZ_KEY(base, head));
-		if (*slot == FZ_NONE) {
-			*slot = n;
-			fz_push(votes, n, cap,
-				(struct vote){ (uint32_t)base - 1, (uint32_t)head - 1, 0 });
-		}
-		votes[*slot].cost += (double)cost->total[FZ_BASE] + (double)cost->total[FZ_HEAD];
+		if (base && head)
+			fz_file_pairs_add(pairs, (uint32_t)base, (uint32_t)head,
+					  (double)cost->total[FZ_BASE] +
+						  (double)cost->total[FZ_HEAD]);
 	}
-	fz_map_release(&map);
-	if (n)
-		qsort(votes, n, sizeof(*votes), compare_votes);
-	*ret_n = n;
-	return votes;
-}
-
-/* Keep the votes that make pairs, each source once on a side. Returns their number. */
-static uint32_t keep_pairs(const struct collector *c, struct vote *votes, uint32_t n)
-{
-	fz_auto(fz_free_ptr) bool *base = fz_calloc(c->source_count + 1ul, sizeof(*base));
-	fz_auto(fz_free_ptr) bool *head = fz_calloc(c->source_count + 1ul, sizeof(*head));
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (base[votes[i].base] || head[votes[i].head])
-			continue;
-		base[votes[i].base] = head[votes[i].head] = true;
-		votes[kept++] = votes[i];
-	}
-	return kept;
+	fz_file_pairs_choose(pairs);
 }
 
 /* Add the columns "pair.base", "pair.head" and "pair.runs", which follow those of functions. */
@@ -413,20 +367,19 @@ static void add_pairs(struct aligner *a, const uint32_t *used, uint32_t used_n,
 		      struct fz_columns *columns)
 {
 	static const char *const names[] = { "pair.base", "pair.head", "pair.runs" };
-	uint32_t n;
-	fz_auto(fz_free_ptr) struct vote *pairs = take_votes(a, used, used_n, &n);
+	fz_auto(fz_file_pairs_release) struct fz_file_pairs pairs = { 0 };
 
-	n = keep_pairs(a->c, pairs, n);
-	fz_auto(fz_free_ptr) int64_t *values = fz_calloc(3ul * n + 1, sizeof(*values));
+	find_pairs(a, used, used_n, &pairs);
+	size_t n = pairs.n;
+	fz_auto(fz_free_ptr) int64_t *values = fz_calloc(3 * n + 1, sizeof(*values));
 	for (uint32_t i = 0; i < n; i++) {
-		values[i] = pairs[i].base + 1ll;
-		values[n + i] = pairs[i].head + 1ll;
-		if (pairs[i].base == pairs[i].head || !a->c->whole[pairs[i].base] ||
-		    !a->c->whole[pairs[i].head])
+		uint32_t base = pairs.list[i].base, head = pairs.list[i].head;
+		values[i] = base;
+		values[n + i] = head;
+		if (base == head || !a->c->whole[base - 1] || !a->c->whole[head - 1])
 			continue;
-		const struct fz_line_list texts[] = { *lines_of(a, values[i]),
-						      *lines_of(a, values[n + i]) };
-		values[2ul * n + i] = (int64_t)fz_line_runs_add(&a->runs, texts);
+		const struct fz_line_list texts[] = { *lines_of(a, base), *lines_of(a, head) };
+		values[2 * n + i] = (int64_t)fz_line_runs_add(&a->runs, texts);
 	}
 	for (size_t k = 0; k < FZ_ARRAY_LEN(names); k++)
 		fz_columns_numbers(columns, names[k], values + k * n, n);

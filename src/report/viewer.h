@@ -5,7 +5,6 @@
 #include "base/io.h"
 
 extern const char fz_viewer_html[];  /* flame graphs, tables: web/index.html */
-extern const char fz_heatmap_html[]; /* web/heatmap.html */
 extern const char fz_history_page[]; /* charts across commits: web/history.html */
 extern const char fz_fleet_page[];   /* a server's services: web/fleet.html */
 extern const char fz_service_page[]; /* one service over time: web/service.html */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs of files, lines, functions and positions, of one side or two; see heatmap_data.h.
+/* Costs of files, lines and functions, of one side or two; see line_costs.h.
  *
- *   profile -> places by file, by line, by function ... -> lists
+ *   profile -> places by file, by line, by function -> lists
  *   diff    -> both sides' places by file and by line, with the costs of its trees; its functions
  *
  * A file of the base is matched to the file of the head that has most of the cost of its matched
  * functions, each head file once; a file without a match was removed.
  */
-#include "report/heatmap_data.h"
+#include "report/line_costs.h"
 
 #include "compare/names.h"
-#include "profile/origin.h"
 #include "profile/places.h"
+#include "report/file_pairs.h"
 
 /* State of one side while the lists are built. Numbers are indices into the lists, FZ_NONE:
  * none. */
@@ -19,14 +19,13 @@ struct side {
 	const struct fz_profile *p;
 	uint32_t metric;
 	const struct fz_name *names;
-	uint8_t *origins;           /* of the profile's functions */
 	uint32_t *file_of;          /* of the profile's strings */
 	struct fz_places functions; /* places by function */
 	uint32_t *function_of;      /* of the profile's functions */
 };
 
 struct builder {
-	struct fz_heat *h;
+	struct fz_line_costs *h;
 	struct side side[FZ_SIDES];
 	uint32_t file_cap, function_cap;
 };
@@ -43,68 +42,38 @@ static bool has_file(const struct fz_profile *p, uint32_t frame)
 
 static uint32_t add_file(struct builder *b, int side, uint32_t string, uint32_t function)
 {
-	struct fz_heat *h = b->h;
+	struct fz_line_costs *h = b->h;
 	const struct side *s = &b->side[side];
 
 	fz_grow(h->files, h->file_count, b->file_cap);
-	h->files[h->file_count] = (struct fz_heat_file){
+	h->files[h->file_count] = (struct fz_line_costs_file){
 		.on_side = { FZ_NONE, FZ_NONE },
 		.name = s->names ? s->names[function].file : s->p->strings[string],
-		.origin = s->origins[function],
 	};
 	return h->file_count++;
-}
-
-struct vote {
-	uint32_t base, head; /* strings */
-	double cost;
-};
-
-static int compare_votes(const void *pa, const void *pb)
-{
-	const struct vote *a = pa, *b = pb;
-
-	if (a->cost != b->cost)
-		return a->cost > b->cost ? -1 : 1;
-	if (a->base != b->base)
-		return a->base < b->base ? -1 : 1;
-	return (a->head > b->head) - (a->head < b->head);
 }
 
 /* Match files of the base to files of the head, whose file_of is set. */
 static void match_files(struct builder *b, const struct fz_diff *d)
 {
-	struct vote *votes = NULL;
-	struct fz_map map = { 0 };
-	uint32_t n = 0, cap = 0;
+	fz_auto(fz_file_pairs_release) struct fz_file_pairs pairs = { 0 };
 	struct side *base = &b->side[FZ_BASE], *head = &b->side[FZ_HEAD];
 
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		const struct fz_diff_function *f = &d->functions[i];
 		if (f->on_side[FZ_BASE] == FZ_NONE || f->on_side[FZ_HEAD] == FZ_NONE)
 			continue;
-		uint32_t bf = base->p->functions[f->on_side[FZ_BASE]].file;
-		uint32_t hf = head->p->functions[f->on_side[FZ_HEAD]].file;
-		uint32_t *slot = fz_map_slot(&map, FZ_KEY(bf, hf));
-		if (*slot == FZ_NONE) {
-			*slot = n;
-			fz_push(votes, n, cap, (struct vote){ bf, hf, 0 });
-		}
-		votes[*slot].cost +=
-			(double)f->cost.total[FZ_BASE] + (double)f->cost.total[FZ_HEAD];
+		uint32_t file = head->file_of[head->p->functions[f->on_side[FZ_HEAD]].file];
+		if (file != FZ_NONE)
+			fz_file_pairs_add(
+				&pairs, base->p->functions[f->on_side[FZ_BASE]].file, file,
+				(double)f->cost.total[FZ_BASE] + (double)f->cost.total[FZ_HEAD]);
 	}
-	fz_map_release(&map);
-	if (n)
-		qsort(votes, n, sizeof(*votes), compare_votes);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t file = head->file_of[votes[i].head];
-		if (file == FZ_NONE || base->file_of[votes[i].base] != FZ_NONE ||
-		    b->h->files[file].on_side[FZ_BASE] != FZ_NONE)
-			continue;
-		base->file_of[votes[i].base] = file;
-		b->h->files[file].on_side[FZ_BASE] = votes[i].base;
+	fz_file_pairs_choose(&pairs);
+	for (uint32_t i = 0; i < pairs.n; i++) {
+		base->file_of[pairs.list[i].base] = pairs.list[i].head;
+		b->h->files[pairs.list[i].head].on_side[FZ_BASE] = pairs.list[i].base;
 	}
-	free(votes);
 }
 
 /* Add the costs of the side's files, adding files that are not listed yet. */
@@ -124,7 +93,7 @@ static void add_files(struct builder *b, int side)
 			s->file_of[string] = add_file(b, side, string, function);
 			b->h->files[s->file_of[string]].on_side[side] = string;
 		}
-		struct fz_heat_file *file = &b->h->files[s->file_of[string]];
+		struct fz_line_costs_file *file = &b->h->files[s->file_of[string]];
 		if (!b->h->diff)
 			file->cost.self[side] += place->self;
 		file->cost.total[side] += place->total;
@@ -154,9 +123,9 @@ static void add_file_selves(struct builder *b, const struct fz_diff *d)
 
 /* ---- functions ---- */
 
-static struct fz_heat_function *add_function(struct builder *b)
+static struct fz_line_costs_function *add_function(struct builder *b)
 {
-	struct fz_heat *h = b->h;
+	struct fz_line_costs *h = b->h;
 
 	fz_grow(h->functions, h->function_count, b->function_cap);
 	return &h->functions[h->function_count++];
@@ -175,13 +144,12 @@ static void add_profile_functions(struct builder *b)
 		if (!has_file(s->p, place->frame) || !place->total_samples)
 			continue;
 		of_place[i] = b->h->function_count;
-		*add_function(b) = (struct fz_heat_function){
+		*add_function(b) = (struct fz_line_costs_function){
 			.file = s->file_of[f->file],
 			.line = place->line,
 			.name = s->names ? s->names[f - s->p->functions].name
 					 : s->p->strings[f->name],
-			.side = FZ_HEAD,
-			.cost = { .self = { 0, place->self }, .total = { 0, place->total } },
+			.self = { 0, place->self },
 		};
 	}
 	for (uint32_t i = 0; i < s->p->frame_count; i++)
@@ -203,17 +171,13 @@ static void add_diff_functions(struct builder *b, const struct fz_diff *d)
 		number[i] = file == FZ_NONE ? FZ_NONE : b->h->function_count;
 		if (file == FZ_NONE)
 			continue;
-		*add_function(b) = (struct fz_heat_function){
+		*add_function(b) = (struct fz_line_costs_function){
 			.file = file,
 			.line = f->line,
 			.name = f->name,
-			.side = (uint8_t)side,
 			.state = f->state,
-			.presence = f->presence,
 			.self_verdict = j ? (uint8_t)j->self[i].verdict : FZ_VERDICT_UNKNOWN,
-			.total_verdict = j ? (uint8_t)j->total[i].verdict : FZ_VERDICT_UNKNOWN,
-			.cost = { .self = { f->cost.self[FZ_BASE], f->cost.self[FZ_HEAD] },
-				  .total = { f->cost.total[FZ_BASE], f->cost.total[FZ_HEAD] } },
+			.self = { f->cost.self[FZ_BASE], f->cost.self[FZ_HEAD] },
 		};
 	}
 	for (int side = 0; side < FZ_SIDES; side++)
@@ -222,11 +186,11 @@ static void add_diff_functions(struct builder *b, const struct fz_diff *d)
 				b->side[side].function_of[i] = number[d->function_of[side][i]];
 }
 
-/* ---- lines, positions and instructions ---- */
+/* ---- lines ---- */
 
 static int compare_lines(const void *pa, const void *pb)
 {
-	const struct fz_heat_line *a = pa, *b = pb;
+	const struct fz_line_costs_line *a = pa, *b = pb;
 
 	if (a->file != b->file)
 		return a->file < b->file ? -1 : 1;
@@ -236,7 +200,7 @@ static int compare_lines(const void *pa, const void *pb)
 static void add_lines(struct builder *b, int side)
 {
 	struct side *s = &b->side[side];
-	struct fz_heat *h = b->h;
+	struct fz_line_costs *h = b->h;
 	struct fz_places lines;
 	uint32_t cap = 0, n = 0;
 
@@ -246,7 +210,7 @@ static void add_lines(struct builder *b, int side)
 		if (!has_file(s->p, place->frame) || !place->total_samples || place->line <= 0)
 			continue;
 		fz_push(h->lines[side], n, cap,
-			(struct fz_heat_line){
+			(struct fz_line_costs_line){
 				.file = s->file_of[fz_place_function(s->p, place)->file],
 				.function = s->function_of[s->p->frames[place->frame].function],
 				.line = place->line,
@@ -263,13 +227,13 @@ static void add_lines(struct builder *b, int side)
  * line, its total is that of samples, which count once for all of them. */
 static void use_tree_lines(struct builder *b, int side, const struct fz_tree *t)
 {
-	struct fz_heat *h = b->h;
+	struct fz_line_costs *h = b->h;
 	struct fz_map map = { 0 }; /* (file, line) -> index */
 	fz_auto(fz_free_ptr) bool *shared = fz_calloc(h->line_count[side] + 1ul, sizeof(*shared));
 	fz_auto(fz_free_ptr) uint32_t *index = fz_calloc(t->line_count + 1, sizeof(*index));
 
 	for (uint32_t i = 0; t->line_count && i < h->line_count[side]; i++) {
-		struct fz_heat_line *l = &h->lines[side][i];
+		struct fz_line_costs_line *l = &h->lines[side][i];
 		*fz_map_slot(&map, FZ_KEY(l->file, (uint32_t)l->line)) = i;
 		l->self = 0;
 	}
@@ -279,7 +243,7 @@ static void use_tree_lines(struct builder *b, int side, const struct fz_tree *t)
 		index[i] = *fz_map_slot(&map, FZ_KEY(file, (uint32_t)t->lines[i].line));
 		if (index[i] == FZ_NONE)
 			continue;
-		struct fz_heat_line *l = &h->lines[side][index[i]];
+		struct fz_line_costs_line *l = &h->lines[side][index[i]];
 		shared[index[i]] |= l->function != b->side[side].function_of[f];
 		l->self += t->lines[i].self;
 	}
@@ -291,103 +255,9 @@ static void use_tree_lines(struct builder *b, int side, const struct fz_tree *t)
 	fz_map_release(&map);
 }
 
-static int compare_spots(const void *pa, const void *pb)
-{
-	const struct fz_heat_spot *a = pa, *b = pb;
-
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	if (a->opcode != b->opcode)
-		return a->opcode < b->opcode ? -1 : 1;
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return (a->to > b->to) - (a->to < b->to);
-}
-
-/* Positions in lines, or instructions of lines, of the head; freed by the caller. */
-static struct fz_heat_spot *take_spots(struct builder *b, bool opcodes, size_t *ret_n)
-{
-	struct side *s = &b->side[FZ_HEAD];
-	unsigned by = FZ_PLACE_LINE | (opcodes ? FZ_PLACE_BY_OPCODE : FZ_PLACE_BY_SPAN);
-	struct fz_heat_spot *spots = NULL;
-	struct fz_places places;
-	size_t n = 0, cap = 0;
-
-	fz_places_init(&places, s->p, by, s->metric);
-	for (uint32_t i = 0; i < places.n; i++) {
-		const struct fz_place *place = &places.list[i];
-		const struct fz_frame *frame = &s->p->frames[place->frame];
-		if (!has_file(s->p, place->frame) || !place->total_samples || place->line <= 0)
-			continue;
-		if (opcodes ? frame->opcode == FZ_NO_OPCODE
-			    : frame->column < 0 || frame->end_column < 0)
-			continue;
-		fz_push(spots, n, cap,
-			(struct fz_heat_spot){
-				.file = s->file_of[s->p->functions[frame->function].file],
-				.line = place->line,
-				.end_line = frame->end_line,
-				.from = frame->column,
-				.to = frame->end_column,
-				.opcode = frame->opcode,
-				.self = place->self,
-				.total = place->total,
-			});
-	}
-	fz_places_release(&places);
-	*ret_n = n;
-	return spots;
-}
-
-static int compare_calls(const void *pa, const void *pb)
-{
-	const struct fz_heat_call *a = pa, *b = pb;
-
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return (a->callee > b->callee) - (a->callee < b->callee);
-}
-
-static void add_calls(struct builder *b)
-{
-	struct side *s = &b->side[FZ_HEAD];
-	struct fz_heat *h = b->h;
-	struct fz_places lines;
-	size_t n, cap = 0;
-
-	fz_places_init(&lines, s->p, FZ_PLACE_LINE, s->metric);
-	fz_auto(fz_free_ptr) struct fz_place_call *calls =
-		fz_places_calls(s->p, &lines, &s->functions, s->metric, true, &n);
-	for (size_t i = 0; i < n; i++) {
-		const struct fz_place *place = &lines.list[calls[i].caller];
-		const struct fz_place *called = &s->functions.list[calls[i].callee];
-		uint32_t callee = s->function_of[s->p->frames[called->frame].function];
-		if (callee == FZ_NONE || !has_file(s->p, place->frame) || place->line <= 0)
-			continue;
-		fz_push(h->calls, h->call_count, cap,
-			(struct fz_heat_call){
-				.file = s->file_of[fz_place_function(s->p, place)->file],
-				.line = place->line,
-				.callee = callee,
-				.weight = calls[i].total,
-			});
-	}
-	fz_places_release(&lines);
-}
-
 /* ---- order ---- */
 
-static double file_rank(const struct fz_heat *h, const struct fz_heat_file *f)
+static double file_rank(const struct fz_line_costs *h, const struct fz_line_costs_file *f)
 {
 	double self = FZ_MAX((double)f->cost.self[FZ_HEAD], h->factor * (double)f->cost.self[0]);
 	double total = FZ_MAX((double)f->cost.total[FZ_HEAD], h->factor * (double)f->cost.total[0]);
@@ -397,9 +267,9 @@ static double file_rank(const struct fz_heat *h, const struct fz_heat_file *f)
 
 static int compare_files(const void *pa, const void *pb, void *arg)
 {
-	const struct fz_heat *h = arg;
+	const struct fz_line_costs *h = arg;
 	uint32_t ia = *(const uint32_t *)pa, ib = *(const uint32_t *)pb;
-	const struct fz_heat_file *a = &h->files[ia], *b = &h->files[ib];
+	const struct fz_line_costs_file *a = &h->files[ia], *b = &h->files[ib];
 	double ra = file_rank(h, a), rb = file_rank(h, b);
 
 	if (ra != rb)
@@ -409,12 +279,12 @@ static int compare_files(const void *pa, const void *pb, void *arg)
 }
 
 /* Sort files by cost, and renumber and sort everything that refers to them. */
-static void sort_all(struct fz_heat *h)
+static void sort_all(struct fz_line_costs *h)
 {
 	size_t n = h->file_count + 1ul;
 	fz_auto(fz_free_ptr) uint32_t *order = fz_calloc(n, sizeof(*order));
 	fz_auto(fz_free_ptr) uint32_t *rank = fz_calloc(n, sizeof(*rank));
-	struct fz_heat_file *sorted = fz_calloc(n, sizeof(*sorted));
+	struct fz_line_costs_file *sorted = fz_calloc(n, sizeof(*sorted));
 
 	for (uint32_t i = 0; i < h->file_count; i++)
 		order[i] = i;
@@ -428,18 +298,6 @@ static void sort_all(struct fz_heat *h)
 	h->files = sorted;
 	for (uint32_t i = 0; i < h->function_count; i++)
 		h->functions[i].file = rank[h->functions[i].file];
-	for (size_t i = 0; i < h->call_count; i++)
-		h->calls[i].file = rank[h->calls[i].file];
-	for (size_t i = 0; i < h->span_count; i++)
-		h->spans[i].file = rank[h->spans[i].file];
-	for (size_t i = 0; i < h->opcode_count; i++)
-		h->opcodes[i].file = rank[h->opcodes[i].file];
-	if (h->call_count)
-		qsort(h->calls, h->call_count, sizeof(*h->calls), compare_calls);
-	if (h->span_count)
-		qsort(h->spans, h->span_count, sizeof(*h->spans), compare_spots);
-	if (h->opcode_count)
-		qsort(h->opcodes, h->opcode_count, sizeof(*h->opcodes), compare_spots);
 	for (int side = 0; side < FZ_SIDES; side++) {
 		uint32_t count = h->line_count[side];
 		for (uint32_t i = 0; i < count; i++)
@@ -447,7 +305,7 @@ static void sort_all(struct fz_heat *h)
 		if (count)
 			qsort(h->lines[side], count, sizeof(*h->lines[side]), compare_lines);
 		for (uint32_t i = count; i-- > 0;) {
-			struct fz_heat_file *file = &h->files[h->lines[side][i].file];
+			struct fz_line_costs_file *file = &h->files[h->lines[side][i].file];
 			file->first_line[side] = i;
 			file->line_count[side]++;
 		}
@@ -462,7 +320,6 @@ static void side_init(struct builder *b, int side, const struct fz_profile *p, u
 
 	s->p = p;
 	s->metric = metric;
-	s->origins = fz_profile_origins(p);
 	if (!b->h->diff || b->h->diff->match != FZ_MATCH_EXACT)
 		s->names = fz_names_of(p, &b->h->arena);
 	s->file_of = fz_malloc((p->string_count + 1ul) * sizeof(*s->file_of));
@@ -475,22 +332,18 @@ static void side_init(struct builder *b, int side, const struct fz_profile *p, u
 
 static void finish(struct builder *b)
 {
-	struct fz_heat *h = b->h;
+	struct fz_line_costs *h = b->h;
 
-	h->spans = take_spots(b, false, &h->span_count);
-	h->opcodes = take_spots(b, true, &h->opcode_count);
-	add_calls(b);
 	sort_all(h);
 	for (int side = 0; side < FZ_SIDES; side++) {
-		free(b->side[side].origins);
 		free(b->side[side].file_of);
 		free(b->side[side].function_of);
 		fz_places_release(&b->side[side].functions);
 	}
 }
 
-int fz_heat_of_profile(struct fz_heat *h, const struct fz_profile *p, uint32_t metric,
-		       struct fz_error *err)
+int fz_line_costs_of_profile(struct fz_line_costs *h, const struct fz_profile *p, uint32_t metric,
+			     struct fz_error *err)
 {
 	struct builder b = { .h = h };
 
@@ -498,7 +351,7 @@ int fz_heat_of_profile(struct fz_heat *h, const struct fz_profile *p, uint32_t m
 		metric = p->default_metric;
 	if (metric >= p->metric_count)
 		return fz_fail(err, FZ_EINPUT, "the profile has no metric to draw");
-	*h = (struct fz_heat){
+	*h = (struct fz_line_costs){
 		.metric = p->metrics[metric].name,
 		.unit = p->metrics[metric].unit,
 		.factor = 1,
@@ -518,11 +371,12 @@ static uint32_t metric_of(const struct fz_profile *p, const char *name)
 	return metric == FZ_NONE ? FZ_METRIC_SAMPLES : metric;
 }
 
-void fz_heat_of_diff(struct fz_heat *h, const struct fz_diff *d, const struct fz_judgement *j)
+void fz_line_costs_of_diff(struct fz_line_costs *h, const struct fz_diff *d,
+			   const struct fz_judgement *j)
 {
 	struct builder b = { .h = h };
 
-	*h = (struct fz_heat){
+	*h = (struct fz_line_costs){
 		.diff = d,
 		.judgement = j,
 		.metric = d->metric,
@@ -546,15 +400,12 @@ void fz_heat_of_diff(struct fz_heat *h, const struct fz_diff *d, const struct fz
 	finish(&b);
 }
 
-void fz_heat_release(struct fz_heat *h)
+void fz_line_costs_release(struct fz_line_costs *h)
 {
 	free(h->files);
 	free(h->functions);
-	free(h->calls);
-	free(h->spans);
-	free(h->opcodes);
 	for (int side = 0; side < FZ_SIDES; side++)
 		free(h->lines[side]);
 	fz_arena_release(&h->arena);
-	*h = (struct fz_heat){ 0 };
+	*h = (struct fz_line_costs){ 0 };
 }
