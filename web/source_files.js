@@ -51,7 +51,7 @@ function addCosts(data, on, byId) {
 	return both.map((side) => tree.total[side][0]);
 }
 
-function listFiles(data) {
+function groupFunctions(data) {
 	const { functions } = data, on = filesBySide(data), byId = [];
 	for (let f = 0; f < functions.n; f++)
 		for (const side of both) {
@@ -61,12 +61,19 @@ function listFiles(data) {
 				functions: [], self: [0, 0], total: [0, 0] };
 			if (byId[id].functions.at(-1) !== f) byId[id].functions.push(f);
 		}
-	const sum = addCosts(data, on, byId);
-	return { on, byId, sum, list: byId.filter(({ total }) => total.some((v) => v > 0)) };
+	return { on, byId };
 }
 
-// {list: [{id, name, origin, functions, self, total}], sum, on, byId}; costs by side, a total
-// counts each sample once.
+// Files without costs, which take long in a large page.
+const groupsOf = (data) => (data.fileGroups ??= groupFunctions(data));
+
+function listFiles(data) {
+	const { on, byId } = groupsOf(data), sum = addCosts(data, on, byId);
+	return { sum, list: byId.filter(({ total }) => total.some((v) => v > 0)) };
+}
+
+// {list: [{id, name, origin, functions, self, total}], sum}; costs by side, a total counts each
+// sample once.
 export const filesOf = (data) => (data.fileList ??= listFiles(data));
 
 // Where a function's first line is: on the head if that has it.
@@ -74,7 +81,7 @@ const startSide = ({ isDiff, functions: { ran } }, f) => (!isDiff || ran[HEAD][f
 
 // The file of a function; undefined: none.
 export function fileOf(data, f) {
-	const { on, byId } = filesOf(data);
+	const { on, byId } = groupsOf(data);
 	return byId[on[startSide(data, f)][f]];
 }
 
@@ -91,11 +98,11 @@ function sourceOf({ functions }, { on }, { id, functions: members }, side) {
 
 // Has the page all lines of the file, as far as they were recorded?
 export const hasWhole = (data, file) => both.every((side) => {
-	const source = sourceOf(data, filesOf(data), file, side);
+	const source = sourceOf(data, groupsOf(data), file, side);
 	return !source || data.wholeSources[source - 1];
 });
 export const hasText = (data, file) =>
-	both.some((side) => sourceOf(data, filesOf(data), file, side) > 0);
+	both.some((side) => sourceOf(data, groupsOf(data), file, side) > 0);
 
 // Costs of the file's lines on one side: number -> {self, total, fs}, fs: its functions there, the
 // costliest first.
@@ -148,6 +155,7 @@ function numbersOf(data, file, sources, known) {
 		return pair?.head === head && pair.n ?
 			linePairs(isSwapped ? swappedRuns(runs) : runs, pair.at, pair.n, [1, 1]) :
 			numbersByFunction(data, file);
+	filesOf(data); // adds its costs
 	const has = both.map((side) => isDiff && file.total[side] > 0);
 	return [...known].sort((a, b) => a - b)
 		.map((n) => [has[BASE] ? n : 0, has[HEAD] || !isDiff ? n : 0]);
@@ -156,7 +164,7 @@ function numbersOf(data, file, sources, known) {
 // Rows of a file: {a, b, self, total, fs} as in function_lines.js; text is null where it is not
 // known. starts: its functions that begin there.
 export function linesOfFile(data, file) {
-	const files = filesOf(data), { line } = data.functions;
+	const files = groupsOf(data), { line } = data.functions;
 	const sources = both.map((side) => sourceOf(data, files, file, side));
 	const texts = sources.map((source) => textOf(data, source));
 	const costs = both.map((side) => costsOf(data, files, file, side));
@@ -184,7 +192,7 @@ export function linesOfFile(data, file) {
 // Sampled parts of the lines that the head had when it was recorded: number -> [{from, to, self,
 // total}].
 export function spotsOf(data, file) {
-	const { spans } = data, on = filesOf(data).on[recorded(data, HEAD)], spots = new Map();
+	const { spans } = data, on = groupsOf(data).on[recorded(data, HEAD)], spots = new Map();
 	spans.func.forEach((f, k) => {
 		if (on[f] !== file?.id) return;
 		const spot = { from: spans.from[k], to: spans.to[k], self: spans.self[k],
@@ -196,8 +204,8 @@ export function spotsOf(data, file) {
 
 // The lines of all files with most own cost: [{file, number, text, f, self}].
 export function hottestLines(data, most) {
-	const files = filesOf(data), lines = [];
-	for (const file of files.list)
+	const files = groupsOf(data), lines = [];
+	for (const file of filesOf(data).list)
 		for (const [number, { self, fs }] of costsOf(data, files, file, HEAD))
 			if (self > 0) lines.push({ file, number, self, fs });
 	lines.sort((a, b) => b.self - a.self || a.file.id - b.file.id || a.number - b.number);

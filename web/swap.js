@@ -39,6 +39,6 @@ export function swapSides(data) {
 	swapInferred(header);
 	if (header.moved_imports) header.moved_imports.net *= -data.factor;
 	data.isSwapped = !data.isSwapped;
-	data.linksOf = data.splitOf = data.alignedOf = data.wholeTotals = data.fileList =
-		undefined;
+	data.linksOf = data.splitOf = data.alignedOf = data.wholeTotals = data.fileGroups =
+		data.fileList = undefined;
 }

@@ -247,7 +247,7 @@ export function transform(data, rules) {
 		...data, ...tree, unjudged, origins, opcodes: null, calls: null, callColumns: null,
 		functionHashes: undefined,
 		own: undefined, linksOf: undefined, splitOf: undefined, moved: undefined, original: data,
-		alignedOf: undefined, wholeTotals: undefined, fileList: undefined,
+		alignedOf: undefined, wholeTotals: undefined, fileGroups: undefined, fileList: undefined,
 		...placesOf(data, map),
 		functions: functionsOf(data, renamed, origins),
 		self: addUp(data, nodeOf, tree.n),
