@@ -5,7 +5,6 @@ format, in the library, over MCP, on a page and by a server."""
 
 import collections
 import ctypes
-import itertools
 import json
 import marshal
 import os
@@ -191,31 +190,6 @@ def page():
     by_pair(door)
 
 
-def costs_of_lines(shown, side):
-    """{(file, line): [(own, total) of each function there]} of a page."""
-    costs, at = collections.defaultdict(list), 0
-    files = [shown["file.name"][file] for file in shown["function.file"]]
-    for file, n in zip(files, shown["function.lines"]):
-        lines = itertools.accumulate(shown["line.step"][at:at + n])
-        for line, own, total in zip(lines, shown[f"line.self.{side}"][at:], shown[f"line.total.{side}"][at:]):
-            if own or total:
-                costs[file, line].append((own, total))
-        at += n
-    return costs
-
-
-def heat_of_lines(shown, side):
-    """{(file, line): (own, total)} of a page: a total of several functions is that of no sample twice."""
-    number, files = ["base", "head"].index(side), [shown["file.name"][file] for file in shown["function.file"]]
-    shared = {(files[f], line): total for of, f, line, total in
-              zip(*(shown[f"shared.{name}"] for name in ("side", "function", "line", "total"))) if of == number}
-    found = {}
-    for place, costs in costs_of_lines(shown, side).items():
-        assert (place in shared) == (len(costs) > 1), (place, costs)
-        found[place] = sum(own for own, _ in costs), shared.get(place, costs[0][1])
-    return found
-
-
 @suite.test("a line costs the same in the page and in the JSON for editors")
 def lines_of_comparison():
     def door(folder, base, head, document):
@@ -225,7 +199,7 @@ def lines_of_comparison():
         lines = json.loads(printed(base, head, "lines"))
         for side in ("base", "head"):
             own = collections.Counter()
-            for (file, _), (cost, _) in heat_of_lines(shown, side).items():
+            for (file, _), (cost, _) in shown.lines(side).items():
                 own[file] += cost
             assert sum(own.values()) == sum(shown[f"node.self.{side}"]), side
             assert {file["name"]: file[f"{side}_self"] for file in lines["files"] if file[f"{side}_self"]} == +own, side
@@ -248,13 +222,13 @@ def lines_of_recording():
             shown = Page((folder / "x.html").read_text())
             lines = json.loads(fizeau("replay", path, "--format", "lines", "-o", "-").stdout)
             assert {(file["file"], line["line"]): (line["self"], line["total"])
-                    for file in lines["files"] for line in file["lines"]} == heat_of_lines(shown, "head"), path.name
+                    for file in lines["files"] for line in file["lines"]} == shown.lines("head"), path.name
             fizeau("replay", path, "--pstats", "--per-line", "-o", folder / "x.pstats")
             stats = collections.defaultdict(list)
             for place, cost in marshal.loads((folder / "x.pstats").read_bytes()).items():
                 if len(place) == 3 and place[1] > 0:  # there is also a mark of sampled files
                     stats[place[:2]].append(tuple(round(seconds * 1e9) for seconds in cost[2:4]))
-            wanted = costs_of_lines(shown, "head")
+            wanted = shown.function_lines("head")
             assert {place: sorted(costs) for place, costs in stats.items()} == \
                 {place: sorted(costs) for place, costs in wanted.items()}, path.name
 

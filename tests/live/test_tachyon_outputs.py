@@ -486,30 +486,28 @@ def ask_heatmap(python, _folder, recording):
 def compare_heatmap(theirs, folder, recording):
     ours("replay", "--heatmap", "-o", folder / "heat.html", recording)
     page = Page((folder / "heat.html").read_text(encoding="utf-8"))
-    interval = page.header["head"]["interval_ns"]
-    files = page["file.path"]
-    of_line = [file for file, n in zip(files, page["file.lines.head"]) for _ in range(n)]
-    mine = {(file, line): (own // interval, total // interval) for file, line, own, total in
-            zip(of_line, page["line.number.head"], page["line.self.head"],
-                page["line.total.head"])}
-    assert len(mine) == len(of_line), "a line twice"
+    interval, files = page.header["head"]["recording"]["interval_ns"], page.files()
+    mine = {place: (own // interval, total // interval) for place, (own, total) in page.lines("head").items()}
     wanted = {(file, line): (own, total) for file, line, own, total in theirs["lines"]}
     shown = {file for file, _ in wanted}
-    assert {key: cost for key, cost in mine.items() if not key[0].startswith("<")} == wanted
-    calls, opcodes = collections.Counter(), collections.Counter()
-    for file, line, callee, weight in zip(page["call.file"], page["call.line"], page["call.callee"],
-                                          page["call.weight"]):
-        call = files[file], line, files[page["function.file"][callee]]
-        if {call[0], call[2]} <= shown:
-            calls[call] += weight // interval
-    names = [f"{name} ({base})" if base else name
-             for name, base in zip(page["opcode.name"], page["opcode.base"])]
-    for file, line, name, total in zip(page["op.file"], page["op.line"], page["op.name"], page["op.total"]):
-        if files[file] in shown:
-            opcodes[files[file], line, names[name]] += total // interval
+    assert {key: cost for key, cost in mine.items() if key[0] != "~" and not key[0].startswith("<")
+            and key[1] > 0} == wanted
+    calls, opcodes, open_until = collections.Counter(), collections.Counter(), {}
+    for i, (caller, line, callee, cost, end) in enumerate(page.calls()):
+        key = files[caller] if caller >= 0 else "", line, callee
+        if i < open_until.get(key, 0) or not {key[0], files[callee]} <= shown:
+            continue
+        open_until[key] = end
+        calls[key[0], line, files[callee]] += cost // interval
+    names = [f"{name} ({base})" if base != name else name for name, base in page.header.get("opcodes", [])]
+    functions, at = page.nodes(), 1
+    for step, line, name, total in zip(page["op.node"], page["op.line"], page["op.name"], page["op.total.head"]):
+        at += step
+        if files[functions[at]] in shown:
+            opcodes[files[functions[at]], line, names[name]] += total // interval
     compare_once(calls, theirs["calls"], {line: total - own for line, (own, total) in wanted.items()})
     compare_once(opcodes, theirs["opcodes"], {line: total for line, (_, total) in wanted.items()})
-    return f"{len(wanted)} lines, {len(page['function.name'])} functions"
+    return f"{len(wanted)} lines, {len(files)} functions"
 
 
 def compare_once(mine, theirs, samples):
