@@ -4,7 +4,7 @@
 
     bench/alarms.py [--fizeau FILE] [--keep] [--table] [N]
 
-A project whose benchmarks feel their surroundings (paths, tracebacks, logging, dictionaries, sorting)
+A project whose benchmarks depend on their surroundings (paths, tracebacks, logging, dictionaries, sorting)
 gets N branches: comments, documents, renamed and moved files and functions, new files that nothing
 imports, files that git only knows to be executable, dependencies that are pinned anew; each in a checkout at
 another place, with another environment and with addresses laid out at random or not. Of each, head and

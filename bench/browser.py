@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a page costs its reader, and what writing it costs.
+"""The cost of a page for its reader, and of writing it.
 
 A synthetic program is recorded twice by tests/make_refactor: repeated for the page that is opened,
 refactored for the comparison that is timed. Two peers draw the same tree in the same Chromium:

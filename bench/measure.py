@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run programs, read what they cost, and compare them fairly on a machine that others use too.
+"""Run programs, measure their cost, and compare them fairly on a shared machine.
 
 Everything that is compared runs in the same rounds, one after the other, in turning order:
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tools that are compared: how each is told to record, and how many samples it says it took.
+"""The compared tools: how each is started, and how many samples it reports.
 
     fizeau    the binary under test, outside; FIZEAU names it
     Tachyon   python3.15 -m profiling.sampling, in the Debian forky root that tests/roots makes

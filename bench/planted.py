@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Planted regressions: does a client that follows only what the tools of `fizeau mcp` say reach the
-line that made a program slower?
+"""Planted regressions: does a client that only follows the tools of `fizeau mcp` reach the line
+that made a program slower?
 
     bench/planted.py [--count 30] [--seed 1] [--at-least 28] [--keep DIR] [-v]
 

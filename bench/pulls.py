@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What `fizeau ci` says of pull requests as people make them: fifty that change no cost, and some that do.
+"""Verdicts of `fizeau ci` on typical pull requests: fifty that change no cost, and some that do.
 
     bench/pulls.py [--fizeau FILE] [--only PATTERN] [--table]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What recording costs: the recorder's CPU, the highest rate, the target's slowdown, the start of
+"""The cost of recording: the recorder's CPU, the highest rate, the target's slowdown, the start of
 `run`, bytes on disk.
 
 The CPU is the recorder's own, user and system, less what it takes to start and to end: that is

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What it costs to read a recording back: 1 M samples to each output, and pages of large trees.
+"""The cost of reading a recording: 1 M samples to each output, and pages of large trees.
 
 Both sides read the same files, made by generate.py in Tachyon's format; ours also reads its own
 format made from it. CPU is user and system of the whole program, memory its peak.

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The runners themselves: whatever goes wrong in a test has to be counted. Prints TAP."""
+"""The runners themselves: every failure in a test must be counted. Prints TAP."""
 
 import contextlib
 import functools
@@ -52,7 +52,7 @@ PROGRAMS = [
 
 
 def after(command, lane="check"):
-    """The results of one program. What does not hang has much time, however slow the machine is."""
+    """The results of one program. Tests that do not hang have enough time on any machine."""
     results, seconds = run.Results(lane), 1 if "sleep 60" in command else 60
     with contextlib.redirect_stdout(io.StringIO()), unittest.mock.patch.object(run, "SLOW_MACHINE", 1):
         run.run_program(results, "program", ["sh", "-c", command], seconds)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Changes that cost nothing raise no alarm, wherever the checkout lies; bench/alarms.py and bench/pulls.py make
+"""Changes that cost nothing raise no alarm, wherever the checkout is; bench/alarms.py and bench/pulls.py make
 fifty each."""
 
 import pathlib

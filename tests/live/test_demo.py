@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `make demo` shows is true: the change did to each function what its example says."""
+"""`make demo` shows the truth: the change did to each function what the example describes."""
 
 import json
 import os

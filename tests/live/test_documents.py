@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every shell line of the documents runs, in order, in a project such as its reader has, or has a reason in NOT_HERE.
+"""Every shell line of the documents runs, in order, in a project like its reader's, or has a reason in NOT_HERE.
 
     document --> code, in order --> session: a line runs as it is written, except for names to fill in (PID, a
                                     server's address) and shorter times; a program of the reader is written to its file

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every example in every --help does what it says."""
+"""Every example in every --help works."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A fleet's server whose store is two shards of ClickHouse: the same answers as with SQLite, each push once,
-and what is said while a shard is away."""
+"""A fleet's server whose store is two shards of ClickHouse: the same answers as with SQLite, each
+push once, and messages while a shard is down."""
 
 import concurrent.futures
 import contextlib

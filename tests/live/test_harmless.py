@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The target is never harmed: it goes on, whatever happens to the recorder."""
+"""The target is never harmed: it continues, whatever happens to the recorder."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fizeau dump --locals: values of variables read from outside, against what repr says inside."""
+"""fizeau dump --locals: values of variables read from outside, against repr inside."""
 
 import json
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""fizeau mcp: the protocol by a strict client of our own, what a client may do and may not, calls that
-are cancelled or take too long, and what is answered about real recordings."""
+"""fizeau mcp: the protocol by a strict client of our own, what a client may do and may not, calls
+that are cancelled or take too long, and answers about real recordings."""
 
 import contextlib
 import json
@@ -42,7 +42,7 @@ def environment(folder):
 
 
 class Client:
-    """Every line is checked: one JSON value, an answer to something that was asked, or progress."""
+    """Every line is checked: one JSON value, the answer to a request, or progress."""
 
     def __init__(self, folder, *options, version="2025-11-25"):
         self.process = subprocess.Popen([FIZEAU, "mcp", "--root", str(folder), *options], stdin=subprocess.PIPE,

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Three of the regressions that bench/planted.py plants: a client that follows what the tools of fizeau
-mcp say reaches the line."""
+"""Three of the regressions that bench/planted.py plants: a client that follows the tools of fizeau
+mcp reaches the line."""
 
 import os
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Benchmarks of Node as people have them, with the real packages: suites of tinybench and vitest by the
-adapters of bindings/node, and suites for CodSpeed's plug-ins that know nothing of fizeau.
+"""Real benchmarks of Node, with the real packages: suites of tinybench and vitest by the
+adapters of bindings/node, and suites for CodSpeed's plug-ins, unaware of fizeau.
 
 The packages are those of tests/node/package-lock.json, fetched once.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What `make dist` makes is installed as its users would, and works there: wheels by pip, the archive
-in an older and a newer Debian, and each by the line that the documents tell, in roots of this Debian, a newer
+in an older and a newer Debian, and each by the documented line, in roots of this Debian, a newer
 one and one without GNU's libc. Built twice, in two places, it is the same to the byte."""
 
 import dataclasses

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Growth of the resident set (--pagefaults) against what programs touched and what the kernel says of
-them (smaps_rollup).
+"""Growth of the resident set (--pagefaults) against what programs touched and the kernel's figures
+(smaps_rollup).
 
 Memory that is to grow by a known number of bytes is mapped for it: what a function allocates may have
 been there before. Beside it Python's own objects grow a little.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the comparison makes of recordings by Fizeau itself: a program as it is and with a third
-more work in one function, recorded in turn by the CPU clock. Whether the planted change is found,
+"""Comparing recordings by Fizeau itself: a program, and the same with a third more work in one
+function, recorded in turn by the CPU clock. Whether the planted change is found,
 nothing else is, how good the estimate is; and the program against itself.
 
 On a busy machine, or a virtual one, the same work costs a fifth more CPU time in one run than in

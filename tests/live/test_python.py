@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`import fizeau`: with, decorator, start and stop, in threads, asyncio and after a fork; where nothing
-can be recorded, one exception says why."""
+"""`import fizeau`: with, decorator, start and stop, in threads, asyncio and after a fork; if
+nothing can be recorded, one exception has the reason."""
 
 import os
 import pathlib

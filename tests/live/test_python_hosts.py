@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""%%fizeau in IPython, and ?fizeau=1 of WSGI and ASGI applications: the page is about the cell or the
-request alone, and only for whom it is allowed."""
+"""%%fizeau in IPython, and ?fizeau=1 of WSGI and ASGI applications: the page shows only the cell or
+the request, and only if allowed."""
 
 import os
 import pathlib

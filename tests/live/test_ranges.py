@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ranges of a recording's time: what they hold is what the program says it did then, and two of them are judged."""
+"""Ranges of a recording's time: they contain what the program did then, and two of them are judged."""
 
 import json
 import pathlib

@@ -2,8 +2,8 @@
 """Writing a profile and reading it back gives the same profile, in every pair of formats.
 
 Total and the self cost of the ten most expensive functions are compared, in the profile's metric
-or what the format has in its place (samples for times of one length, time for samples). What came
-out stands in the table of docs/formats.md, which must be this one: FZ_UPDATE=1 writes it anew.
+or what the format has in its place (samples for times of one length, time for samples). The results
+must equal the table in docs/formats.md: FZ_UPDATE=1 rewrites it.
 """
 
 import collections

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""fizeau bench with benchmarks as people have them, which know nothing of fizeau: all are found by their
+"""fizeau bench with existing benchmarks, unaware of fizeau: all are found by their
 names, their counts are the same in every run, their functions are seen, and a body that does its work twice
 is found.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fizeau and Tachyon watch the same process at the same time: the same shares must come out.
+"""Fizeau and Tachyon record the same process at the same time: their shares must agree.
 
 Both attach to one long-running program in the forky root. A function's self share is a mean of
 samples, so the two may differ by sampling error: 3 standard errors of the difference. Samples of

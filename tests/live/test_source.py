@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Source in pages made from recordings that hold none: CPython's, and other profilers'.
+"""Source in pages of recordings without source: CPython's, and other profilers'.
 
 What is shown must be what ran, as far as the recording can tell, and nothing may be refused that
 did run: the standard library, compiled by CPython 3.15, says so of every instruction's place.

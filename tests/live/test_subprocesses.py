@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """--subprocesses: every process of real programs is in the recording, under its own number.
 
-The programs write down who they are (pid, and what they ran); the recording must know the same.
+The programs log their pid and what they ran; the recording must contain the same.
 """
 
 import json

@@ -3,7 +3,7 @@
 """The whole machine (attach --system): whose CPU time it was, against what the programs themselves
 measured, and what their functions are called; processes that come, go, change or cannot be seen.
 
-Other programs run at the same time and are in the recordings, too: nothing is said of them.
+Other programs run at the same time and are in the recordings, too; they are ignored.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""CPython 3.15's own replay accepts the .bin files that we write, and reads in them what we meant."""
+"""CPython 3.15's own replay accepts our .bin files and reads the right contents."""
 
 import cProfile
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The tool that counts, built for the Valgrind of a newer Debian and run by it: it must count what
-that Valgrind's callgrind counts, and the same trees as under this machine's own."""
+"""The counting tool, built for a newer Debian's Valgrind and run by it: it must count what that
+Valgrind's callgrind counts, and the same trees as under this machine's own."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verdicts as people and machines get them: one diff says the same in every report, a program
+"""Verdicts as people and machines get them: one diff has the same verdicts in every report, a program
 compared with itself has not changed, a comment never grows too long."""
 
 import base64

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Sampled waits (--wait --engine read) against the program's own clock: how long, and what for.
 
-The instants of samples are drawn by lot, one in each interval, so a wait is seen for as many as it covers
+The instants of samples are random, one in each interval, so a wait is seen for as many as it covers
 but for one at each end, which may be seen or not: a variance of p(1-p) at each, 1/6 on average. n waits
 are off by √(n/3) intervals, the standard deviation, and by four times as much once in 15,000 comparisons.
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The documents: every link leads somewhere, also as pages, and commands have the options that they are shown with."""
+"""The documents: every link works, also as pages, and commands have the options shown."""
 
 import pathlib
 import re

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Conditions that live tests wait for: samples, and others that must come however slow the machine is.
-
-On a busy machine no fixed delay is enough."""
+"""Conditions that live tests wait for: samples and other events, which arrive however slow the
+machine is. On a busy machine no fixed delay is enough."""
 
 import inspect
 import json

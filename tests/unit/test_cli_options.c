@@ -177,7 +177,7 @@ static void test_sorts(void **state)
 	assert_int_equal(o.sort, FZ_TEXT_SORT_SELF);
 	assert_refused(set_option(fz_cli_output_set_sort, "sort", "Self", &o, &err), err,
 		       "--sort: 'Self' is not one of self, total, name");
-	/* Completion offers nothing that is refused. */
+	/* Completion offers only accepted words. */
 	fz_cli_output_list_sorts(&list);
 	for (char *w = strtok_r(list.p, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
 		assert_int_equal(set_option(fz_cli_output_set_sort, "sort", w, &o, &err), 0);
