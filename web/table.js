@@ -70,6 +70,7 @@ function diffColumns(verdicts, data) {
 		},
 		{
 			id: "delta", title: header.scale.mode === "share" ? "Change by share" : "Change",
+			narrow: "Change",
 			hint: scaleHint(factor, header.scale.mode), tsv: "change", key: sign,
 			text: (r, t) => formatChange(r.c.delta, t.unit), hue,
 		},
@@ -196,7 +197,7 @@ export class FunctionTable {
 		this.whole = (state.bench < 0 ? data.header.base?.sum ?? 0 :
 			this.model.trees.straight().total[BASE][0]) * data.factor;
 		this.columns = what.isDiff ? diffColumns(data.verdicts?.[cost], data) : plainColumns;
-		this.isNarrow = this.widths = null;
+		this.isNarrow = null;
 		const wanted = wantedFunctions(data, modules, state);
 		this.rows = [];
 		for (let f = 0; f < data.functions.n; f++) {
@@ -230,6 +231,7 @@ export class FunctionTable {
 
 	order(isNarrow) {
 		this.isNarrow = isNarrow;
+		this.widths = null;
 		this.scroller.classList.toggle("narrow", isNarrow);
 		const first = isNarrow ? this.columns.filter((c) => ofChange.includes(c.id)) : [];
 		const interval = this.columns.filter((c) => c.id === "interval");
@@ -246,7 +248,11 @@ export class FunctionTable {
 			"aria-sort": sorted === id ? (down ? "descending" : "ascending") : "none",
 		}, el("button", { "data-id": id, title: hint, onclick: () => this.sortBy(id) }, title));
 		this.head.replaceChildren(cell("name", "Function", "name"),
-			...this.drawn.map((c) => cell(c.id, c.title, "number", c.hint)));
+			...this.drawn.map((c) => cell(c.id, this.titleOf(c), "number", c.hint)));
+	}
+
+	titleOf({ title, narrow }) {
+		return (this.isNarrow && narrow) || title;
 	}
 
 	// Some of all rows, those with the largest and smallest values, and one of each verdict.
@@ -274,7 +280,7 @@ export class FunctionTable {
 		const { fontSize, fontFamily } = getComputedStyle(this.rowsBox);
 		pen.font = `600 ${fontSize} ${fontFamily}`; // as bold as any cell
 		this.widths = new Map(this.columns.map((c) => {
-			const texts = [`${c.title} ↓`, ...rows.map((r) => c.text(r, this))];
+			const texts = [`${this.titleOf(c)} ↓`, ...rows.map((r) => c.text(r, this))];
 			const needed = Math.max(...texts.map((text) => pen.measureText(text).width));
 			return [c.id, Math.max(LEAST, Math.ceil(needed) + PADDING)];
 		}));

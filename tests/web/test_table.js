@@ -84,6 +84,15 @@ test("large numbers, long headings and words have room, and a column no more tha
 		});
 });
 
+test("on a phone both columns of the change are in sight, also by share", async () => {
+	const f = (name) => ({ name, file: "/srv/m.py", line: 3 });
+	const side = (n) => [{ tid: 1, stack: [f("main"), f("work")], count: n }, { tid: 1, stack: [f("main")], count: 9 }];
+	await withPage(diffPage(side(5), side(8), ["share"]), { width: 390, hash: "tab=table" }, async (page) => {
+		const shown = await page.$$eval("#table .head .cell", (cells) => cells.filter((c) => c.getBoundingClientRect().right <= innerWidth).map((c) => c.textContent));
+		assert.deepEqual(shown, ["Function", "Change", "Change %"]);
+	});
+});
+
 test("on a phone names that end alike are told apart", async () => {
 	const f = (name) => ({ name, file: "/srv/m.go", line: 3 });
 	const file = profilePage([{ tid: 1, stack: [f("runtime.main"), f("main.main")], count: 3 }]);
