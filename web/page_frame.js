@@ -19,6 +19,7 @@ export function toggleSidebar(app, on) {
 	const show = on ?? root.classList.contains("no-side");
 	root.classList.toggle("no-side", !show);
 	$("side-toggle").setAttribute("aria-expanded", String(show));
+	if (show && innerWidth < NARROW) app.sheet.hide();
 	if (app.flame.picture) app.flame.settle();
 }
 

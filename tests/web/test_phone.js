@@ -112,7 +112,7 @@ test("a touch shows a frame's figures, verdict and actions in a sheet, and no bo
 	});
 });
 
-test("a second touch on the same place zooms, a touch on nothing, Escape, the button and a drag close the sheet", async () => {
+test("a second touch on the same place zooms, a touch on nothing, Escape, buttons and a drag close the sheet", async () => {
 	await withPage(judgedPage(), phone, async (page) => {
 		const node = await named(page, "parse");
 		await page.evaluate(() => scrollTo(0, 0));
@@ -124,6 +124,12 @@ test("a second touch on the same place zooms, a touch on nothing, Escape, the bu
 		await open();
 		await page.tap("#sheet .grip button");
 		assert.ok(await page.isHidden("#sheet"));
+		await page.waitForTimeout(400);
+		await open();
+		// The sidebar takes its place.
+		await page.tap("#side-toggle");
+		assert.ok(await page.isHidden("#sheet"));
+		await page.tap("#side-toggle");
 		await page.waitForTimeout(400);
 		await open();
 		await tap(page, { i: 0 });
