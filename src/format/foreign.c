@@ -32,6 +32,9 @@ static const struct magic magics[] = {
 	    "profilecli query profile --output pprof=FILE.pb.gz" } },
 	{ MAGIC("gmon"), { "a file of gprof", "gprof PROGRAM FILE shows it" } },
 	{ MAGIC("v8-version,"), { "a log of V8", "node --cpu-prof records a readable format" } },
+	{ MAGIC("Nettrace"),
+	  { "a trace of .NET", "dotnet-trace convert --format Speedscope FILE" } },
+	{ MAGIC("PK\3\4"), { "packed by zip", "unzip FILE" } },
 };
 
 static const struct {
@@ -39,7 +42,31 @@ static const struct {
 	struct fz_foreign is;
 } keys[] = {
 	{ "elapsed_time_sec", { "a profile of scalene", "no converter exists" } },
+	{ "snapshot", { "a heap snapshot of V8", "node --heap-prof records a readable format" } },
+	{ "machine_info",
+	  { "results of pytest-benchmark", "fizeau ci -- pytest measures and compares them" } },
 };
+
+static const struct {
+	const char *mark, *and; /* both within one line */
+	struct fz_foreign is;
+} marks[] = {
+	{ "<trace-query-result",
+	  "",
+	  { "a table of xctrace export", "copy the call tree in Instruments, Edit > Deep Copy" } },
+	{ "`", "+0x", { "stacks of dtrace", "stackcollapse.pl FILE >FILE.folded" } },
+};
+
+static bool has_marks(struct fz_str text, const char *mark, const char *and)
+{
+	while (text.n) {
+		struct fz_str line = fz_str_take_line(&text);
+		const char *at = memmem(line.p, line.n, mark, strlen(mark));
+		if (at && memmem(at, (size_t)(line.p + line.n - at), and, strlen(and)))
+			return true;
+	}
+	return false;
+}
 
 const struct fz_foreign *fz_foreign_recognise(const uint8_t *head, size_t n)
 {
@@ -49,6 +76,10 @@ const struct fz_foreign *fz_foreign_recognise(const uint8_t *head, size_t n)
 	for (size_t i = 0; i < FZ_ARRAY_LEN(keys); i++)
 		if (fz_jsonread_has_key(head, n, 1, keys[i].key))
 			return &keys[i].is;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(marks); i++)
+		if (has_marks((struct fz_str){ (const char *)head, n }, marks[i].mark,
+			      marks[i].and))
+			return &marks[i].is;
 	return NULL;
 }
 

@@ -222,6 +222,14 @@ static void test_no_profile(void **state)
 		  "a dump of Go's goroutines is not supported" },
 		{ "{\"elapsed_time_sec\": 2.2, \"files\": {}}", "a profile of scalene" },
 		{ "v 10300 3\nX ./app\n", "heaptrack_print FILE" },
+		{ "PK\x03\x04\x14", "unzip FILE" },
+		{ "{\"snapshot\": {\"meta\": {}}}", "node --heap-prof" },
+		{ "{\"machine_info\": {}, \"benchmarks\": []}", "fizeau ci -- pytest" },
+		{ "<?xml version=\"1.0\"?>\n<trace-query-result>\n", "Deep Copy" },
+		{ "\n\n              a.out`main+0x20\n              a.out`_start+0x83\n            "
+		  "   12\n",
+		  "stackcollapse.pl FILE" },
+		{ "Nettrace\x14", "dotnet-trace convert" },
 		{ "PAR1\x15\x04\x15\x80\x80;", "profilecli query profile" },
 	};
 
