@@ -73,6 +73,7 @@ struct reader {
 	uint32_t count_column; /* number of samples, or FZ_NONE */
 	uint32_t *frames;      /* of all locations, outermost first */
 	uint32_t frame_count, frame_cap;
+	uint32_t missing; /* frames whose location is not in the file */
 	/* of the current sample */
 	uint64_t *ids;
 	uint32_t id_count, id_cap;
@@ -339,20 +340,20 @@ static bool is_dropped(struct reader *r, struct function *f)
 	return f->fate == DROPPED;
 }
 
-/* Adds a line; returns whether its function is dropped. */
+/* Adds a line, if its function is known; returns whether that is dropped. */
 static bool add_line(struct reader *r, struct fz_str message, struct fz_str module)
 {
 	struct fz_import_frame f = { 0 };
 	uint32_t at = fz_map_get(&r->function_of, fz_pprof_line(message, &f));
 
-	if (at != FZ_NONE) {
-		f.name = text(r, r->functions[at].name);
-		f.file = text(r, r->functions[at].file);
-		f.first_line = r->functions[at].first_line;
-		take_line_out(&f, text(r, r->functions[at].system_name));
-	}
+	if (at == FZ_NONE)
+		return false;
+	f.name = text(r, r->functions[at].name);
+	f.file = text(r, r->functions[at].file);
+	f.first_line = r->functions[at].first_line;
+	take_line_out(&f, text(r, r->functions[at].system_name));
 	push_frame(r, fz_import_frame_in(r->p, &f, module));
-	return r->drop && at != FZ_NONE && is_dropped(r, &r->functions[at]);
+	return r->drop && is_dropped(r, &r->functions[at]);
 }
 
 /* Address in the module's file, if known. */
@@ -398,8 +399,10 @@ static uint32_t make_stack(struct reader *r)
 
 	for (uint32_t i = r->id_count; i-- > 0;) {
 		uint32_t at = fz_map_get(&r->location_of, r->ids[i]);
-		if (at == FZ_NONE)
+		if (at == FZ_NONE) {
+			r->missing++;
 			continue;
+		}
 		struct location *l = &r->locations[at];
 		if (l->first == FZ_NONE)
 			make_location(r, l);
@@ -607,5 +610,8 @@ int fz_pprof_read(struct fz_input *in, struct fz_profile *p, struct fz_error *er
 	code = read_samples(&r, err);
 	if (!code)
 		prefer_values(&r);
+	if (r.missing)
+		fz_profile_note(p, "%u frame%s whose location is not in the file left out",
+				r.missing, r.missing == 1 ? "" : "s");
 	return code;
 }

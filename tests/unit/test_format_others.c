@@ -750,8 +750,8 @@ static void test_pprof_lines_in_names(void **state)
 	}
 }
 
-/* Name of the frame of a pprof profile with one sample at one location, given in bytes. */
-static void check_pprof_frame(const char *location, size_t n, const char *wanted)
+/* A pprof profile with one sample at location 7; `location` has the bytes of one. */
+static struct fz_profile *load_pprof_location(const char *location, size_t n)
 {
 	static const char head[] =
 		"\x0a\x04\x08\x01\x10\x02"         /* cpu in count */
@@ -763,13 +763,20 @@ static void check_pprof_frame(const char *location, size_t n, const char *wanted
 		"count\x32\x08"
 		"/lib/x.s\x32\x04main";
 	fz_auto(fz_buf_release) struct fz_buf file = { 0 };
-	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	struct fz_profile *p = NULL;
 	struct fz_error err;
 
 	fz_buf_add(&file, head, sizeof(head) - 1);
 	fz_buf_add(&file, location, n);
 	if (load_bytes(file.p, file.n, "x", &p, &err))
 		fail_msg("%s", err.message);
+	return p;
+}
+
+static void check_pprof_frame(const char *location, size_t n, const char *wanted)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_pprof_location(location, n);
+
 	assert_int_equal(p->stack_count, 1);
 	const struct fz_function *f = &p->functions[p->frames[p->stacks[0].frame].function];
 	assert_string_equal(p->strings[f->name].p, wanted);
@@ -797,6 +804,20 @@ static void test_pprof_bounds(void **state)
 }
 
 /* A stack of the main thread of process 1, in two interpreters. */
+/* A location without a known function is an address; a missing location is reported. */
+static void test_pprof_dangling(void **state)
+{
+	static const char function[] = "\x22\x08\x08\x07\x18\x10\x22\x02\x08\x05\x48\x00",
+			  location[] = "\x22\x06\x08\x08\x22\x02\x08\x01\x48\x00";
+
+	(void)state;
+	check_pprof_frame(function, sizeof(function) - 1, "0x10");
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_pprof_location(location, sizeof(location) - 1);
+	assert_true(fz_str_eq(fz_profile_fact(p, "notes"),
+			      FZ_STR("1 frame whose location is not in the file left out")));
+}
+
 static void test_mojo_interpreters(void **state)
 {
 	static const char file[] = "MOJ\x03"
@@ -857,6 +878,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_lines_in_names),
 		cmocka_unit_test(test_pprof_mapping),
 		cmocka_unit_test(test_pprof_bounds),
+		cmocka_unit_test(test_pprof_dangling),
 		cmocka_unit_test(test_mojo_interpreters),
 	};
 
