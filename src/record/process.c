@@ -286,6 +286,15 @@ int fz_process_maps(const struct fz_process *p, struct fz_mappings *ret, struct 
 	return 0;
 }
 
+int fz_process_open_mapping(const struct fz_process *p, const struct fz_mapping *m)
+{
+	char path[2 * PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 (int)fz_process_live(p->pid), m->start, m->end);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 void fz_mappings_release(struct fz_mappings *m)
 {
 	free(m->list);

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 from livelib import EXPECTED, FIZEAU, Skip, Suite, Wrong, find_interpreter, fizeau, wait_until
-from watching import PATIENCE, rows_of
+from watching import PATIENCE, attach, rows_of, wait_for_work
 
 suite = Suite()
 HERE = pathlib.Path(__file__).resolve().parent
@@ -138,6 +138,76 @@ def line_of(source, mark):
         if f"LINE {mark} " in text:
             return number
     raise AssertionError(mark)
+
+
+# ---- files that are not what their names say ----
+
+LIBRARY = """
+volatile unsigned long sum;
+static __attribute__((noinline, noclone)) void NAME(void)
+{
+	for (int i = 0; i < 1000; i++)
+		sum += i;
+	sum++;
+}
+void run(void)
+{
+	for (;;)
+		NAME();
+}
+"""
+
+
+def replaced(folder):
+    """A program with a library whose functions are run and right, and such a library with wrong; they begin alike."""
+    flags = "-O1", "-shared", "-fPIC", "-Wl,--build-id=none"
+    right = build(folder, "right", LIBRARY, "-DNAME=right", *flags)
+    wrong = build(folder, "wrong", LIBRARY, "-DNAME=wrong", *flags)
+    with open(right, "rb") as one, open(wrong, "rb") as other:
+        if one.read(4096) != other.read(4096):
+            raise Skip("this linker writes the names of static functions into the first page")
+    used = pathlib.Path(shutil.copy(right, pathlib.Path(folder, "libused.so")))
+    program = build(folder, "program", "void run(void);\nint main(void) { run(); }\n",
+                    "-Wl,--no-as-needed", str(used), "-Wl,-rpath," + folder)
+    return program, used, wrong
+
+
+def check_right(process):
+    with tempfile.TemporaryDirectory() as d:
+        out = pathlib.Path(d, "x.fz")
+        attach(process.pid, "--native=stacks", "-o", out)
+        found = {frame.name for frames, _ in stacks(out) for frame in frames}
+    if "wrong" in found:
+        raise Wrong(found)
+    # Without the kernel's handles of files only exported functions have names.
+    assert "right" in found or "run" in found, found
+
+
+@suite.test("a library that was deleted and replaced has its own names")
+def replaced_library():
+    with tempfile.TemporaryDirectory() as d:
+        program, used, wrong = replaced(d)
+        with running(program) as process:
+            wait_for_work(process.pid)
+            used.unlink()
+            shutil.copy(wrong, used)
+            check_right(process)
+
+
+@suite.test("a library in a mount namespace has the names of that file")
+def library_in_namespace():
+    with tempfile.TemporaryDirectory() as d:
+        program, used, wrong = replaced(d)
+        right = shutil.copy(used, d + "/mounted.so")
+        shutil.copy(wrong, used)
+        command = f"mount --bind {right} {used} && exec {program}"
+        with running("unshare", "-m", "sh", "-c", command, stderr=subprocess.DEVNULL) as process:
+            wait_until(lambda: process.poll() is not None or
+                       os.readlink(f"/proc/{process.pid}/exe") == str(program), "the program")
+            if process.poll() is not None:
+                raise Skip("this machine permits no mount namespaces")
+            wait_for_work(process.pid)
+            check_right(process)
 
 
 # ---- C ----

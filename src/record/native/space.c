@@ -132,24 +132,27 @@ static int copy_from_memory(struct fz_space *s, uint64_t base)
 	return ret;
 }
 
-/* Open the file of a range: by its path in the root of the process or in ours, through
- * /proc/PID/exe, or as a copy from memory. */
-static int open_file(struct fz_space *s, const struct fz_space_range *r, uint64_t base)
+/* Open the file whose start is a mapping: by the kernel's handle, by its path in the root of the
+ * process or in ours, through /proc/PID/exe, or as a copy from memory. The path of a file that was
+ * deleted may be that of another one, whose start can be the same. */
+static int open_file(struct fz_space *s, const struct fz_mapping *m)
 {
-	char path[4200];
 	int pid = (int)fz_process_live(s->process->pid), fd = -1;
+	char path[4200];
 
-	if (r->path[0] == '/') {
-		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, r->path);
-		fd = open_if_mapped(s, path, base);
+	if (m->path[0] == '/')
+		fd = fz_process_open_mapping(s->process, m);
+	if (fd < 0 && m->path[0] == '/' && !m->deleted) {
+		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
+		fd = open_if_mapped(s, path, m->start);
 	}
-	if (fd < 0 && r->path[0] == '/')
-		fd = open_if_mapped(s, r->path, base);
-	if (fd < 0 && r->path[0] == '/') {
+	if (fd < 0 && m->path[0] == '/' && !m->deleted)
+		fd = open_if_mapped(s, m->path, m->start);
+	if (fd < 0 && m->path[0] == '/') {
 		snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-		fd = open_if_mapped(s, path, base);
+		fd = open_if_mapped(s, path, m->start);
 	}
-	return fd < 0 ? copy_from_memory(s, base) : fd;
+	return fd < 0 ? copy_from_memory(s, m->start) : fd;
 }
 
 /* Open the file in which a program writes the names of code that it made at run time. Its path has
@@ -167,17 +170,16 @@ static void open_map(struct fz_space *s, struct fz_images_entry *entry)
 		entry->map = fz_jitmap_open(path, st.st_uid);
 }
 
-/* Find the address at which the start of the range's file is mapped. */
-static bool find_base(const struct fz_mappings *maps, const struct fz_space_range *r, uint64_t *ret)
+/* The mapping of the start of the range's file; NULL if there is none. */
+static const struct fz_mapping *find_start(const struct fz_mappings *maps,
+					   const struct fz_space_range *r)
 {
-	bool found = false;
+	const struct fz_mapping *found = NULL;
 
 	for (size_t i = 0; i < maps->n && maps->list[i].start <= r->start; i++) {
 		const struct fz_mapping *m = &maps->list[i];
-		if (m->offset == 0 && m->inode == r->inode && strcmp(m->path, r->path) == 0) {
-			*ret = m->start;
-			found = true;
-		}
+		if (m->offset == 0 && m->inode == r->inode && strcmp(m->path, r->path) == 0)
+			found = m;
 	}
 	return found;
 }
@@ -220,7 +222,6 @@ static void open_range(struct fz_space *s, struct fz_space_range *r)
 {
 	fz_auto(fz_mappings_release) struct fz_mappings maps = { 0 };
 	char name[64];
-	uint64_t base;
 	struct fz_image *image;
 
 	r->tried = true;
@@ -234,8 +235,11 @@ static void open_range(struct fz_space *s, struct fz_space_range *r)
 	if (r->image != FZ_NONE)
 		return;
 	int fd = -1;
-	if (fz_process_maps(s->process, &maps, NULL) == 0 && find_base(&maps, r, &base))
-		fd = open_file(s, r, base);
+	const struct fz_mapping *start = NULL;
+	if (fz_process_maps(s->process, &maps, NULL) == 0)
+		start = find_start(&maps, r);
+	if (start)
+		fd = open_file(s, start);
 	if (fd >= 0 && fz_image_open(fd, r->path, &image, NULL) == 0) {
 		r->module = r->image = fz_images_add_image(s->images, image);
 		remember_file(&s->images->list[r->image], r);

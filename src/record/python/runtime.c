@@ -64,9 +64,9 @@ static bool read_view(void *arg, uint64_t at, void *out, size_t n)
 	return true;
 }
 
-static bool map_file(const char *path, struct file_view *ret)
+static bool map_file(int file, struct file_view *ret)
 {
-	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	fz_auto(fz_close_fd) int fd = file;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
@@ -90,15 +90,14 @@ static bool map_candidate(const struct fz_process *p, const struct fz_mapping *m
 
 	if (is_exe) {
 		snprintf(path, sizeof(path), "/proc/%d/exe", (int)live);
-		if (map_file(path, ret))
+		if (map_file(open(path, O_RDONLY | O_CLOEXEC), ret))
 			return true;
 	}
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)live,
-		 (unsigned long long)m->start, (unsigned long long)m->end);
-	if (map_file(path, ret))
+	if (map_file(fz_process_open_mapping(p, m), ret))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)live, m->path);
-	return stat(path, &st) == 0 && st.st_ino == m->inode && map_file(path, ret);
+	return !m->deleted && stat(path, &st) == 0 && st.st_ino == m->inode &&
+	       map_file(open(path, O_RDONLY | O_CLOEXEC), ret);
 }
 
 /* ---- candidates ---- */
