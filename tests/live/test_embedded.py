@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -225,6 +226,45 @@ def renamed_library():
             finally:
                 target.kill()
         assert "in <module>" in done.stdout, done
+
+
+def build_id(file):
+    return re.search(r"Build ID: (\w+)", subprocess.run(["readelf", "-nW", file], capture_output=True, text=True).stdout)[1]
+
+
+def handles_are_permitted():
+    """May we open files by what /proc/PID/map_files has?"""
+    exe = pathlib.Path("/proc/self/exe").resolve()
+    for handle in pathlib.Path("/proc/self/map_files").iterdir():
+        try:
+            if handle.samefile(exe):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+@suite.test("a library of Python whose file is replaced has its own build id")
+def replaced_library():
+    library = pathlib.Path("/usr/lib", f"{os.uname().machine}-linux-gnu", "libpython3.11.so.1.0")
+    if not library.exists():
+        raise Skip("there is no libpython3.11")
+    with tempfile.TemporaryDirectory(prefix="fz-") as name:
+        folder = pathlib.Path(name)
+        program = build(folder, OWN_NONE)
+        used = pathlib.Path(shutil.copy(library, folder))
+        environ = {**os.environ, "LD_LIBRARY_PATH": name}
+        with subprocess.Popen([program], stdout=subprocess.PIPE, text=True, env=environ) as target:
+            try:
+                assert target.stdout.readline() == "ready\n"
+                used.unlink()
+                shutil.copy("/usr/bin/python3.11", used)
+                fizeau("attach", "-d", "0.1", "-o", folder / "x.fz", target.pid, cwd=folder)
+            finally:
+                target.kill()
+        shown = fizeau("show", folder / "x.fz", cwd=folder).stdout
+        assert build_id("/usr/bin/python3.11") not in shown and build_id(program) not in shown, shown
+        assert build_id(library) in shown or not handles_are_permitted(), shown
 
 
 @suite.test("a worker forked in C with a second thread is recorded as its own main thread")
