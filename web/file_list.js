@@ -26,7 +26,7 @@ function folders(files) {
 	const root = { name: "", folders: new Map(), files: [] };
 	for (const file of files) {
 		let at = root;
-		for (const part of file.name.split("/").filter(Boolean).slice(0, -1)) {
+		for (const part of file.place.split("/").filter(Boolean).slice(0, -1)) {
 			if (!at.folders.has(part))
 				at.folders.set(part, { name: part, folders: new Map(), files: [] });
 			at = at.folders.get(part);

@@ -89,12 +89,14 @@ export function opcodesOfLines(data, functions, cost = "total") {
 	return new Map([...lines].map(([line, sums]) => [line, sums.list()]));
 }
 
-// A specialised instruction is shown with its base.
-export function nameCell(ops, name) {
+// The name of an instruction; a specialised one is shown with its base.
+export function nameParts(ops, name) {
 	const [text, base] = ops.names[name];
-	return el("th", { scope: "row" }, el("code", {}, text),
-		text !== base && el("small", { title: "specialised form of" }, ` ${base}`));
+	return [el("code", {}, text),
+		text !== base && el("small", { title: "specialised form of" }, ` ${base}`)].filter(Boolean);
 }
+
+const nameCell = (ops, name) => el("th", { scope: "row" }, ...nameParts(ops, name));
 
 // The tooltip's part on instructions; null if there are none.
 export function opcodeBox(data, tree, i, what) {

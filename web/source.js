@@ -25,7 +25,7 @@ import { Scale } from "./heat_scale.js";
 import { linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
 import { callLineOf, callsOfFunctions } from "./line_calls.js";
-import { nameCell, opcodesOfLines, opcodeWords } from "./opcodes.js";
+import { nameParts, opcodesOfLines, opcodeWords } from "./opcodes.js";
 import {
 	fileOf, filesOf, hasText, hasWhole, isReal, linesOfFile, spotsOf,
 } from "./source_files.js";
@@ -165,7 +165,7 @@ export class SourceView {
 		this.file = file;
 		this.isFile = state.code === "file" && file !== undefined;
 		this.cost = state.lines === "total" ? "total" : "self";
-		this.title.textContent = this.isFile ? showName(file.name) :
+		this.title.textContent = this.isFile ? showName(file.place) :
 			`${showName(data.functions.names[f])}: source`;
 		this.calls = what.isDiff === data.isDiff ?
 			callsOfFunctions(data, this.isFile ? file.functions : [f]) : null;
@@ -483,7 +483,7 @@ export class SourceView {
 			bar.style.setProperty("width", `${(costOf(this.cost, op) / most) * 100}%`);
 			return el("tr", { class: "op" }, el("td", {}),
 				el("td", { colspan: String(columns - 1) }, el("span", { class: "op-bar" }, bar),
-					nameCell(data.opcodes, name),
+					...nameParts(data.opcodes, name),
 					el("span", { class: "quiet" }, `self ${value("self", op) || "0"}, ` +
 						`total ${value("total", op)}`)));
 		});

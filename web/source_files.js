@@ -8,7 +8,7 @@ import { CHANGED } from "./colors.js";
 import { BASE, HEAD, MARKER_KIND, TASK_KIND } from "./data.js";
 import { alignedNumbers, lineCosts, rowOf } from "./function_lines.js";
 import { linePairs, swappedRuns } from "./line_pairs.js";
-import { isFile } from "./source_places.js";
+import { fromFolder, isFile } from "./source_places.js";
 import { straightTree } from "./tree.js";
 
 const both = [BASE, HEAD];
@@ -57,7 +57,8 @@ function groupFunctions(data) {
 		for (const side of both) {
 			const id = on[side][f];
 			if (id < 0) continue;
-			byId[id] ??= { id, name: functions.files[id], origin: functions.origin[f],
+			const name = functions.files[id];
+			byId[id] ??= { id, name, place: fromFolder(data, name), origin: functions.origin[f],
 				functions: [], self: [0, 0], total: [0, 0] };
 			if (byId[id].functions.at(-1) !== f) byId[id].functions.push(f);
 		}
@@ -72,8 +73,8 @@ function listFiles(data) {
 	return { sum, list: byId.filter(({ total }) => total.some((v) => v > 0)) };
 }
 
-// {list: [{id, name, origin, functions, self, total}], sum}; costs by side, a total counts each
-// sample once.
+// {list: [{id, name, place, origin, functions, self, total}], sum}; costs by side, a total counts
+// each sample once. place: the name, relative to the folder of a recording.
 export const filesOf = (data) => (data.fileList ??= listFiles(data));
 
 // Where a function's first line is: on the head if that has it.

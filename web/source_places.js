@@ -21,7 +21,7 @@ export function filePlaceOf({ functions }, f) {
 }
 
 // The path relative to the folder of a single recording, as in a comparison.
-function fromFolder({ header }, file) {
+export function fromFolder({ header }, file) {
 	const folder = header.kind === "profile" &&
 		header.head?.facts?.find(([key]) => key === "cwd")?.[1].replace(/\/*$/, "/");
 	return folder && file.startsWith(folder) ? file.slice(folder.length) : file;

@@ -70,7 +70,7 @@ const pictures = [
 	["change", "serve-change-dark", { theme: "dark", width: 1280, height: 680, unready: true }],
 	["change", "serve-change-light", { theme: "light", width: 390, height: 780, unready: true }],
 	["heat", "heatmap-light", { theme: "light", width: 1200, height: 760 }],
-	["heat-diff", "heatmap-diff-dark", { theme: "dark", width: 1200, height: 760 }],
+	["heat-diff", "heatmap-diff-dark", { theme: "dark", width: 1200, height: 760, hash: "code=file" }],
 ];
 
 // What `every` combines with themes and widths.

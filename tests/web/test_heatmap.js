@@ -495,6 +495,17 @@ test("nothing of a heat map is wider than a narrow window", async () => {
 		});
 });
 
+test("the change of a line is in sight on a phone, beside a long verdict", async () => {
+	await withPage(judgedPage(["--heatmap"]), { width: 390, height: 800 }, async (page) => {
+		for (const name of ["view.py", "rows.py", "plugins.py"]) {
+			await openFile(page, name);
+			const [right, change] = await page.evaluate(() => [document.querySelector(".code-box .listing").getBoundingClientRect().right,
+				Math.max(...[...document.querySelectorAll(".lines td")].filter((c) => /^[▲▼]/.test(c.textContent)).map((c) => c.getBoundingClientRect().right))]);
+			assert.ok(change <= right, `${name}: ${change} of ${right}`);
+		}
+	});
+});
+
 test("an empty profile has an empty heat map", async () => {
 	await withPage(profilePage([], ["heatmap"]), {}, async (page) => assert.ok((await page.textContent(".files")).includes("No file")));
 });
