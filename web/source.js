@@ -249,7 +249,8 @@ export class SourceView {
 			row.isHot = Math.abs(step) >= (isPair ? 1 : 2);
 			row.tint = row.family ? scale.name(step) :
 				row.weight && verdicts[cost].word[row.fs[0]] === UNKNOWN ? "unsure" : "";
-			if (state.lines === "special") Object.assign(row, this.specialOf(row));
+			if (state.lines === "special" && this.ops && !isPair)
+				Object.assign(row, this.specialOf(row));
 		}
 		this.hotRows = this.rows.filter(({ isHot }) => isHot);
 		const near = new Set();

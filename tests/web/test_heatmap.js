@@ -244,6 +244,9 @@ test("the link of a line highlights it every time", async () => {
 		assert.notEqual(href.split("#")[1], hash.slice(1));
 	});
 	await withPage(profilePage(samples, ["heatmap", source()]), { hash: "code=file&line=99" }, async (page) => assert.equal(await page.locator(".called").count(), 0));
+	// A link from a page with instructions.
+	for (const made of [profilePage(samples, ["heatmap", source()]), diffPage(samples, samples, ["heatmap", "exact", source()])])
+		await withPage(made, { hash: "code=file&lines=special&ops=1" }, async (page) => assert.ok(await page.locator(".lines tr").count() > 5));
 });
 
 test("callers and callees are one click away", async () => {
