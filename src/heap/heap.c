@@ -129,13 +129,16 @@ int fz_heap_take(pid_t pid, struct fz_profile *into, struct fz_heap_result *ret,
 	int rc = fz_process_open(&process, pid, err);
 	if (rc)
 		return rc;
-	rc = fz_py_runtime_find(&process, false, &steps, &runtime, err);
+	rc = fz_process_check_started(&process, err);
+	if (!rc)
+		rc = fz_py_runtime_find(&process, false, &steps, &runtime, err);
 	memcpy(ret->python, runtime.version, sizeof(ret->python));
 	if (!rc && runtime.layout.free_threaded)
 		rc = fz_fail(err, FZ_EUNSUPPORTED,
 			     "process %d: reading the heap of free-threaded Python %u.%u is not "
-			     "supported",
-			     (int)pid, runtime.version[0], runtime.version[1]);
+			     "supported; run the program on the default build of Python %u.%u",
+			     (int)pid, runtime.version[0], runtime.version[1], runtime.version[0],
+			     runtime.version[1]);
 	if (!rc) {
 		fz_heap_view(&w);
 		w.layout = &runtime.layout;

@@ -224,13 +224,14 @@ static void test_has_no_heap(void **state)
 	struct fz_profile *p = fz_profile_new();
 	struct fz_heap_result result;
 	struct fz_error err = { 0 };
-	char message[128];
+	char message[256];
 
 	make_world();
 	pid_t pid = show_world();
 	assert_int_equal(fz_heap_take(pid, p, &result, &err), FZ_EUNSUPPORTED);
 	snprintf(message, sizeof(message),
-		 "process %d: reading the heap of free-threaded Python 3.15 is not supported",
+		 "process %d: reading the heap of free-threaded Python 3.15 is not supported; "
+		 "run the program on the default build of Python 3.15",
 		 (int)pid);
 	assert_string_equal(err.message, message);
 	fz_heap_result_release(&result);
