@@ -96,10 +96,11 @@ static void end(struct fz_connections *c, struct fz_connection *one, int64_t now
 
 /* ---- connections ---- */
 
-/* End the oldest connection without a request, else the oldest whose request is refused. */
+/* End the oldest idle connection, else the oldest without a request, else the oldest whose request
+ * is refused. */
 static void make_room(struct fz_connections *c, const struct fz_connection *newest, int64_t now)
 {
-	static const enum fz_connection_state order[] = { FZ_CONNECTION_HEADERS,
+	static const enum fz_connection_state order[] = { FZ_CONNECTION_IDLE, FZ_CONNECTION_HEADERS,
 							  FZ_CONNECTION_REFUSED };
 
 	for (size_t i = 0; c->n > c->crowded && i < FZ_ARRAY_LEN(order); i++) {
@@ -129,6 +130,11 @@ struct fz_connection *fz_connections_add(struct fz_connections *c, uint64_t key,
 	c->n++;
 	make_room(c, one, now);
 	return one;
+}
+
+bool fz_connections_may_stay(const struct fz_connections *c, const struct fz_connection *one)
+{
+	return 2 * one->address->n <= c->per_address;
 }
 
 void fz_connections_remove(struct fz_connections *c, struct fz_connection *one)

@@ -2,7 +2,7 @@
 /* Open connections: how many an address may have, and how long each may take.
  *
  *   accepted -> HEADERS -> BODY ------> ANSWER -> closed
- *                      \-> REFUSED ---------/
+ *                      \-> REFUSED ---------/ \-> IDLE -> BODY ...
  *
  * Each state has a deadline, so a connection that sends nothing costs a descriptor for seconds. The
  * caller provides the clock and the lock.
@@ -18,6 +18,7 @@ enum fz_connection_state {
 	FZ_CONNECTION_REFUSED, /* the request is refused, the rest of its body is read */
 	FZ_CONNECTION_BODY,    /* accepted, the body is not complete */
 	FZ_CONNECTION_ANSWER,  /* complete */
+	FZ_CONNECTION_IDLE,    /* answered, no complete headers of another request yet */
 	FZ_CONNECTION_ENDING,  /* shut down here, not closed yet */
 	FZ_CONNECTION_STATES,
 };
@@ -56,6 +57,8 @@ struct fz_connection *fz_connections_add(struct fz_connections *c, uint64_t key,
 					 int64_t now);
 void fz_connections_move(struct fz_connections *c, struct fz_connection *one,
 			 enum fz_connection_state state, int64_t now);
+/* May it stay open after its answer? Idle connections take at most half of an address's number. */
+bool fz_connections_may_stay(const struct fz_connections *c, const struct fz_connection *one);
 void fz_connections_remove(struct fz_connections *c, struct fz_connection *one);
 /* End those past their deadline. */
 void fz_connections_tick(struct fz_connections *c, int64_t now);

@@ -99,6 +99,7 @@ struct request {
 	uint64_t booked;        /* bytes read after the request was rejected */
 	bool refused, hopeless; /* hopeless: respond without reading the body */
 	bool answered;
+	bool stays; /* the connection, after the response */
 	char peer[INET6_ADDRSTRLEN];
 };
 
@@ -300,6 +301,25 @@ static struct MHD_Response *make_response(struct request *r)
 	return response;
 }
 
+static struct fz_connection *connection_of(const struct request *r)
+{
+	const union MHD_ConnectionInfo *info =
+		mhd.connection_info(r->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static bool may_stay(struct fz_http *h, const struct request *r)
+{
+	const struct fz_connection *c = connection_of(r);
+
+	pthread_mutex_lock(&h->lock);
+	bool ret = c && r->a.status < MHD_HTTP_BAD_REQUEST &&
+		   fz_connections_may_stay(&h->connections, c);
+	pthread_mutex_unlock(&h->lock);
+	return ret;
+}
+
 static enum MHD_Result send_answer(struct fz_http *h, struct request *r)
 {
 	static const char nothing[] = "default-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -312,7 +332,7 @@ static enum MHD_Result send_answer(struct fz_http *h, struct request *r)
 		{ "X-Content-Type-Options", "nosniff" },
 		{ "Referrer-Policy", "no-referrer" },
 		{ "Cache-Control", "no-store" },
-		{ "Connection", "close" },
+		{ "Connection", "close" }, /* last */
 	};
 	struct MHD_Response *response = make_response(r);
 
@@ -320,7 +340,8 @@ static enum MHD_Result send_answer(struct fz_http *h, struct request *r)
 		return MHD_NO;
 	fz_assert(r->a.status / 100 < FZ_ARRAY_LEN(h->responses));
 	atomic_fetch_add(&h->responses[r->a.status / 100], 1);
-	for (size_t i = 0; i < FZ_ARRAY_LEN(headers); i++)
+	r->stays = may_stay(h, r);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(headers) - r->stays; i++)
 		mhd.header(response, headers[i].name, headers[i].value);
 	if (r->a.status == MHD_HTTP_UNAUTHORIZED)
 		mhd.header(response, "WWW-Authenticate",
@@ -330,14 +351,6 @@ static enum MHD_Result send_answer(struct fz_http *h, struct request *r)
 	enum MHD_Result result = mhd.queue(r->connection, r->a.status, response);
 	mhd.destroy(response);
 	return result;
-}
-
-static struct fz_connection *connection_of(const struct request *r)
-{
-	const union MHD_ConnectionInfo *info =
-		mhd.connection_info(r->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info ? info->socket_context : NULL;
 }
 
 static void find_peer(struct request *r)
@@ -513,9 +526,10 @@ static void on_end(void *arg, struct MHD_Connection *connection, void **state,
 	struct request *r = *state;
 
 	(void)connection;
-	(void)code;
 	if (!r)
 		return;
+	if (r->stays && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		set_state(h, r, FZ_CONNECTION_IDLE);
 	atomic_fetch_sub(&h->buffered, r->body.n);
 	fz_buf_release(&r->body);
 	fz_buf_release(&r->a.body);
@@ -652,6 +666,7 @@ static struct fz_http *make(const struct fz_http_options *o, const struct fz_htt
 	h->connections.deadline[FZ_CONNECTION_HEADERS] = o->headers_seconds * FZ_SECOND;
 	h->connections.deadline[FZ_CONNECTION_REFUSED] = o->seconds_max * FZ_SECOND;
 	h->connections.deadline[FZ_CONNECTION_BODY] = o->seconds_max * FZ_SECOND;
+	h->connections.deadline[FZ_CONNECTION_IDLE] = o->idle_seconds * FZ_SECOND;
 	atomic_init(&h->tokens, o->tokens);
 	pthread_mutex_init(&h->lock, NULL);
 	for (size_t i = 0; i < KINDS; i++)

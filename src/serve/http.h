@@ -3,9 +3,10 @@
  *
  *   connection -> method and path -> access -> body, up to a limit -> handler -> one response
  *
- * Each connection serves one request, and costs a thread only from its complete request to its
- * response. There are limits for a body, all bodies together, the time until a request is complete,
- * and connections, of an address and of all. An error response is a status and one line of text.
+ * A connection serves one request after the other, and costs a thread only from a complete request
+ * to its response; an error ends it. There are limits for a body, all bodies together, the time
+ * until a request is complete, and connections, of an address and of all. An error response is a
+ * status and one line of text.
  */
 #pragma once
 
@@ -21,6 +22,7 @@ struct fz_http_options {
 	uint64_t body_max;              /* bytes */
 	int headers_seconds;            /* until a connection's headers are complete */
 	int seconds_max;                /* from then on until its request is */
+	int idle_seconds;               /* from its answer until the next headers are */
 	size_t per_address;             /* connections */
 };
 

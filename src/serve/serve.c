@@ -24,7 +24,8 @@
 #include "serve/tls.h"
 
 enum { AT_ONCE = 2, HOUR = 3600, MINUTE = 60, MINUTES_A_DAY = 1440 };
-enum { HEADERS_SECONDS = 10, REQUEST_SECONDS = 60 };
+/* No client sends every 7 seconds, so none sends just when its connection is closed. */
+enum { HEADERS_SECONDS = 10, REQUEST_SECONDS = 60, IDLE_SECONDS = 7 };
 enum { LATE_MINUTES = 5 };
 enum { PEM_MAX = 1 << 20 };
 
@@ -761,6 +762,7 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 					.body_max = (uint64_t)o->body_max_mib << 20,
 					.headers_seconds = HEADERS_SECONDS,
 					.seconds_max = REQUEST_SECONDS,
+					.idle_seconds = IDLE_SECONDS,
 					.per_address = (size_t)o->connections_per_address };
 	fz_server_init_locks(&s);
 	r = run(&s, &http, ready, ret_signal, err);

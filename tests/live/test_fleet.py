@@ -440,6 +440,12 @@ def slow():
         for connection in lazy[:20]:
             connection.close()
         assert server.push(b"main;g 10\n")[0] == 200
+        idle = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+        idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP")
+        assert b" 200 " in idle.recv(1000)
+        while idle.recv(100):
+            pass
+        idle.close()
         lazy[30].settimeout(60)
         assert lazy[30].recv(100) == b"", "let go of after 15 s without a word"
         for connection in lazy[20:]:

@@ -33,7 +33,8 @@ static struct fz_connections make(size_t crowded, size_t per_address)
 		.per_address = per_address,
 		.deadline = { [FZ_CONNECTION_HEADERS] = 10 * FZ_SECOND,
 			      [FZ_CONNECTION_REFUSED] = 60 * FZ_SECOND,
-			      [FZ_CONNECTION_BODY] = 60 * FZ_SECOND },
+			      [FZ_CONNECTION_BODY] = 60 * FZ_SECOND,
+			      [FZ_CONNECTION_IDLE] = 7 * FZ_SECOND },
 		.end = note_end,
 	};
 }
@@ -72,6 +73,9 @@ static void test_deadlines(void **state)
 	tick(&c, 66, "ab");
 	tick(&c, 67, "abc");
 	tick(&c, 10000, "abc");
+	fz_connections_move(&c, all[3], FZ_CONNECTION_IDLE, 10000 * FZ_SECOND);
+	tick(&c, 10007, "abc");
+	tick(&c, 10008, "abcd");
 	remove_all(&c, all, 4);
 }
 
@@ -96,8 +100,22 @@ static void test_address(void **state)
 	remove_all(&c, all + 1, 4);
 }
 
-/* In a crowd the oldest without a request goes, then the oldest that is refused; never one that is
- * sending, and never the newest. */
+/* Half of an address's connections may stay open after their answer. */
+static void test_stay(void **state)
+{
+	struct fz_connections c = make(100, 4);
+	struct fz_connection *all[4];
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		all[i] = fz_connections_add(&c, 7, 'a' + i, 0);
+		assert_int_equal(fz_connections_may_stay(&c, all[0]), i < 2);
+	}
+	remove_all(&c, all, 4);
+}
+
+/* In a crowd the oldest idle one goes, then the oldest without a request, then the oldest that is
+ * refused; never one that is sending, and never the newest. */
 static void test_crowded(void **state)
 {
 	struct fz_connections c = make(4, 100);
@@ -116,6 +134,10 @@ static void test_crowded(void **state)
 	fz_connections_move(&c, all[6], FZ_CONNECTION_BODY, 8);
 	all[7] = fz_connections_add(&c, 1, 'h', 8);
 	assert_string_equal(ended, "cdeb");
+	fz_connections_move(&c, all[6], FZ_CONNECTION_IDLE, 9);
+	fz_connections_remove(&c, all[1]);
+	all[1] = fz_connections_add(&c, 1, 'i', 9);
+	assert_string_equal(ended, "cdebg");
 	remove_all(&c, all, 8);
 }
 
@@ -221,9 +243,13 @@ static void test_workers_at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_deadlines), cmocka_unit_test(test_address),
-		cmocka_unit_test(test_crowded),   cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_workers),   cmocka_unit_test(test_workers_at_once),
+		cmocka_unit_test(test_deadlines),
+		cmocka_unit_test(test_address),
+		cmocka_unit_test(test_crowded),
+		cmocka_unit_test(test_stay),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_workers),
+		cmocka_unit_test(test_workers_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

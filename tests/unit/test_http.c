@@ -43,6 +43,7 @@ static struct fz_http *start(void)
 						 .body_max = 1000,
 						 .headers_seconds = 60,
 						 .seconds_max = 60,
+						 .idle_seconds = 60,
 						 .per_address = 1000 };
 	struct fz_http *h;
 	struct fz_error err;
@@ -83,7 +84,10 @@ static void expect(int fd, const char *status, const char *text)
 }
 
 #define SLOW "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n"
-#define PUSH "POST /push HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nmain"
+#define PUBLIC "GET /public HTTP/1.1\r\nHost: localhost\r\n"
+#define STAY "POST /push HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n"
+#define LAST "Connection: close\r\n\r\n"
+#define PUSH STAY LAST "main"
 
 enum { MANY = 300 }; /* more than readers may have at once, and than may wait for them */
 
@@ -103,13 +107,71 @@ static void test_kinds(void **state)
 		refused++;
 	expect(fds[refused].fd, " 503 ", "Retry-After: 5\r\n");
 	expect(ask(h, PUSH), " 200 ", "main from 127.0.0.1");
-	expect(ask(h, "GET /public HTTP/1.1\r\nHost: localhost\r\n\r\n"), " 200 ",
-	       " from 127.0.0.1");
+	expect(ask(h, PUBLIC LAST), " 200 ", " from 127.0.0.1");
 	for (int i = 0; i < MANY; i++)
 		sem_post(&may_end);
 	for (int i = 0; i < MANY; i++)
 		if (i != refused)
 			close(fds[i].fd);
+	fz_http_stop(h);
+}
+
+/* Read the response to one request, whose body ends with a text. */
+static void expect_one(int fd, const char *text)
+{
+	char all[2000] = "";
+	size_t n = 0;
+
+	while (n < sizeof(all) - 1 && !strstr(all, text)) {
+		assert_int_equal(read(fd, all + n, 1), 1);
+		n++;
+	}
+	assert_non_null(strstr(all, "HTTP/1.1 200 "));
+	assert_null(strstr(all, "Connection: close"));
+}
+
+static void send_to(int fd, const char *request)
+{
+	assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+}
+
+/* One connection carries requests one after the other, also if they are sent at once; until an
+ * error, or until the client closes it. */
+static void test_stays(void **state)
+{
+	struct fz_http *h = start();
+	int fd = ask(h, STAY "\r\nmain");
+
+	(void)state;
+	expect_one(fd, "main from 127.0.0.1");
+	send_to(fd, STAY "\r\nnext" STAY "\r\nlast" PUBLIC "\r\n");
+	expect_one(fd, "next from 127.0.0.1");
+	expect_one(fd, "last from 127.0.0.1");
+	expect_one(fd, " from 127.0.0.1");
+	assert_int_equal(fz_http_figures(h).connections, 1);
+	send_to(fd, "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	expect(fd, " 404 ", "Connection: close");
+	fd = ask(h, STAY "\r\nmain");
+	expect_one(fd, "main from 127.0.0.1");
+	send_to(fd, STAY LAST "main");
+	expect(fd, " 200 ", "main from");
+	fz_http_stop(h);
+}
+
+/* Only as many as half of the limit of an address. */
+static void test_half(void **state)
+{
+	struct fz_http *h = start();
+	int fds[501];
+
+	(void)state;
+	for (int i = 0; i < 500; i++) {
+		fds[i] = ask(h, STAY "\r\nmain");
+		expect_one(fds[i], "main from 127.0.0.1");
+	}
+	expect(ask(h, STAY "\r\nmain"), " 200 ", "Connection: close");
+	for (int i = 0; i < 500; i++)
+		close(fds[i]);
 	fz_http_stop(h);
 }
 
@@ -123,7 +185,7 @@ static void *stop(void *arg)
 static void test_stop(void **state)
 {
 	struct fz_http *h = start();
-	int slow = ask(h, SLOW);
+	int slow = ask(h, SLOW), idle = ask(h, STAY "\r\nmain");
 	/* Its body is never complete. */
 	int late = ask(h, "POST /push HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n");
 	pthread_t thread;
@@ -133,6 +195,7 @@ static void test_stop(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, stop, h), 0);
 	sem_post(&may_end);
 	expect(slow, " 200 ", "it took long");
+	expect(idle, "", "");
 	pthread_join(thread, NULL);
 	close(late);
 }
@@ -142,6 +205,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_stays),
+		cmocka_unit_test(test_half),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
