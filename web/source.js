@@ -205,7 +205,9 @@ export class SourceView {
 		const rows = this.isFile ? linesOfFile(data, file) : (isPair ? aligned :
 			this.side === undefined ? { rows: [] } : linesOfSide(data, f, this.side)).rows
 			.map((row) => ({ ...row, fs: [f], starts: [] }));
-		this.rows = rows.filter((row) => isPair || this.lineOf(row)).slice(0, MOST);
+		const listed = rows.filter((row) => isPair || this.lineOf(row));
+		this.rows = listed.slice(0, MOST);
+		this.isCut = listed.length > MOST;
 		this.scale = new Scale(isPair ? data : { ...data, isDiff: false });
 		this.table.className = `lines${isWide ? " both" : ""}`;
 		this.ops = this.opcodes();
@@ -412,6 +414,7 @@ export class SourceView {
 				"Source not recorded; lines with a cost are shown by number.",
 			this.isFile && !hasWhole(data, file) &&
 				"This page has only the lines around samples of this file.",
+			this.isCut && `Only the first ${plural(MOST, "line")} are shown.`,
 			benchmarksOf(data).length > 1 && "Lines count all benchmarks.",
 			isFiltered(state) && "Lines count all samples; filters do not apply.",
 			!this.isFile && isWhole(data, f) &&

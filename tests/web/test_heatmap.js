@@ -313,6 +313,11 @@ test("hot lines only leaves out what is far from them, with a gap", async () => 
 		assert.equal(await page.locator(".lines .gap").count(), 1);
 		assert.match(await page.textContent(".source-bar"), /2 hot lines/);
 	});
+	const endless = writeText("    line()\n".repeat(20001));
+	await withPage(profilePage(spread, ["heatmap", `source=${file}=${endless}`]), {}, async (page) => {
+		await openFile(page, file, { hot: true });
+		assert.match(await page.innerText("#source"), /Only the first 20,000 lines are shown/);
+	});
 });
 
 test("a file opens at its costliest function; the map of the file scrolls to where it is clicked", async () => {
