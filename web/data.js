@@ -319,7 +319,7 @@ function readChunks(columns) {
 	return chunks;
 }
 
-// Places that the costs of functions' lines do not tell: lines that functions share, and parts of
+// Costs that functions' lines do not contain: of lines that functions share, and of parts of
 // lines (src/report/page_places.h).
 function readPlaces(columns) {
 	const list = (name, ...fields) => Object.fromEntries(fields.map((field) =>

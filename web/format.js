@@ -31,8 +31,8 @@ export function formatChange(v, unit) {
 	return v === 0 ? "±0" : (v > 0 ? "+" : "−") + formatValue(Math.abs(v), unit);
 }
 
-// Round instants in [from, to] of ns, at least `wanted` apart, [{ns, text}]: in the unit of `to`,
-// with as many digits as tell them apart.
+// Round times in [from, to], in ns, at least `wanted` apart: [{ns, text}], in the unit of `to` and
+// with enough digits to tell them apart.
 export function ticksOf(from, to, wanted) {
 	const least = Math.max(wanted, to / 1e12, 1e-3); // steps that a number can count
 	const power = 10 ** Math.floor(Math.log10(least));

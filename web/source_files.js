@@ -86,7 +86,7 @@ export function fileOf(data, f) {
 	return byId[on[startSide(data, f)][f]];
 }
 
-// Has the file a function whose own cost, or total, certainly changed? All have if nothing was
+// Does the file have a function whose own cost, or total, certainly changed? All have if nothing was
 // judged.
 export const isReal = ({ verdicts }, { functions }, family) =>
 	!verdicts || functions.some((f) => verdicts[family].word[f] === CHANGED);
@@ -97,7 +97,7 @@ function sourceOf({ functions }, { on }, { id, functions: members }, side) {
 	return f === undefined ? 0 : functions.source[side][f];
 }
 
-// Has the page all lines of the file, as far as they were recorded?
+// Does the page have all recorded lines of the file?
 export const hasWhole = (data, file) => both.every((side) => {
 	const source = sourceOf(data, groupsOf(data), file, side);
 	return !source || data.wholeSources[source - 1];

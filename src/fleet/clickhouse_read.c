@@ -425,7 +425,7 @@ static void add_selection(struct fz_buf *sql, const struct fz_fleet_query *q, co
 			FZ_MIN(q->until, UINT32_MAX) + FZ_HOUR_MINUTES);
 }
 
-/* Which sums count is asked once: a cell is in one of them if that has its age, and a sum without
+/* Which sums count is queried once: a cell is in one of them if that has its age, and a sum without
  * such cells is ignored. */
 static void ask_for_cells(const struct fz_fleet_query *q, const int64_t *series, uint32_t n,
 			  struct fz_buf *sql)

@@ -20,8 +20,8 @@ static size_t symbol_start(struct fz_str name)
 	return at + (fz_str_starts(rest, "__Z") || fz_str_starts(rest, "__R"));
 }
 
-/* Tools that know only C++ leave Rust's own escapes and hash, "_$LT$T$GT$::f::h0123456789abcdef":
- * as the symbol again that libiberty knows. NULL if it is none. */
+/* Tools that demangle only C++ leave Rust's escapes and hash, "_$LT$T$GT$::f::h0123456789abcdef".
+ * The symbol that libiberty can demangle; NULL for other names. */
 static char *remangled(struct fz_str name)
 {
 	fz_auto(fz_buf_release) struct fz_buf symbol = { 0 };

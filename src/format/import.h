@@ -56,9 +56,8 @@ int64_t fz_import_scaled_int(int64_t v, double scale);
 int fz_import_lines(struct fz_input *in, struct fz_profile *p, size_t longest,
 		    int (*take)(void *arg, struct fz_str line, struct fz_error *err), void *arg,
 		    struct fz_error *err);
-/* Appends a sample's label to its set (struct fz_sample). One that cannot be written as a pair, or
- * that makes the set larger than FZ_IMPORT_LABELS_MAX bytes, is kept as one without a key, which is
- * none. */
+/* Appends a sample's label to its set (struct fz_sample). A label that cannot be written as a pair,
+ * or makes the set larger than FZ_IMPORT_LABELS_MAX bytes, gets no key, so it is invalid. */
 enum { FZ_IMPORT_LABELS_MAX = 64 << 10 };
 void fz_import_keep_label(struct fz_buf *set, struct fz_str key, struct fz_str value);
 /* Notes that the file is truncated and the profile incomplete. */

@@ -18,7 +18,7 @@ void fz_jsonread_release(json_t **v)
 	json_decref(*v);
 }
 
-/* ---- what other writers write ---- */
+/* ---- invalid JSON of other writers ---- */
 
 /* Length of the escape or character at p, in a string; *ret is the code unit of a \u escape, else
  * 0. */
@@ -56,7 +56,7 @@ static size_t mend_string(struct fz_buf *to, const char *p, size_t n)
 	return FZ_MAX(used, 1);
 }
 
-/* Copies a byte outside of strings, or a number that is none as null. */
+/* Copies a byte outside strings; writes NaN and infinities as null. */
 static size_t mend_value(struct fz_buf *to, const char *p, size_t n)
 {
 	static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
@@ -71,8 +71,8 @@ static size_t mend_value(struct fz_buf *to, const char *p, size_t n)
 	return 1;
 }
 
-/* Python's json writes NaN and halves of surrogate pairs (from names of files that are no UTF-8),
- * and programs in C write bytes as they are. Copies the text as valid JSON. */
+/* Copies text as valid JSON: Python's json writes NaN and lone surrogates (of file names that are
+ * not UTF-8), and C programs write bytes without escapes. */
 static void mend(struct fz_buf *to, const char *p, size_t n)
 {
 	bool string = false;
@@ -85,8 +85,8 @@ static void mend(struct fz_buf *to, const char *p, size_t n)
 	}
 }
 
-/* Parses a value; again without what is not valid, and with numbers as doubles if an integer
- * exceeds int64_t, since jansson then makes all numbers doubles. */
+/* Parses a value. Retries with invalid text mended, and with all numbers as doubles if an integer
+ * exceeds int64_t. */
 static json_t *parse(const char *p, size_t n, size_t more_flags, json_error_t *why)
 {
 	fz_auto(fz_buf_release) struct fz_buf mended = { 0 };

@@ -86,7 +86,7 @@ static struct fz_str text_of(const json_t *v, char *room, size_t size)
 	return (struct fz_str){ room, (size_t)n };
 }
 
-/* A process or thread, whose id may be a text: it is the thread's name then. */
+/* A process or thread. Its id may be text, which is then the thread's name. */
 static uint64_t id_of(const json_t *v, struct fz_str *name)
 {
 	struct fz_str text = fz_jsonread_str(v);

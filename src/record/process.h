@@ -96,7 +96,7 @@ pid_t fz_process_live(pid_t pid);
 char fz_process_thread_state(pid_t pid, pid_t tid);
 
 /* FZ_EAGAIN between vfork and exec: until then a process has its parent's memory, and would be
- * taken for it. 0 also where the kernel does not tell (kcmp). */
+ * mistaken for it. 0 also if the kernel does not say (kcmp). */
 int fz_process_check_started(const struct fz_process *p, struct fz_error *err);
 
 /* The error for a pidfd_open that failed with errno for an existing process. */

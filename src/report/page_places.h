@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs of places in files that the costs of lines by function do not tell. */
+/* Costs that lines by function do not contain: of shared lines, and of parts of lines. */
 #pragma once
 
 #include "page.h"

@@ -3,7 +3,7 @@
  *
  *   row -> set "k=v\0..." -> text "\nk=v\n" with the labels of the push -> part
  *
- * Names of threads, spans, profiles and containers are no labels: they differ from push to push or
+ * Names of threads, spans, profiles and containers are not labels: they differ from push to push or
  * from start to start. An invalid label, a label of the push with another value, or more than the
  * store has room for, loses the whole set: a part of a set would be mistaken for a smaller set.
  */
