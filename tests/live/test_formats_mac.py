@@ -44,13 +44,23 @@ def number(text, unit=None):
     return 0 if value == "-" else round(float(value) * UNITS[own or unit])
 
 
+def readable(symbol):
+    """A name that Instruments demangled as C++, without Rust's hash and escapes."""
+    name = re.sub(r"::h[0-9a-f]{16}$", "", symbol)
+    if name == symbol or not name.startswith("_$"):
+        return name
+    for escape, text in ("$LT$", "<"), ("$GT$", ">"), ("$u20$", " "), ("..", "::"):
+        name = name.replace(escape, text)
+    return name[1:]
+
+
 def instruments(name, metric, roots):
     path = DATA / f"{name}.txt"
     lines = [line.split("\t") for line in path.read_text().splitlines() if line.strip()]
     unit = (re.findall(r"\((\w+)\)", lines[0][1]) or [None])[0]
     told = collections.Counter()
     for line in lines[1:]:
-        told[line[-1].strip()] += number(line[1], unit)
+        told[readable(line[-1].strip())] += number(line[1], unit)
     report = report_of(path)
     assert report["metric"] == metric
     assert +by_name(report, "self") == +told
