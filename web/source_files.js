@@ -86,8 +86,8 @@ export function fileOf(data, f) {
 	return byId[on[startSide(data, f)][f]];
 }
 
-// Does the file have a function whose own cost, or total, certainly changed? All have if nothing was
-// judged.
+// Does the file have a function whose own cost, or total, certainly changed? All have if nothing
+// was judged.
 export const isReal = ({ verdicts }, { functions }, family) =>
 	!verdicts || functions.some((f) => verdicts[family].word[f] === CHANGED);
 
