@@ -61,7 +61,7 @@ static bool all_numbered(const struct fz_profile *p)
 	return true;
 }
 
-/* Process of threads without one: that of the main thread. */
+/* The process of threads whose process is unknown: the main thread's id. */
 static uint64_t main_number(const struct fz_profile *p)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++)

@@ -125,7 +125,7 @@ static void add_row(const struct view *v, const struct fz_finding *r)
 	fz_buf_str(v->out, " |\n");
 }
 
-/* Append a table of rows [from, to) as far as there is room, and the number of rows left out. */
+/* Append a table of as many rows of [from, to) as fit, and the number of the others. */
 static void add_rows(const struct view *v, const struct fz_findings *f, uint32_t from, uint32_t to,
 		     uint32_t limit)
 {
@@ -254,7 +254,7 @@ static void add_picture(const struct view *v)
 	fz_buf_release(&path);
 }
 
-/* Append lines as far as there is room, and the number of lines left out. */
+/* Append as many lines as fit, and the number of the others. */
 static void add_lines(const struct view *v, const char *text)
 {
 	char count[FZ_NUMBER_SIZE];

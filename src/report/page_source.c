@@ -4,10 +4,10 @@
  * These are the lines around each sampled line and around the first line of each function;
  * overlapping ranges of a file are merged into chunks. A counted recording has only first lines of
  * functions, so its Python functions are included whole. Files with at least a hundredth of the run
- * as their own cost are included whole (which makes pages 7 to 17 % larger), in a page that opens
- * on the source all files (2.5 to 3 times as large), the costliest first, as far as there is room.
- * A file with the same text in both recordings is one source. Text that the base did not store is
- * never taken from the head.
+ * as their own cost are included whole, which makes pages 7 to 17 % larger; so are all files, the
+ * costliest first, up to a limit, if the page opens on the source (2.5 to 3 times as large). A file
+ * with the same text in both recordings is one source. Text that the base did not store is never
+ * taken from the head.
  *
  * Both versions of a function are aligned here, with more lines around it than the page contains,
  * so that an edit nearby is seen as one. Each function is aligned by itself, so that one that moved
@@ -176,7 +176,7 @@ static int compare_ranked(const void *pa, const void *pb)
 	return (a->source > b->source) - (a->source < b->source);
 }
 
-/* Request whole files of at least this own cost, the costliest first, as far as there is room. */
+/* Request whole files of at least this own cost, the costliest first, until the limit. */
 static void want_files(struct collector *c, int64_t *const source[FZ_SIDES], const uint32_t *used,
 		       uint32_t used_n, double least)
 {

@@ -357,7 +357,7 @@ struct search {
 	char exe[4096];
 };
 
-/* Take the runtime that was found in a candidate. FZ_EAGAIN: unusable, or not yet. */
+/* Use the runtime found in a candidate. FZ_EAGAIN: unusable, or not yet. */
 static int take_finding(struct search *s, const struct candidate *c, struct finding *f,
 			const char *how, struct fz_py_runtime *ret, struct fz_error *err)
 {
