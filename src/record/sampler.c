@@ -12,6 +12,7 @@
 #include "record/engine_choice.h"
 #include "record/engine_host.h"
 #include "record/facts.h"
+#include "record/load.h"
 #include "record/sources.h"
 #include "record/speed.h"
 #include "record/target_process.h"
@@ -171,6 +172,8 @@ static int begin_target(struct fz_sampler *s, struct fz_target_process *p, struc
 	int rc = check_target(s, t, err);
 	if (rc)
 		return rc;
+	if (s->sampling->started && s->samples == 0)
+		s->launch_ns = fz_load_read_usage(s->sampling->pid);
 	note_target(s, p);
 	note_sources(s, t->pid);
 	rc = fz_engine_begin(s, p, err);
@@ -472,7 +475,7 @@ int64_t fz_sampler_unsampled(const struct fz_sampler *s, int64_t used)
 	    (o->mode != FZ_MODE_CPU && o->mode != FZ_MODE_WALL && o->mode != FZ_MODE_ALL))
 		return 0;
 	if (o->clock == FZ_CLOCK_CPU && !o->waits)
-		return FZ_MAX(used - s->sampled_ns, 0);
+		return FZ_MAX(used - s->launch_ns - s->sampled_ns, 0);
 	return FZ_MIN(fz_silent_sum(&s->silent, s->profile).used, used);
 }
 

@@ -10,8 +10,9 @@
 
 /* The number of threads that were found but not sampled. */
 uint64_t fz_sampler_left_out(const struct fz_sampler *s);
-/* The part in ns of the CPU time `used` by the program and its descendants that is in no sample;
- * by the wall clock only that of threads that were never sampled. 0 if unknown. */
+/* The part in ns of the CPU time `used` by the program and its descendants that is in no sample,
+ * although the program had been found; by the wall clock only that of threads that were never
+ * sampled. 0 if unknown. */
 int64_t fz_sampler_unsampled(const struct fz_sampler *s, int64_t used);
 /* The process to display as the sampled one: the first that is open, otherwise the first; NULL when
  * sampling the whole machine. */

@@ -119,5 +119,6 @@ struct fz_sampler {
 	uint32_t probe_cpu; /* where: the CPU of the last sampled thread; FZ_NONE: none */
 	uint64_t samples;   /* written, of all threads */
 	int64_t sampled_ns; /* sum of their weights */
+	int64_t launch_ns;  /* CPU time of a program that we started, before its first sample */
 	int64_t end_time;   /* fz_clock_now() when sampling ended */
 };

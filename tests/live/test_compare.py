@@ -195,6 +195,24 @@ def threaded():
         assert work and work["base_total"] > 0 and work["head_total"] > 0, work
 
 
+LAUNCHED = """
+i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done
+exec "$0" -c 'import time
+end = time.process_time() + 0.5
+while time.process_time() < end: pass'
+"""
+
+
+@suite.test("what a shell computes before it becomes Python is not reported as unsampled")
+def launched():
+    with project() as p:
+        files = [str(p.outside / name) for name in ("a.fz", "b.fz")]
+        for file in files:
+            p.fizeau("run", "--clock", "cpu", "-o", file, "--", "sh", "-c", LAUNCHED, p.python)
+        out, _ = p.fizeau("diff", *files, "--verbose")
+        assert "in no sample" not in out, out
+
+
 @suite.test("counted: in turn, warmed up, found; the trees do not change; edits; the gate")
 def counted():
     need_tool()
