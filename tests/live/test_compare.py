@@ -157,7 +157,7 @@ def function(answer, name):
 def slower():
     with project() as p:
         before = sorted(str(f) for f in p.tree.rglob("*") if ".git" not in f.parts)
-        answer, said = p.compare("HEAD~1", "--", p.python, "bench.py")
+        answer, said = p.compare("-n", "3", "HEAD~1", "--", p.python, "bench.py")
         leaf = function(answer, "leaf")
         if leaf["self_verdict"] == "changed" and leaf["pct_self"] < 0:
             raise Wrong(leaf)
@@ -276,7 +276,7 @@ def faster():
 @suite.test("nothing changed: the gate stays open")
 def unchanged():
     with project(base=20000, head=20000) as p:
-        out, _ = p.fizeau("compare", "HEAD~1", "--fail-on", "regression", "--threshold", "30%",
+        out, _ = p.fizeau("compare", "-n", "3", "HEAD~1", "--fail-on", "regression", "--threshold", "30%",
                           "--", p.python, "bench.py")
         assert "Measured: 3 runs against 3" in out, out
         p.check_clean()
