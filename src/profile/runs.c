@@ -156,13 +156,6 @@ struct fz_busy fz_profile_busy(const struct fz_profile *p)
 	};
 }
 
-bool fz_is_busy(const struct fz_busy *b)
-{
-	/* An unknown share (NaN) never exceeds its limit. */
-	return b->waited > FZ_BUSY_LIMITS.waited || b->stolen > FZ_BUSY_LIMITS.stolen ||
-	       b->others > FZ_BUSY_LIMITS.others || b->missed > FZ_BUSY_LIMITS.missed;
-}
-
 double fz_profile_on_disk(const struct fz_profile *p)
 {
 	uint32_t wall = fz_profile_find_metric(p, FZ_STR("wall"));

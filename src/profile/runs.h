@@ -31,8 +31,6 @@ struct fz_busy {
 	((struct fz_busy){ .waited = 0.05, .stolen = 0.05, .others = 0.25, .missed = 0.05 })
 
 struct fz_busy fz_profile_busy(const struct fz_profile *p);
-/* Whether any share exceeds its limit. */
-bool fz_is_busy(const struct fz_busy *b);
 
 /* Fraction of the wall time spent waiting for a disk; NaN if unknown. */
 double fz_profile_on_disk(const struct fz_profile *p);

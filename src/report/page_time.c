@@ -46,11 +46,6 @@ struct fz_page_time {
 	struct fz_phases phases;
 };
 
-int64_t fz_page_time_edge(int64_t end, uint32_t i, uint32_t n)
-{
-	return (int64_t)((__int128)end * i / n);
-}
-
 /* ---- tracks ---- */
 
 /* Kind of a thread: "worker-*" for "worker-17 (tid 4711)" and "worker-3". Freed by the caller. */

@@ -24,9 +24,6 @@ enum { FZ_PAGE_SLOTS = 256, FZ_PAGE_TRACKS = 24, FZ_PAGE_SLICES = 500000, FZ_PAG
 
 struct fz_page_time;
 
-/* Start of slot i of n, in ns since the recording began. */
-int64_t fz_page_time_edge(int64_t end, uint32_t i, uint32_t n);
-
 /* NULL if the samples have no times or are from several runs, each with its own time. `t` is the
  * tree of the page's nodes, not inverted; threads are those of its profile. */
 struct fz_page_time *fz_page_time_new(const struct fz_tree *t,

@@ -58,12 +58,6 @@ void fz_gate_text(struct fz_buf *out, const char *text)
 	fz_html_escape(out, fz_str_of(text));
 }
 
-void fz_gate_dot(struct fz_buf *out)
-{
-	if (out->n)
-		fz_buf_str(out, " · ");
-}
-
 void fz_gate_time(struct fz_buf *out, int64_t unix_seconds)
 {
 	time_t seconds = (time_t)unix_seconds;

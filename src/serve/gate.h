@@ -13,8 +13,6 @@ void fz_gate_page_release(struct fz_gate_page *p);
 void fz_gate_page_write(const struct fz_gate_page *p, struct fz_http_answer *ret);
 
 void fz_gate_text(struct fz_buf *out, const char *text);
-/* Append " · " unless `out` is empty. */
-void fz_gate_dot(struct fz_buf *out);
 /* Append "2026-11-23 06:15". */
 void fz_gate_time(struct fz_buf *out, int64_t unix_seconds);
 /* Append the first ten digits of a hash, linked to its page unless `pages` is "". */

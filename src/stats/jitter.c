@@ -52,18 +52,3 @@ struct fz_jitter fz_jitter_bound(const double *base, size_t base_runs, const dou
 	j.worth_reporting = j.changed && fabs(j.change) >= FZ_JITTER_REPORTED * total;
 	return j;
 }
-
-struct fz_jitter_parts fz_jitter_split(double base, double base_calls, double head,
-				       double head_calls)
-{
-	struct fz_jitter_parts parts = { .calls = head - base };
-	double base_each, head_each;
-
-	if (base_calls <= 0 || head_calls <= 0)
-		return parts;
-	base_each = base / base_calls;
-	head_each = head / head_calls;
-	parts.cost = (head_each - base_each) * (base_calls + head_calls) / 2;
-	parts.calls -= parts.cost;
-	return parts;
-}

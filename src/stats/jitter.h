@@ -35,12 +35,3 @@ struct fz_jitter {
  * measured effect of the environment, as a fraction of total; 0: not measured. */
 struct fz_jitter fz_jitter_bound(const double *base, size_t base_runs, const double *head,
 				 size_t head_runs, double total, double least, double floor);
-
-/* Splits a change of cost into "called more often" and "a call costs more", which add up to the
- * change exactly. The interaction is halved between them (Shapley). If one side has no calls, all
- * of it is the calls' part. */
-struct fz_jitter_parts {
-	double calls, cost;
-};
-struct fz_jitter_parts fz_jitter_split(double base, double base_calls, double head,
-				       double head_calls);

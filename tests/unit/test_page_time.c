@@ -104,8 +104,8 @@ static void buckets_are_ranges(void **state)
 
 		end = fz_profile_end(p);
 		fz_slices_take(&s, t, end, 256, 1000000);
-		struct fz_range range = { fz_page_time_edge(end, from, 256),
-					  fz_page_time_edge(end, to, 256) };
+		struct fz_range range = { (int64_t)((__int128)end * from / 256),
+					  (int64_t)((__int128)end * to / 256) };
 		int64_t want = 0, got = sum_between(&s, from, to);
 		fz_profile_keep_range(p, &range);
 		for (size_t row = 0; row < p->samples.n; row++)

@@ -160,7 +160,6 @@ static void test_jitter(void **state)
 {
 	static const double base[] = { 1000000, 1000100 }, head[] = { 1004000, 1004300 };
 	struct fz_jitter j = fz_jitter_bound(base, 2, head, 2, 2e6, 500, 0);
-	struct fz_jitter_parts parts = fz_jitter_split(1000, 10, 3300, 30);
 
 	(void)state;
 	assert_close(j.change, 4100, 1e-12);
@@ -181,11 +180,6 @@ static void test_jitter(void **state)
 	j = fz_jitter_bound((double[]){ 100, 100 }, 2, (double[]){ 103, 104 }, 2, 104, 0, 0);
 	assert_close(j.bound, 1 + 104e-5, 1e-12);
 	assert_true(j.changed && j.worth_reporting);
-	/* 20 more calls at a mean of 105; 10 more a call in a mean of 20 calls. */
-	assert_close(parts.calls, 2100, 1e-12);
-	assert_close(parts.cost, 200, 1e-12);
-	parts = fz_jitter_split(0, 0, 500, 5);
-	assert_true(parts.calls == 500 && parts.cost == 0);
 }
 
 /* The table of docs/statistics.md. */
