@@ -3,7 +3,7 @@
 const OTHER = 3; // src/profile/origin.h
 
 // Names of the placeholder functions, in this order after the page's functions.
-export const foldNames = ["not sampled again", "not sampled before", "finding modules",
+const foldNames = ["not sampled again", "not sampled before", "finding modules",
 	"interpreter start-up"];
 export const AGAIN = 0;
 export const BEFORE = 1;

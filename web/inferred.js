@@ -46,7 +46,7 @@ export function originOf(data, f) {
 
 // The shift of cost below a node. Nodes are numbered as in the page, so there is none with name
 // rules.
-export function shiftAt(data, node) {
+function shiftAt(data, node) {
 	if (data.original) return null;
 	return (data.header.shifts ?? []).find((shift) => shift.node + 1 === node) ?? null;
 }

@@ -12,7 +12,7 @@ export function showName(name) {
 }
 
 // Text of a known width, cut to fit; "" if less than two letters would remain.
-export function cutText(ctx, text, width, room) {
+function cutText(ctx, text, width, room) {
 	let keep = Math.floor((room / width) * text.length);
 	for (; keep >= 2; keep--) {
 		const cut = `${text.slice(0, keep)}…`;

@@ -7,7 +7,7 @@ import { showName } from "./labels.js";
 
 // [{label, threads, sum}], most expensive first and none without a sample; sums are those of
 // threads.
-export function processesOf(threads, sums) {
+function processesOf(threads, sums) {
 	const byLabel = new Map();
 	threads.forEach((t, i) => {
 		const label = t.process ?? "";

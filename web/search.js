@@ -23,7 +23,7 @@ export function looksLikeExpression(query) {
 }
 
 // {expression}, or {fault}: why it is invalid.
-export function compileQuery(query) {
+function compileQuery(query) {
 	try {
 		return { expression: new RegExp(query.trim(), "i") };
 	} catch (error) {

@@ -7,7 +7,7 @@ const round = (v) => String(Math.round(v * 100) / 100);
 const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 // Escapes text for XML, without characters that XML forbids.
-export function escapeXml(text) {
+function escapeXml(text) {
 	return text.replace(/[&<>"]/g, (c) => entities[c])
 		.replace(/(?![\t\n\r\u007f-\u009f])\p{Cc}|[\ufffe\uffff]/gu, "\ufffd");
 }

@@ -76,7 +76,7 @@ const LISTED = 6; // functions per line
 const LEADING = 3; // functions if there is no room for the list
 
 // Changes, one line per group (listed_changes.js), for where there is no list.
-export function changeLines({ data }, found) {
+function changeLines({ data }, found) {
 	return Object.entries(found).filter(([, list]) => list.length).map(([g, list]) => {
 		const rest = list.length - LISTED;
 		const words = list.slice(0, LISTED).map((entry) => sayChange(data, entry));
