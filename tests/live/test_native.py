@@ -200,12 +200,11 @@ def library_in_namespace():
         program, used, wrong = replaced(d)
         right = shutil.copy(used, d + "/mounted.so")
         shutil.copy(wrong, used)
-        command = f"mount --bind {right} {used} && exec {program}"
-        with running("unshare", "-m", "sh", "-c", command, stderr=subprocess.DEVNULL) as process:
-            wait_until(lambda: process.poll() is not None or
-                       os.readlink(f"/proc/{process.pid}/exe") == str(program), "the program")
-            if process.poll() is not None:
-                raise Skip("this machine permits no mount namespaces")
+        inside = ["unshare", "-m", "sh", "-c", f"mount --bind {right} {used} && exec $0", program]
+        if subprocess.run([*inside[:-1], "true"], capture_output=True).returncode:
+            raise Skip("this machine permits no mount namespaces")
+        with running(*inside) as process:
+            wait_until(lambda: os.readlink(f"/proc/{process.pid}/exe") == str(program), "the program")
             wait_for_work(process.pid)
             check_right(process)
 
