@@ -228,41 +228,24 @@ bool fz_facts_build_id(int fd, char out[FZ_BUILD_ID_SIZE])
 	return false;
 }
 
-/* Open the executable of a process, if it has that inode. */
-static int open_if_exe(pid_t live, uint64_t inode)
-{
-	char path[64];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)live);
-	return stat(path, &st) == 0 && st.st_ino == inode ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-}
-
-/* Open a file that a process has mapped, or its executable if the path is "". The path of a file
- * that was deleted may be that of another one. */
+/* Open a file that a process has mapped, or its executable if the path is "". */
 static int open_module(pid_t pid, const char *module)
 {
 	fz_auto(fz_mappings_release) struct fz_mappings maps = { 0 };
-	struct fz_process process = { .pid = pid, .pidfd = -1, .stat_fd = -1, .mem_fd = -1 };
-	pid_t live = fz_process_live(pid);
-	char path[4200];
+	fz_auto(fz_process_release) struct fz_process process = {
+		.pid = pid, .pidfd = -1, .stat_fd = -1, .mem_fd = -1
+	};
+	char path[64];
 	size_t i = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s%s", (int)live, module[0] ? "root" : "exe",
-		 module);
-	if (!module[0])
+	if (!module[0]) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)fz_process_live(pid));
 		return open(path, O_RDONLY | O_CLOEXEC);
+	}
 	fz_process_maps(&process, &maps, NULL);
 	while (i < maps.n && strcmp(maps.list[i].path, module) != 0)
 		i++;
-	if (i == maps.n)
-		return -1;
-	int fd = fz_process_open_mapping(&process, &maps.list[i]);
-	if (fd < 0 && maps.list[i].deleted)
-		fd = open_if_exe(live, maps.list[i].inode);
-	else if (fd < 0)
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return fd;
+	return i < maps.n ? fz_process_open_mapped(&process, &maps.list[i]) : -1;
 }
 
 static void set_build_id(struct fz_profile *p, const char *key, pid_t pid, const char *module)

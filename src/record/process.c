@@ -30,6 +30,8 @@ enum {
 	MAPS_TEXT_MAX = 64 << 20,
 	THREADS_MAX = 1 << 20,
 	PATH_SIZE = 64,
+	START_SIZE = 4096, /* of a mapped file, compared to recognise it */
+	START_MIN = 64,    /* an ELF header */
 };
 
 static bool is_over(char state)
@@ -286,13 +288,47 @@ int fz_process_maps(const struct fz_process *p, struct fz_mappings *ret, struct 
 	return 0;
 }
 
-int fz_process_open_mapping(const struct fz_process *p, const struct fz_mapping *m)
+static int open_file(const char *path)
 {
-	char path[2 * PATH_SIZE];
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
-		 (int)fz_process_live(p->pid), m->start, m->end);
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* Open a file if it begins as the mapping does. The start of an ELF file contains the build id, or
+ * at least the sizes of all segments. */
+static int open_if_mapped(struct fz_process *p, const struct fz_mapping *m, const char *path)
+{
+	uint8_t file[START_SIZE], memory[START_SIZE];
+	fz_auto(fz_close_fd) int fd = open_file(path);
+	ssize_t n = fd < 0 ? -1 : pread(fd, file, sizeof(file), 0);
+	int ret = fd;
+
+	if (n < START_MIN || !fz_process_read(p, m->start, memory, (size_t)n) ||
+	    memcmp(file, memory, (size_t)n) != 0)
+		return -1;
+	fd = -1;
+	return ret;
+}
+
+int fz_process_open_mapped(struct fz_process *p, const struct fz_mapping *m)
+{
+	int live = (int)fz_process_live(p->pid);
+	char path[4200];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, live, m->start,
+		 m->end);
+	int fd = open_file(path);
+	/* The path of a deleted file may be that of another one, whose start can be the same. */
+	if (fd < 0 && !m->deleted) {
+		snprintf(path, sizeof(path), "/proc/%d/root%s", live, m->path);
+		fd = open_if_mapped(p, m, path);
+	}
+	if (fd < 0 && !m->deleted)
+		fd = open_if_mapped(p, m, m->path);
+	if (fd < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", live);
+		fd = open_if_mapped(p, m, path);
+	}
+	return fd;
 }
 
 void fz_mappings_release(struct fz_mappings *m)

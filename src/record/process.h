@@ -68,9 +68,11 @@ struct fz_mappings {
 };
 
 int fz_process_maps(const struct fz_process *p, struct fz_mappings *ret, struct fz_error *err);
-/* Open the file behind a mapping by the kernel's handle, which no rename, mount or other root
- * changes. -1 if that is not permitted. */
-int fz_process_open_mapping(const struct fz_process *p, const struct fz_mapping *m);
+/* Open the file whose start is a mapping: by the kernel's handle, which no rename, mount or other
+ * root changes; where that is not permitted, by the first of these whose start is equal: its path
+ * in the root of the process or in ours, unless it was deleted, and /proc/PID/exe. -1 if there is
+ * none. */
+int fz_process_open_mapped(struct fz_process *p, const struct fz_mapping *m);
 void fz_mappings_release(struct fz_mappings *m);
 
 struct fz_process_thread {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* /proc/PID/maps is read again when an address is in no known range, but only a limited number of
  * times per second: a newly loaded library is found at once, and garbage stacks cost little.
- *
- * A file is taken for the mapped one if the first pages are equal: they contain the build id, or at
- * least the sizes of all segments.
  */
 #include "record/native/space.h"
 
@@ -11,7 +8,6 @@
 #include "base/clock.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -49,28 +45,6 @@ void fz_space_release(struct fz_space *s)
 }
 
 /* ---- opening files ---- */
-
-/* True if this is the file whose start is mapped at `base`. */
-static bool is_mapped(struct fz_space *s, int fd, uint64_t base)
-{
-	uint8_t file[HEAD] = { 0 }, memory[HEAD] = { 0 };
-	ssize_t n = pread(fd, file, sizeof(file), 0);
-
-	return n > (ssize_t)sizeof(Elf64_Ehdr) &&
-	       fz_process_read(s->process, base, memory, (size_t)n) &&
-	       memcmp(file, memory, (size_t)n) == 0;
-}
-
-static int open_if_mapped(struct fz_space *s, const char *path, uint64_t base)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd >= 0 && !is_mapped(s, fd, base)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
 
 /* Make addresses in the dynamic section relative again, as in the file; the loader made them
  * absolute. */
@@ -132,26 +106,11 @@ static int copy_from_memory(struct fz_space *s, uint64_t base)
 	return ret;
 }
 
-/* Open the file whose start is a mapping: by the kernel's handle, by its path in the root of the
- * process or in ours, through /proc/PID/exe, or as a copy from memory. The path of a file that was
- * deleted may be that of another one, whose start can be the same. */
+/* Open the file whose start is a mapping, or a copy of it from memory. */
 static int open_file(struct fz_space *s, const struct fz_mapping *m)
 {
-	int pid = (int)fz_process_live(s->process->pid), fd = -1;
-	char path[4200];
+	int fd = m->path[0] == '/' ? fz_process_open_mapped(s->process, m) : -1;
 
-	if (m->path[0] == '/')
-		fd = fz_process_open_mapping(s->process, m);
-	if (fd < 0 && m->path[0] == '/' && !m->deleted) {
-		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
-		fd = open_if_mapped(s, path, m->start);
-	}
-	if (fd < 0 && m->path[0] == '/' && !m->deleted)
-		fd = open_if_mapped(s, m->path, m->start);
-	if (fd < 0 && m->path[0] == '/') {
-		snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-		fd = open_if_mapped(s, path, m->start);
-	}
 	return fd < 0 ? copy_from_memory(s, m->start) : fd;
 }
 

@@ -9,7 +9,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -64,6 +63,7 @@ static bool read_view(void *arg, uint64_t at, void *out, size_t n)
 	return true;
 }
 
+/* Map a file, and close it. */
 static bool map_file(int file, struct file_view *ret)
 {
 	fz_auto(fz_close_fd) int fd = file;
@@ -79,33 +79,12 @@ static bool map_file(int file, struct file_view *ret)
 	return true;
 }
 
-/* Map the file behind a mapping: by the kernel's handle if that is permitted, else by its name
- * inside the target's root, provided that it still is the same file. */
-static bool map_candidate(const struct fz_process *p, const struct fz_mapping *m, bool is_exe,
-			  struct file_view *ret)
-{
-	pid_t live = fz_process_live(p->pid);
-	char path[4096];
-	struct stat st;
-
-	if (is_exe) {
-		snprintf(path, sizeof(path), "/proc/%d/exe", (int)live);
-		if (map_file(open(path, O_RDONLY | O_CLOEXEC), ret))
-			return true;
-	}
-	if (map_file(fz_process_open_mapping(p, m), ret))
-		return true;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)live, m->path);
-	return !m->deleted && stat(path, &st) == 0 && st.st_ino == m->inode &&
-	       map_file(open(path, O_RDONLY | O_CLOEXEC), ret);
-}
-
 /* ---- candidates ---- */
 
 struct candidate {
 	const struct fz_mapping *first; /* mapping of the file's start */
 	const struct fz_mapping *end;   /* after the last mapping that belongs to it */
-	bool is_exe, is_named;
+	bool is_named;
 };
 
 /* What was found in a candidate; addresses are 0 if unknown. */
@@ -164,7 +143,7 @@ static struct finding find_in_file(struct fz_process *p, const struct candidate 
 	struct fz_elf_section sections[] = { { ".PyRuntime" }, { ".bss" } };
 	struct finding f = { 0 };
 
-	if (!map_candidate(p, c->first, c->is_exe, &view))
+	if (!map_file(fz_process_open_mapped(p, c->first), &view))
 		return f;
 	struct fz_elf_source source = { read_view, &view };
 	fz_elf_find_file(&source, c->first->start, symbols, FZ_ARRAY_LEN(symbols), sections, 2,
@@ -410,12 +389,11 @@ static bool next_candidate(const struct search *s, bool named, size_t *at, struc
 {
 	for (; *at < s->maps.n; (*at)++) {
 		const struct fz_mapping *m = &s->maps.list[*at];
-		bool is_exe = strcmp(m->path, s->exe) == 0;
-		bool is_named = is_exe || base_has(m, "libpython") || base_has(m, "python3.");
+		bool is_named = strcmp(m->path, s->exe) == 0 || base_has(m, "libpython") ||
+				base_has(m, "python3.");
 		if (m->path[0] != '/' || m->offset != 0 || !m->readable || is_named != named)
 			continue;
-		*ret = (struct candidate){ m, s->maps.list + candidate_end(&s->maps, *at), is_exe,
-					   named };
+		*ret = (struct candidate){ m, s->maps.list + candidate_end(&s->maps, *at), named };
 		if (!named && ret->end[-1].end - m->start < LIBRARY_MIN)
 			continue;
 		(*at)++;
@@ -520,13 +498,13 @@ int fz_py_runtime_find(struct fz_process *process, bool best_effort,
 }
 
 /* Address of a section of at least `size` bytes in the mapped file; 0 if there is none. */
-static uint64_t section_of(const struct fz_process *p, const struct fz_mapping *m, bool is_exe,
-			   const char *name, size_t size)
+static uint64_t section_of(struct fz_process *p, const struct fz_mapping *m, const char *name,
+			   size_t size)
 {
 	struct file_view view;
 	struct fz_elf_section section = { .name = name };
 
-	if (!map_candidate(p, m, is_exe, &view))
+	if (!map_file(fz_process_open_mapped(p, m), &view))
 		return 0;
 	struct fz_elf_source source = { read_view, &view };
 	fz_elf_find_file(&source, m->start, NULL, 0, &section, 1, NULL);
@@ -539,17 +517,14 @@ bool fz_py_runtime_section(struct fz_process *process, const struct fz_py_runtim
 {
 	struct fz_mappings maps = { 0 };
 	uint64_t found = 0;
-	char exe[4096];
 
 	if (fz_process_maps(process, &maps, NULL) < 0)
 		return false;
-	if (!fz_process_link(process, "exe", exe, sizeof(exe)))
-		exe[0] = '\0';
 	for (size_t i = 0; i < maps.n && !found; i++) {
 		const struct fz_mapping *m = &maps.list[i];
 		if (m->path[0] == '/' && m->offset == 0 &&
 		    (base_has(m, base) || strcmp(m->path, r->module) == 0))
-			found = section_of(process, m, strcmp(m->path, exe) == 0, section, size);
+			found = section_of(process, m, section, size);
 	}
 	fz_mappings_release(&maps);
 	*ret = found;
