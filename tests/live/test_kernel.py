@@ -181,21 +181,25 @@ def run_saying(folder, code, name, *options):
     return json.loads(done.stdout), path
 
 
-def attach_saying(folder, code, name, *options, programs=1, line="go"):
+def attach_saying(folder, code, name, *options, programs=1, line="go", seen=()):
     """The same of one that begins when it reads a line, which is when it is watched: so many programs
-    in the kernel are attached."""
+    in the kernel are attached. Its input ends when the recording has the functions `seen`: their names are read
+    while it lives."""
     path = pathlib.Path(folder, "r.fz")
     with subprocess.Popen([*find_interpreter(name).command, "-c", code], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as target:
         recorder = subprocess.Popen([FIZEAU, "attach", *options, "-o", path, str(target.pid)],
                                     stderr=subprocess.PIPE, text=True)
         try:
-            wait_until(lambda: recorder.poll() is not None or
-                       (len(programs_of(recorder)) >= programs and is_listening(recorder)), "its programs")
-            said = target.communicate(f"{line}\n", timeout=60)[0]
+            wait_until(lambda: is_ready(recorder, programs), "its programs")
+            target.stdin.write(f"{line}\n")
+            target.stdin.flush()
+            said = target.stdout.readline()
+            wait_until(lambda: recorder.poll() is not None or set(seen) <= functions_of(path), f"a sample of each of {seen}")
+            target.communicate(timeout=PATIENCE)
         finally:
             target.kill()
-            trouble = recorder.communicate(timeout=60)[1]
+            trouble = recorder.communicate(timeout=PATIENCE)[1]
         if any(words in trouble for words in NEVER):
             raise Skip(trouble.strip())
         assert recorder.returncode == 0, trouble
@@ -460,8 +464,7 @@ def overrun_by(seconds):
         recorder = subprocess.Popen([FIZEAU, "attach", "--engine", "bpf", "--mode", "cpu", "-r", "1khz",
                                      "-o", path, str(target.pid)],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        programs = wait_until(lambda: programs_of(recorder), "its program")
-        assert programs
+        wait_until(lambda: is_ready(recorder), "its program")
         used = cpu_time(target.pid)
         recorder.send_signal(signal.SIGSTOP)
         wait_until(lambda: cpu_time(target.pid) > used + seconds, "its work", PATIENCE)
@@ -679,16 +682,14 @@ def cpu_time(pid):
 
 def programs_of(process):
     """Numbers of the programs in the kernel that a process has attached to what happens; one that
-    lists tasks is gone in a moment."""
-    assert process.poll() is None, process.communicate()
+    lists tasks is gone in a moment. None of a process that has ended."""
     found = set()
-    for info in pathlib.Path(f"/proc/{process.pid}/fdinfo").iterdir():
-        try:
-            lines = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
-            if "link_id" in lines and lines["link_type"].strip() != "iter":
-                found.add(lines["prog_id"].strip())
-        except FileNotFoundError:
-            pass
+    with contextlib.suppress(OSError):
+        for info in pathlib.Path(f"/proc/{process.pid}/fdinfo").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                lines = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
+                if "link_id" in lines and lines["link_type"].strip() != "iter":
+                    found.add(lines["prog_id"].strip())
     return found
 
 
@@ -698,6 +699,13 @@ PPOLL = {"x86_64": "271", "aarch64": "73"}  # the system call
 def is_listening(process):
     """Does it wait for what its programs tell? What is to be watched has been said to them then."""
     return pathlib.Path(f"/proc/{process.pid}/syscall").read_text().split()[0] == PPOLL[os.uname().machine]
+
+
+def is_ready(recorder, programs=1):
+    """Does it wait for what so many programs tell, or has it ended?"""
+    with contextlib.suppress(OSError):  # it has ended since it was asked
+        return recorder.poll() is not None or len(programs_of(recorder)) >= programs and is_listening(recorder)
+    return False
 
 
 FIRST = """

@@ -81,8 +81,10 @@ def recorded(folder, code, name="debian-3.11"):
     return test_kernel.run_saying(folder, code, name, "--pagefaults")
 
 
-def watched(folder, code, name="debian-3.11", line="go"):
-    return test_kernel.attach_saying(folder, code, name, "--pagefaults", line=line)
+def watched(folder, code, *seen, name="debian-3.11", line="go"):
+    """The program ends when the recording has these functions."""
+    return test_kernel.attach_saying(folder, code + "sys.stdout.flush()\nsys.stdin.read()\n", name, "--pagefaults", line=line,
+                                     seen=seen)
 
 
 def close(seen, true):
@@ -91,7 +93,7 @@ def close(seen, true):
 
 def check_planted(name):
     with tempfile.TemporaryDirectory() as folder:
-        grown, path = watched(folder, PLANTED, name)
+        grown, path = watched(folder, PLANTED, "eight", "sixteen", "thirtytwo", name=name)
         report, seen = read(path)
     for function, size in (("eight", 8), ("sixteen", 16), ("thirtytwo", 32)):
         assert close(seen[function], size * MiB), (function, seen, grown)
@@ -131,7 +133,7 @@ def main():
 main()
 """
     with tempfile.TemporaryDirectory() as folder:
-        _, seen = read(watched(folder, code)[1])
+        _, seen = read(watched(folder, code, "small", "large", "copy")[1])
     for function, size in (("small", 48), ("large", 96), ("copy", 64)):
         assert abs(seen[function] - size * MiB) < 0.005 * size * MiB, (function, seen)
 
@@ -156,7 +158,7 @@ def main():
 main()
 """
     with tempfile.TemporaryDirectory() as folder:
-        (grown, status), path = watched(folder, code)
+        (grown, status), path = watched(folder, code, "grow")
         _, seen = read(path)
     assert status == 0, status
     assert close(seen["grow"], 16 * MiB), seen
@@ -182,7 +184,7 @@ main()
     with tempfile.TemporaryDirectory() as folder:
         data = pathlib.Path(folder, "data")
         data.write_bytes(os.urandom(8 * MiB))
-        grown, path = watched(folder, code, line=data)
+        grown, path = watched(folder, code, "look", line=data)
         _, seen = read(path)
     assert close(grown["look"], 8 * MiB) and close(seen["look"], 8 * MiB), (grown, seen)
     assert seen.get("change", 0) < 64 * PAGE, (grown, seen)
@@ -292,7 +294,7 @@ def grew(pid, path):
 @suite.test("growth is not mistaken for time")
 def summary():
     with tempfile.TemporaryDirectory() as folder:
-        _, path = watched(folder, LEAK.replace("time.sleep(1)  # until we are there", "input()"))
+        _, path = watched(folder, LEAK.replace("time.sleep(1)  # until we are there", "input()"), "leak")
         shown = fizeau("show", path).stdout
         facts = test_kernel.told(path)["facts"]
     assert {"growth", "all_threads"} <= set(facts["features"]), facts

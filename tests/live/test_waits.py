@@ -503,12 +503,13 @@ read(child.stdout)
 child.wait()
 print("1")
 """
-    with tempfile.TemporaryDirectory() as folder:
-        _, report, path = watched(folder, code, "debian-3.11")
-        text = fizeau("show", path).stdout
-    _, wakers = by(report, "read")
-    assert wakers["pipe", "woken by sh"] > 0, wakers
-    assert "Waits: " in text and "woken by sh" in text and "waits" in report["facts"]["features"], text
+    def look():
+        with tempfile.TemporaryDirectory() as folder:
+            _, report, path = watched(folder, code, "debian-3.11")
+            text = fizeau("show", path).stdout
+        assert "Waits: " in text and "waits" in report["facts"]["features"], text
+        return by(report, "read")[1]["pipe", "woken by sh"] > 0 and "woken by sh" in text
+    wait_until(look, "a shell that was asked for its name while it lived")
 
 
 ENDS = """\
@@ -744,9 +745,7 @@ down(1000)
                 assert target.stdout.readline() == "ready\n"
                 recorder = subprocess.Popen([FIZEAU, "attach", *EXACT, "-o", path,
                                              str(target.pid)], stderr=subprocess.PIPE, text=True)
-                wait_until(lambda: recorder.poll() is not None or
-                           len(test_kernel.programs_of(recorder)) >= PROGRAMS and test_kernel.is_listening(recorder),
-                           "its programs")
+                wait_until(lambda: test_kernel.is_ready(recorder, PROGRAMS), "its programs")
                 recorder.send_signal(signal.SIGSTOP)
                 before = switches_of(target.pid)
                 wait_until(lambda: switches_of(target.pid) > before + 1000, "a full ring")
