@@ -11,7 +11,7 @@ import time
 from collections import Counter
 
 from livelib import SANITIZED, TASKS, Skip, Suite, Target, Wrong, find_interpreter, fizeau, wait_until
-from watching import Recorder, functions_of, waits
+from watching import Recorder, attach, functions_of, waits
 
 suite = Suite()
 
@@ -341,8 +341,7 @@ def test_ways(name):
 def test_generators(name):
     with Tasks(name, GENERATORS) as target:
         shown = {functions(section)[1:] for section in sections(fizeau("dump", "--async-aware", target.pid).stdout)}
-        done = fizeau("attach", "--async-aware", "--async-mode", "all", "--blocking", "-d", "0.3", "--collapsed", "-o", "-",
-                      target.pid)
+        done = attach(target.pid, "--async-aware", "--async-mode", "all", "--blocking", "--collapsed", "-o", "-")
         sampled = {tuple(names(stack))[1:] for stack in folded(done.stdout)}
     one, two = ("first", "leaf", "Event.wait"), ("second", "first", "leaf", "Event.wait")
     ways = {("loop", *two), ("next_one", *two), ("sent", *two), ("closed", "last", "leaf", "Event.wait"),

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from livelib import FIZEAU, SANITIZED, Interpreter, Skip, Suite, Target, fizeau, wait_until
-from watching import LASTING, attach, state, tracer, wait_for_samples, wait_for_work
+from watching import LASTING, Recorder, attach, state, tracer, wait_for_samples, wait_for_work
 
 suite = Suite()
 
@@ -163,7 +163,7 @@ def not_python():
 @suite.test("a thread's id is not a process")
 def thread_id():
     with Running("1") as t:
-        tid = max(int(name) for name in os.listdir(f"/proc/{t.pid}/task"))
+        tid = next(name for name in os.listdir(f"/proc/{t.pid}/task") if name != str(t.pid))
         assert "thread" in one_line(fizeau("attach", tid))
 
 
@@ -322,15 +322,11 @@ def exec_followed():
             "os.execv(sys.executable, [sys.executable, '-c', "
             "'def after():\\n print(\"after\", flush=True)\\n while True: pass\\nafter()'])\n")
     with Running(code=code, stdin=subprocess.PIPE) as t:
-        recorder = subprocess.Popen([FIZEAU, "attach", "-o", t.out, str(t.pid)], stderr=subprocess.PIPE, text=True)
-        wait_for_samples(t.pid, recorder=recorder)
-        t.process.stdin.write("\n")
-        t.process.stdin.flush()
-        assert t.process.stdout.readline() == "after\n"
-        wait_for_samples(t.pid, recorder=recorder)
-        recorder.send_signal(signal.SIGINT)
-        said = recorder.communicate(timeout=60)[1]
-        assert recorder.returncode == 0, said
+        with Recorder("attach", "-o", t.out, t.pid, path=t.out) as recorder:
+            recorder.until_seen("before")
+            t.process.stdin.write("\n")
+            t.process.stdin.flush()
+            recorder.until_seen("before", "after")
         text = show(t.out)
         assert "before (" in text and "after (" in text, text
 
@@ -338,13 +334,13 @@ def exec_followed():
 @suite.test("sources are stored as they ran; an edited file is not")
 def sources():
     with Running(code=LOOP.replace("while True: leaf(2000)", "time.sleep(1000)")) as t:
-        fizeau("attach", "-d", "0.3", "-o", t.out, t.pid)
+        attach(t.pid, "-o", t.out)
         assert b"s += i * i" in unpacked(t.out)
-        fizeau("attach", "-d", "0.3", "--no-source", "-o", t.out, t.pid)
+        attach(t.pid, "--no-source", "-o", t.out)
         assert b"s += i * i" not in unpacked(t.out)
         time.sleep(2)
         t.script.write_text(LOOP + "# edited\n")
-        fizeau("attach", "-d", "0.3", "-o", t.out, t.pid)
+        attach(t.pid, "-o", t.out)
         assert b"# edited" not in unpacked(t.out)
 
 
@@ -369,7 +365,7 @@ def hostile_sources():
         code = f"exec(compile({leaf!r}, {secret.name!r}, 'exec'))\n"
         for user in ({"user": 65534, "group": 65534, "extra_groups": []}, {}):
             with Running(code=code, **user) as t:
-                assert fizeau("attach", "-d", "0.3", "-o", t.out, t.pid).returncode == 0
+                attach(t.pid, "-o", t.out)
                 found = b"the secret of root" in unpacked(t.out)
                 assert found == (not user), user
 

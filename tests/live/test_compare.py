@@ -13,7 +13,7 @@ import time
 
 from livelib import FIZEAU, Suite, Wrong, find_interpreter, wait_until
 from test_ci import need_tool
-from watching import state
+from watching import LASTING, state
 
 suite = Suite()
 
@@ -176,11 +176,10 @@ def slower():
         return f"leaf {leaf['pct_self']:+.0f} %"
 
 
-THREADED = """
-import threading, time
+THREADED = LASTING + """
+import threading
 def work():
-    while time.thread_time() < 0.5:
-        pass
+    last()
 t = threading.Thread(target=work)
 t.start()
 t.join()
@@ -195,11 +194,17 @@ def threaded():
         assert work and work["base_total"] > 0 and work["head_total"] > 0, work
 
 
-LAUNCHED = """
-i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done
-exec "$0" -c 'import time
-end = time.process_time() + 0.5
-while time.process_time() < end: pass'
+LAUNCHED = 'i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done; exec "$0" -c "$1"'
+# What is computed before it is looked at would be in no sample.
+LOOKED_AT = LASTING + """
+def is_looked_at():
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect("\\0fizeau-recorder-%d" % os.getpid())
+        s.sendall(b"status\\n")
+        return "attached=True" in s.makefile().readline()
+while not is_looked_at():
+    time.sleep(0.01)
+last(200)
 """
 
 
@@ -208,7 +213,7 @@ def launched():
     with project() as p:
         files = [str(p.outside / name) for name in ("a.fz", "b.fz")]
         for file in files:
-            p.fizeau("run", "--clock", "cpu", "-o", file, "--", "sh", "-c", LAUNCHED, p.python)
+            p.fizeau("run", "--clock", "cpu", "-o", file, "--", "sh", "-c", LAUNCHED, p.python, LOOKED_AT)
         out, _ = p.fizeau("diff", *files, "--verbose")
         assert "in no sample" not in out, out
 
@@ -360,7 +365,7 @@ def children(pid):
 
 def caretaker(pid):
     """The child that cleans up: it has a separate session and runs the same program."""
-    return next(child for child in children(pid) if os.getsid(child) == child and
+    return next(child for child in children(pid) if session_of(child) == child and
                 os.readlink(f"/proc/{child}/exe") == os.readlink(f"/proc/{pid}/exe"))
 
 

@@ -209,7 +209,7 @@ def tasks_of(pid):
 
 
 def samples_of(path, name):
-    stacks = fizeau("replay", path, "--collapsed", "-o", "-").stdout.splitlines()
+    stacks = fizeau("replay", path, "--collapsed", "--metric", "samples", "-o", "-").stdout.splitlines()
     return sum(int(stack.rpartition(" ")[2]) for stack in stacks if f":{name}:" in stack)
 
 

@@ -16,7 +16,7 @@ import tempfile
 import test_kernel
 from livelib import (EXPECTED, SANITIZED, SOURCE, Skip, Suite, Target, Wrong, find_interpreter, fizeau, forky_command,
                      wait_until)
-from watching import PATIENCE, rows_of
+from watching import LASTING, PATIENCE, rows_of
 
 TARGET = SOURCE / "tests" / "live" / "modes_target.py"
 
@@ -612,13 +612,13 @@ def beside():
 
 WAITING_C = BESIDE_C.replace("#include <time.h>", "#include <time.h>\n#include <unistd.h>\nint done;").replace(
     "\treturn unused;", "\t__atomic_store_n(&done, 1, __ATOMIC_SEQ_CST);\n\tfor (;;)\n\t\tpause();\n\treturn unused;")
-WAITING = """
-import ctypes, sys, time
+WAITING = LASTING + """
+import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
 library.beside(ctypes.byref(ctypes.c_ulong()))
 while not ctypes.c_int.in_dll(library, "done").value:
     time.sleep(0.01)
-time.sleep(0.5)
+last(300)  # threads are listed each tenth of a second
 """
 
 
