@@ -397,7 +397,7 @@ def forky_command(*command):
     return root_command("forky", *command)
 
 
-def wait_until(condition, what="it", seconds=60):
+def wait_until(condition, what="it", seconds=120):
     """Return the result of condition() as soon as it is true."""
     end = time.monotonic() + seconds
     while not (found := condition()):

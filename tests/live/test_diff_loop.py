@@ -170,7 +170,9 @@ def being_recorded():
         runs = subprocess.Popen([FIZEAU, *run[:-1], "--runs", "2", "long.py"], cwd=folder,
                                 env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            wait_until(lambda: shell("list").stdout.count(" running ") == 2)
+            pids = folder / "pids"
+            wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 2 and
+                       shell("list").stdout.count(" running ") == 2, "both programs")
             listed = shell("list").stdout
             for child in (recorder, runs):
                 assert f"pid {child.pid}: long.py" in listed, listed
@@ -181,10 +183,9 @@ def being_recorded():
         finally:
             recorder.kill()
             recorder.wait()
-            wait_until(lambda: (folder / "pids").exists() and len((folder / "pids").read_text().split()) == 2)
             runs.terminate()
             runs.wait()
-            for pid in (folder / "pids").read_text().split():
+            for pid in pids.read_text().split():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(pid), signal.SIGKILL)
         # The first was killed and left what it had; the second was asked to end and has a run.

@@ -52,7 +52,7 @@ class Terminal:
     def __init__(self, columns=80, rows=24, env=""):
         if not shutil.which("tmux"):
             raise Skip("tmux is not installed")
-        self.folder = tempfile.TemporaryDirectory(prefix="fz-live-")
+        self.folder = tempfile.TemporaryDirectory(prefix="fz-live-", ignore_cleanup_errors=True)
         self.path = pathlib.Path(self.folder.name)
         self.path.joinpath("prog.py").write_text(PROGRAM.encode().decode("unicode_escape")
                                                  .replace("\x1b", "\\x1b"), encoding="utf-8")
@@ -74,7 +74,7 @@ class Terminal:
 
     def tmux(self, *words):
         done = subprocess.run(["tmux", "-S", self.socket, *map(str, words)], capture_output=True,
-                              text=True, timeout=20)
+                              text=True, timeout=PATIENCE)
         assert done.returncode == 0, done
         return done.stdout
 
@@ -551,7 +551,7 @@ def refused():
         t.run("fizeau run --live prog.py 1; echo and status $?")
         t.wait("and status 2")
         done = subprocess.run([FIZEAU, "top", str(p.pid)], capture_output=True, text=True,
-                              start_new_session=True, timeout=20)
+                              start_new_session=True, timeout=PATIENCE)
         assert done.returncode == 2 and done.stderr.count("\n") == 1, done
         assert "needs a terminal" in done.stderr, done
 

@@ -391,13 +391,14 @@ def check_ends():
         assert client.ask("ping")["result"] == {} and "800 samples" in client.text("summary", of="base.folded")
         assert "a measurement is running" in client.refused("compare", command=["python3", "sleep.py"])
         client.tell("notifications/cancelled", requestId=number, reason="enough")
-        wait_until(lambda: not children(client.process.pid), "the end of what was cancelled")
-        assert worktrees(folder) == 1 and client.ask("ping")["result"] == {}
+        wait_until(lambda: not children(client.process.pid) and worktrees(folder) == 1, "the end of what was cancelled")
+        assert client.ask("ping")["result"] == {}
         started()
-        assert client.close() == 0 and worktrees(folder) == 1
+        assert client.close() == 0
+        wait_until(lambda: worktrees(folder) == 1, "the end of the worktree")
         late = Client(folder, "--allow", "python3 sleep.py", "--timeout", "1")
         assert "timed out" in late.refused("compare", command=["python3", "sleep.py"], revision="HEAD")
-        assert worktrees(folder) == 1
+        wait_until(lambda: worktrees(folder) == 1, "the end of the worktree")
         late.process.send_signal(signal.SIGTERM)
         assert late.process.wait(60) == 128 + signal.SIGTERM
 
