@@ -251,6 +251,7 @@ def leak(name):
             t.process.stdin.write("2000\n" if path == before else "20000\n")
             t.process.stdin.flush()
             assert t.process.stdout.readline() == "done\n"
+            wait_for_input(t)
             assert fizeau("heap", t.pid, "-o", path).returncode == 0
         text = fizeau("heap", t.pid).stdout
         assert re.search(r"^ .* 22,000  __main__\.Session$", text, re.M), text
@@ -280,6 +281,7 @@ def below(recording, metric, holder):
 def idle_interpreters(name):
     with Target(find_interpreter(name), IDLE, stdin=subprocess.PIPE) as t, tempfile.TemporaryDirectory() as folder:
         recording = pathlib.Path(folder, "heap.fz")
+        wait_for_input(t)
         done = fizeau("heap", t.pid, "-o", recording)
         assert done.returncode == 0, done
         assert by_type(recording, "objects")["Thing"] == 10000
