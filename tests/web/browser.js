@@ -6,6 +6,8 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { chromium } = require("playwright-core");
 
+const PATIENCE = 120000; // milliseconds, on a busy machine
+
 const candidates = [process.env.FZ_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 function findChromium() {
@@ -15,6 +17,7 @@ function findChromium() {
 function launch() {
 	return chromium.launch({
 		executablePath: findChromium(),
+		timeout: PATIENCE,
 		args: [
 			"--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 			"--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -86,7 +89,7 @@ function pixel(page, at) {
 
 // Wait for something to become true. The page's policy forbids what waitForFunction does.
 async function until(page, condition, argument) {
-	const end = Date.now() + 30000;
+	const end = Date.now() + PATIENCE;
 	while (!(await page.evaluate(condition, argument))) {
 		if (Date.now() > end) throw new Error(`never true: ${condition}`);
 		await page.waitForTimeout(15);
@@ -105,6 +108,7 @@ async function open(browser, file, options = {}) {
 		hasTouch: options.touch ?? false, isMobile: options.touch ?? false,
 		...(options.password && { httpCredentials: { username: "me", password: options.password } }),
 	});
+	context.setDefaultTimeout(PATIENCE);
 	const page = await context.newPage();
 	const problems = [];
 	// Reading pixels back is what `pixel` above does, not the page.
@@ -117,8 +121,7 @@ async function open(browser, file, options = {}) {
 	page.problems = problems;
 	if (options.before) await page.addInitScript(options.before);
 	await page.goto(isServed ? file : `file://${path.resolve(file)}${options.hash ? `#${options.hash}` : ""}`);
-	if (options.javascript !== false && !options.unready)
-		await page.waitForSelector("html[data-ready]", { timeout: 20000 });
+	if (options.javascript !== false && !options.unready) await page.waitForSelector("html[data-ready]");
 	return page;
 }
 

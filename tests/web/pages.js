@@ -11,6 +11,8 @@ const { execFileSync } = require("node:child_process");
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "fizeau-web-"));
 const makePageBinary = path.join(process.env.FZ_BUILD, "tests/make_page");
+// For programs that last until they are sampled: tests/live/watching.py.
+const withWatching = { ...process.env, PYTHONPATH: path.join(__dirname, "../live") };
 let serial = 0;
 
 function newFile(suffix) {
@@ -108,5 +110,6 @@ function pathCosts(samples, { inverted = false, tid } = {}) {
 }
 
 module.exports = {
-	cliJson, cliPage, diffPage, folder, frame, nameOf, newFile, pathCosts, profilePage, random, someProgram, writeProfile, writeText,
+	cliJson, cliPage, diffPage, folder, frame, nameOf, newFile, pathCosts, profilePage, random, someProgram, withWatching, writeProfile,
+	writeText,
 };

@@ -4,7 +4,7 @@
 const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");
 const { readTree, withPage } = require("./browser.js");
-const { cliJson, diffPage, newFile, pathCosts, profilePage, someProgram, writeProfile } = require("./pages.js");
+const { cliJson, diffPage, newFile, pathCosts, profilePage, someProgram, withWatching, writeProfile } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
@@ -197,7 +197,8 @@ test("a stack of 50,000 frames is drawn, scrolled and inverted", async () => {
 test("a recording's page reports that its waits were sampled", async () => {
 	const file = newFile(".html");
 	execFileSync(process.env.FIZEAU, ["run", "--wait", "--engine", "read", "-o", file, "--", "python3", "-c",
-		"import time; time.sleep(0.3)"], { stdio: "ignore" });
+		"from watching import LASTING; exec(LASTING); last(20, lambda: time.sleep(0.01))"],
+	{ stdio: "ignore", env: withWatching });
 	await withPage(file, {}, async (page) => {
 		const rows = await page.evaluate(() =>
 			[...document.querySelectorAll("#sidebar dt, #sidebar th")].filter((e) => /^waits$/i.test(e.textContent))

@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");
 const { centreOf, readTree, withPage } = require("./browser.js");
 const { judgedPage, judgedText } = require("./judged.js");
-const { cliJson, diffPage, newFile, pathCosts, profilePage, someProgram, writeProfile, writeText } = require("./pages.js");
+const { cliJson, diffPage, newFile, pathCosts, profilePage, someProgram, withWatching, writeProfile, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
@@ -145,23 +145,25 @@ test("functions merged by a rule have no verdict, all others keep theirs", async
 	});
 });
 
+// By the CPU clock who waits is not sampled: each process works until there are samples of itself.
 const PROCESSES = `
 import subprocess, sys
+from watching import LASTING
+exec(LASTING)
 def burn(n):
     return sum(i * i for i in range(n))
 def work(n):
-    for _ in range(n): burn(20000)
+    last(n, lambda: burn(20000))
 if len(sys.argv) > 1:
     work(int(sys.argv[1]))
 else:
-    children = [subprocess.Popen([sys.executable, __file__, n]) for n in ("60", "120")]
+    for n in "60", "120": subprocess.run([sys.executable, __file__, n])
     work(60)
-    for child in children: child.wait()
 `;
 
 test("the process filter shows the same as the command line for one process", async () => {
 	const script = writeText(PROCESSES, ".py"), recording = newFile(".fz"), html = newFile(".html");
-	const options = { stdio: ["ignore", "ignore", "pipe"], encoding: "utf8" };
+	const options = { stdio: ["ignore", "ignore", "pipe"], encoding: "utf8", env: withWatching };
 	try {
 		execFileSync(process.env.FIZEAU, ["run", "--subprocesses", "--clock", "cpu", "-o", recording, script], options);
 	} catch (error) {

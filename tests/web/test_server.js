@@ -86,7 +86,7 @@ served("the picture has a band for each version, a gap where nothing was pushed,
 		await page.hover(".plot", { position: { x: 5, y: 60 } });
 		assert.match(await page.textContent(".head output"), new RegExp(`^${isoOf(0).replace("T", " ")} · [\\d,]+ · 1$`));
 		await page.click(".alarm");
-		await page.waitForSelector("#band .chip", { timeout: 20000 });
+		await page.waitForSelector("#band .chip");
 		assert.match(await page.title(), /shop@/);
 	});
 });
@@ -115,7 +115,7 @@ served("ranges are drawn with a mouse; what is below follows, and the address le
 		await answered(page, "1 slower");
 		assert.doesNotMatch(await page.textContent("#changes"), /overlap/);
 		await page.click("a:text('Flame graph')");
-		await page.waitForSelector("#band .chip", { timeout: 20000 });
+		await page.waitForSelector("#band .chip");
 		assert.match(decodeURIComponent(page.url()), new RegExp(`base=shop@${rangeOf(0, BEFORE)}&head=shop@${isoOf(BEFORE)}`));
 	});
 });
@@ -136,7 +136,7 @@ served("keys alone choose ranges and lead to the flame graph", async () => {
 		await answered(page, "1 slower");
 		await page.locator("#changes a").focus();
 		await page.keyboard.press("Enter");
-		await page.waitForSelector("#band .chip", { timeout: 20000 });
+		await page.waitForSelector("#band .chip");
 	});
 });
 
