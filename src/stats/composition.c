@@ -335,12 +335,3 @@ size_t fz_composition_find(const double *costs, size_t kinds, size_t ret_at[FZ_C
 	memcpy(ret_at, c->found, c->n * sizeof(*ret_at));
 	return c->n;
 }
-
-double fz_composition_distance(const double *costs, size_t kinds, size_t from, size_t middle,
-			       size_t to)
-{
-	fz_auto(fz_free_ptr) struct costs *c = fz_calloc(1, sizeof(*c));
-
-	take_costs(c, costs, kinds);
-	return distance(c, from, middle, to);
-}

@@ -25,7 +25,3 @@ enum {
  * ret_at to the first slot after each change, in order, and returns their number. Deterministic. */
 size_t fz_composition_find(const double *costs, size_t kinds,
 			   size_t ret_at[FZ_COMPOSITION_CHANGES]);
-/* Returns the share of the time, 0 to 1, that is spent differently in [from, middle) and [middle,
- * to). */
-double fz_composition_distance(const double *costs, size_t kinds, size_t from, size_t middle,
-			       size_t to);
