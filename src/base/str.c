@@ -27,6 +27,15 @@ bool fz_str_matches(struct fz_str s, const regex_t *regex)
 	return regexec(regex, s.p, 1, &m, REG_STARTEND) == 0;
 }
 
+size_t fz_str_shared(struct fz_str a, struct fz_str b)
+{
+	size_t n = 0, most = FZ_MIN(a.n, b.n);
+
+	while (n < most && a.p[n] == b.p[n])
+		n++;
+	return n;
+}
+
 int fz_str_cmp(struct fz_str a, struct fz_str b)
 {
 	size_t n = FZ_MIN(a.n, b.n);

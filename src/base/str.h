@@ -28,6 +28,8 @@ bool fz_str_starts(struct fz_str s, const char *prefix);
 bool fz_str_ends(struct fz_str s, const char *suffix);
 /* Whether the expression matches anywhere in the text, which may contain any byte. */
 bool fz_str_matches(struct fz_str s, const regex_t *regex);
+/* Number of bytes with which both begin. */
+size_t fz_str_shared(struct fz_str a, struct fz_str b);
 /* memcmp order, shorter first on a tie. */
 int fz_str_cmp(struct fz_str a, struct fz_str b);
 

@@ -70,15 +70,6 @@ static void separate(struct entry *list, uint32_t n)
 	qsort(list, n, sizeof(*list), by_shown);
 }
 
-static size_t shared_length(struct fz_str a, struct fz_str b)
-{
-	size_t n = 0, most = FZ_MIN(a.n, b.n);
-
-	while (n < most && a.p[n] == b.p[n])
-		n++;
-	return n;
-}
-
 /* What an entry shares with others, in bytes: the least that is at least a limit (SIZE_MAX: none),
  * and the most below it. */
 struct shared {
@@ -95,7 +86,7 @@ static void add_shared(const struct entry *list, uint32_t n, uint32_t i, int ste
 	for (uint32_t k = i + (uint32_t)step; k < n; k += (uint32_t)step) {
 		if (fz_str_eq(list[k].name, list[i].name))
 			continue;
-		shared = FZ_MIN(shared, shared_length(list[i].shown, list[k].shown));
+		shared = FZ_MIN(shared, fz_str_shared(list[i].shown, list[k].shown));
 		if (shared < limit) {
 			s->below = FZ_MAX(s->below, shared);
 			return;

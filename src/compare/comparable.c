@@ -338,10 +338,8 @@ static struct fz_str without_interpreter(struct fz_str command)
 /* Start of the word before the first difference of two commands, if it is far in; else 0. */
 static size_t shared_start(struct fz_str a, struct fz_str b)
 {
-	size_t most = FZ_MIN(a.n, b.n), n = 0;
+	size_t n = fz_str_shared(a, b);
 
-	while (n < most && a.p[n] == b.p[n])
-		n++;
 	if (n <= COMMAND_START)
 		return 0;
 	n -= COMMAND_BEFORE;

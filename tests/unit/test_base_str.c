@@ -141,6 +141,9 @@ static void test_path_base(void **state)
 static void test_compare(void **state)
 {
 	(void)state;
+	assert_int_equal(fz_str_shared(FZ_STR("abc"), FZ_STR("abd")), 2);
+	assert_int_equal(fz_str_shared(FZ_STR("ab"), FZ_STR("abd")), 2);
+	assert_int_equal(fz_str_shared(FZ_STR(""), FZ_STR("a")), 0);
 	assert_true(fz_str_cmp(FZ_STR("a"), FZ_STR("b")) < 0);
 	assert_true(fz_str_cmp(FZ_STR("ab"), FZ_STR("a")) > 0);
 	assert_true(fz_str_cmp(FZ_STR(""), FZ_STR("")) == 0);
