@@ -99,15 +99,27 @@ int main(void)
 """
 
 
-# A thread that works with two states in turn, the second one's call above the first one's in the C stack.
-TWO_STATES = """
+# A module with one function, which TWO_STATES and VFORK define as call().
+MODULE = """
 #include <Python.h>
+static PyObject *call(PyObject *self, PyObject *none);
+static PyMethodDef methods[] = { { "call", call, METH_O, NULL }, { NULL, NULL, 0, NULL } };
+static struct PyModuleDef module = { PyModuleDef_HEAD_INIT, "native", NULL, -1, methods };
+static PyObject *init(void)
+{
+	return PyModule_Create(&module);
+}
+"""
+
+
+# A thread that works with two states in turn, the second one's call above the first one's in the C stack.
+TWO_STATES = MODULE + """
 #define WORK(name) "import time\\n" \
 		   "def " name "():\\n" \
 		   "    end = time.thread_time() + 0.005\\n" \
 		   "    while time.thread_time() < end: pass\\n"
 static PyThreadState *other;
-static PyObject *enter(PyObject *self, PyObject *none)
+static PyObject *call(PyObject *self, PyObject *none)
 {
 	PyThreadState *own = PyThreadState_Swap(other);
 	PyRun_SimpleString("inner()");
@@ -115,36 +127,29 @@ static PyObject *enter(PyObject *self, PyObject *none)
 	Py_INCREF(none);
 	return none;
 }
-static PyMethodDef methods[] = { { "enter", enter, METH_O, NULL }, { NULL, NULL, 0, NULL } };
-static struct PyModuleDef module = { PyModuleDef_HEAD_INIT, "states", NULL, -1, methods };
-static PyObject *init(void)
-{
-	return PyModule_Create(&module);
-}
 int main(int argc, char **argv)
 {
-	PyImport_AppendInittab("states", init);
+	PyImport_AppendInittab("native", init);
 	Py_Initialize();
 	PyThreadState *first = PyThreadState_Get();
 	other = argc > 1 ? Py_NewInterpreter() : PyThreadState_New(PyInterpreterState_Get());
 	PyThreadState_Swap(other);
 	PyRun_SimpleString(WORK("inner"));
 	PyThreadState_Swap(first);
-	PyRun_SimpleString(WORK("outer") "import os, states\\n"
+	PyRun_SimpleString(WORK("outer") "import native, os\\n"
 			   "while not os.path.exists('end'):\\n"
 			   "    outer()\\n"
-			   "    states.enter(None)\\n");
+			   "    native.call(None)\\n");
 	return 0;
 }
 """
 
 
 # A child that has its parent's memory until the file "go" is there, and then becomes a shell.
-VFORK = """
-#include <Python.h>
+VFORK = MODULE + """
 #include <sys/wait.h>
 #include <unistd.h>
-static PyObject *start(PyObject *self, PyObject *none)
+static PyObject *call(PyObject *self, PyObject *none)
 {
 	pid_t pid = vfork();
 	if (pid == 0) {
@@ -157,19 +162,13 @@ static PyObject *start(PyObject *self, PyObject *none)
 	Py_INCREF(none);
 	return none;
 }
-static PyMethodDef methods[] = { { "start", start, METH_O, NULL }, { NULL, NULL, 0, NULL } };
-static struct PyModuleDef module = { PyModuleDef_HEAD_INIT, "child", NULL, -1, methods };
-static PyObject *init(void)
-{
-	return PyModule_Create(&module);
-}
 int main(void)
 {
-	PyImport_AppendInittab("child", init);
+	PyImport_AppendInittab("native", init);
 	Py_Initialize();
-	PyRun_SimpleString("import child\\n"
+	PyRun_SimpleString("import native\\n"
 			   "def waits():\\n"
-			   "    child.start(None)\\n"
+			   "    native.call(None)\\n"
 			   "waits()\\n");
 	return 0;
 }
