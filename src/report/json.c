@@ -11,6 +11,7 @@
 #include "profile/tree.h"
 #include "report/advice.h"
 #include "report/findings.h"
+#include "report/function_rows.h"
 #include "report/json_facts.h"
 #include "report/processes.h"
 #include "report/states.h"
@@ -21,44 +22,7 @@
 
 enum { SCHEMA = 1 };
 
-static void write_cost(struct fz_json *j, const struct fz_diff *d, const struct fz_diff_cost *c)
-{
-	const int64_t *self = c->self, *total = c->total;
-
-	fz_json_kint(j, "base_self", self[FZ_BASE]);
-	fz_json_kint(j, "base_total", total[FZ_BASE]);
-	fz_json_kint(j, "head_self", self[FZ_HEAD]);
-	fz_json_kint(j, "head_total", total[FZ_HEAD]);
-	if (d->factor != 1) {
-		fz_json_kdouble(j, "expected_self", fz_diff_expected(d, self[FZ_BASE]));
-		fz_json_kdouble(j, "expected_total", fz_diff_expected(d, total[FZ_BASE]));
-	}
-	fz_json_kdouble(j, "diff_self", fz_diff_delta(d, self[FZ_BASE], self[FZ_HEAD]));
-	fz_json_kdouble(j, "pct_self", 100 * fz_diff_ratio(d, self[FZ_BASE], self[FZ_HEAD]));
-	fz_json_kdouble(j, "diff_total", fz_diff_delta(d, total[FZ_BASE], total[FZ_HEAD]));
-	fz_json_kdouble(j, "pct_total", 100 * fz_diff_ratio(d, total[FZ_BASE], total[FZ_HEAD]));
-}
-
 /* ---- verdicts ---- */
-
-/* Keys of a family of hypotheses. */
-struct judged_keys {
-	const char *verdict, *p, *low, *high, *confidence;
-};
-static const struct judged_keys self_keys = { "self_verdict", "self_p", "self_low", "self_high",
-					      "self_confidence" };
-static const struct judged_keys total_keys = { "total_verdict", "total_p", "total_low",
-					       "total_high", "total_confidence" };
-
-static void write_judged(struct fz_json *j, const struct judged_keys *keys,
-			 const struct fz_judged *v)
-{
-	fz_json_kstr(j, keys->verdict, fz_str_of(fz_verdict_names[v->verdict]));
-	fz_json_kdouble(j, keys->p, v->p);
-	fz_json_kdouble(j, keys->low, v->low);
-	fz_json_kdouble(j, keys->high, v->high);
-	fz_json_kdouble(j, keys->confidence, 100 * v->confidence);
-}
 
 /* A path counts as changed if its self cost or its total changed. */
 static enum fz_verdict path_verdict(const struct fz_judgement *verdicts, uint32_t node)
@@ -72,17 +36,17 @@ static enum fz_verdict path_verdict(const struct fz_judgement *verdicts, uint32_
 }
 
 /* Write a path's verdict, with intervals if it was tested. */
-static void write_path_verdict(struct fz_json *j, const struct fz_judgement *verdicts,
+static void write_path_verdict(struct fz_fields *f, const struct fz_judgement *verdicts,
 			       uint32_t node)
 {
 	const struct fz_judged *self = &verdicts->path_self[node];
 	const struct fz_judged *total = &verdicts->path_total[node];
 
-	fz_json_kstr(j, "verdict", fz_str_of(fz_verdict_names[path_verdict(verdicts, node)]));
+	fz_field_str(f, "verdict", fz_str_of(fz_verdict_names[path_verdict(verdicts, node)]));
 	if (!isnan(self->low))
-		write_judged(j, &self_keys, self);
+		fz_fields_judged(f, &fz_judged_self_keys, self);
 	if (!isnan(total->low))
-		write_judged(j, &total_keys, total);
+		fz_fields_judged(f, &fz_judged_total_keys, total);
 }
 
 /* Why the verdict is unknown; NULL if it is known. */
@@ -162,18 +126,11 @@ void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
 	fz_json_close(j, '}');
 }
 
-static void write_name(struct fz_json *j, struct fz_str name, struct fz_str file, int32_t line)
-{
-	fz_json_kstr(j, "name", name);
-	fz_json_kstr(j, "file", file);
-	fz_json_kint(j, "line", line);
-}
-
 /* Write the members that all nodes of a tree begin with. */
-static void write_node(struct fz_json *j, uint32_t id, uint32_t parent)
+static void write_node(struct fz_fields *f, uint32_t id, uint32_t parent)
 {
-	fz_json_kint(j, "id", id);
-	fz_json_kint(j, "parent", parent == FZ_NONE ? -1 : (int64_t)parent);
+	fz_field_int(f, "id", id);
+	fz_field_int(f, "parent", parent == FZ_NONE ? -1 : (int64_t)parent);
 }
 
 /* ---- diff ---- */
@@ -212,59 +169,22 @@ static void write_speed(struct fz_json *j, const struct fz_diff *d)
 static void write_diff_nodes(struct fz_json *j, const struct fz_diff *d,
 			     const struct fz_judgement *verdicts)
 {
+	struct fz_fields fields = { .json = j };
+
 	fz_json_kopen(j, "nodes", '[');
 	for (uint32_t i = 0; i < d->node_count; i++) {
 		const struct fz_diff_node *node = &d->nodes[i];
 		const struct fz_diff_function *f = &d->functions[node->function];
-		fz_json_open(j, '{');
-		write_node(j, i, node->parent);
-		write_name(j, f->name, f->file, f->line);
-		fz_json_kstr(j, "state", fz_str_of(fz_state_names[node->state]));
+		fz_fields_begin(&fields);
+		write_node(&fields, i, node->parent);
+		fz_fields_name(&fields, f->name, f->file, f->line);
+		fz_field_str(&fields, "state", fz_str_of(fz_state_names[node->state]));
 		if (node->wraps)
 			fz_json_kbool(j, "wraps", true);
-		write_cost(j, d, &node->cost);
+		fz_fields_cost(&fields, d, &node->cost);
 		if (verdicts->path_self)
-			write_path_verdict(j, verdicts, i);
-		fz_json_close(j, '}');
-	}
-	fz_json_close(j, ']');
-}
-
-/* Write how the base's function was matched; nothing if there is none. */
-static void write_match(struct fz_json *j, const struct fz_link *link)
-{
-	if (link->how == FZ_LINK_NONE)
-		return;
-	fz_json_kopen(j, "match", '{');
-	fz_json_kstr(j, "how", fz_str_of(fz_link_names[link->how]));
-	fz_json_kdouble(j, "score", link->score);
-	fz_json_kopen(j, "from", '{');
-	fz_json_kstr(j, "name", link->name);
-	fz_json_kstr(j, "file", link->file);
-	fz_json_close(j, '}');
-	fz_json_close(j, '}');
-}
-
-static void write_diff_functions(struct fz_json *j, const struct fz_diff *d,
-				 const struct fz_judgement *verdicts)
-{
-	fz_json_kopen(j, "functions", '[');
-	for (uint32_t i = 0; i < d->function_count; i++) {
-		const struct fz_diff_function *f = &d->functions[i];
-		fz_json_open(j, '{');
-		write_name(j, f->name, f->file, f->line);
-		fz_json_kstr(j, "state", fz_str_of(fz_state_names[f->state]));
-		if (f->state != FZ_COMMON)
-			fz_json_kstr(j, "word", fz_str_of(fz_diff_word(f)));
-		write_cost(j, d, &f->cost);
-		if (d->speed_scale.used) {
-			fz_json_kint(j, "head_self_measured", f->measured_self);
-			fz_json_kint(j, "head_total_measured", f->measured_total);
-		}
-		write_judged(j, &self_keys, &verdicts->self[i]);
-		write_judged(j, &total_keys, &verdicts->total[i]);
-		write_match(j, &f->link);
-		fz_json_close(j, '}');
+			write_path_verdict(&fields, verdicts, i);
+		fz_fields_end(&fields);
 	}
 	fz_json_close(j, ']');
 }
@@ -384,7 +304,9 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 	if (d->inverted)
 		fz_json_kbool(&j, "inverted", true);
 	write_diff_nodes(&j, d, verdicts);
-	write_diff_functions(&j, d, verdicts);
+	fz_json_kopen(&j, "functions", '[');
+	fz_function_rows_diff(&(struct fz_fields){ .json = &j }, d, verdicts);
+	fz_json_close(&j, ']');
 	fz_json_kint(&j, "elided_count", d->elided_count);
 	fz_json_kint(&j, "elided_time", d->elided_time);
 	fz_json_close(&j, '}');
@@ -395,62 +317,18 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 static void write_profile_nodes(struct fz_json *j, const struct fz_tree *t, const int32_t *lines)
 {
 	const struct fz_profile *p = t->profile;
+	struct fz_fields fields = { .json = j };
 
 	fz_json_kopen(j, "nodes", '[');
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct fz_function *f = &p->functions[t->function[i]];
-		fz_json_open(j, '{');
-		write_node(j, i, t->parent[i]);
-		write_name(j, p->strings[f->name], p->strings[f->file], lines[t->function[i]]);
-		fz_json_kint(j, "self", t->self[i]);
-		fz_json_kint(j, "total", t->total[i]);
-		fz_json_close(j, '}');
-	}
-	fz_json_close(j, ']');
-}
-
-struct cost_order {
-	uint32_t function;
-	int64_t total;
-	const struct fz_profile *p;
-};
-
-static int compare_costs(const void *pa, const void *pb)
-{
-	const struct cost_order *a = pa, *b = pb;
-	const struct fz_function *fa = &a->p->functions[a->function];
-	const struct fz_function *fb = &b->p->functions[b->function];
-
-	return FZ_CMP(b->total, a->total) ?:
-	       fz_str_cmp(a->p->strings[fa->name], a->p->strings[fb->name]) ?:
-	       fz_str_cmp(a->p->strings[fa->file], a->p->strings[fb->file]) ?:
-	       FZ_CMP(a->function, b->function);
-}
-
-static void write_profile_functions(struct fz_json *j, const struct fz_tree *t,
-				    const int32_t *lines)
-{
-	const struct fz_profile *p = t->profile;
-	fz_auto(fz_free_ptr) int64_t *self = NULL;
-	fz_auto(fz_free_ptr) int64_t *total = NULL;
-	fz_auto(fz_free_ptr) struct cost_order *order =
-		fz_calloc(p->function_count, sizeof(*order));
-	uint32_t n = 0;
-
-	fz_tree_function_costs(t, &self, &total);
-	for (uint32_t i = 0; i < p->function_count; i++)
-		if (self[i] || total[i])
-			order[n++] = (struct cost_order){ i, total[i], p };
-	qsort(order, n, sizeof(*order), compare_costs);
-	fz_json_kopen(j, "functions", '[');
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t f = order[i].function;
-		fz_json_open(j, '{');
-		write_name(j, p->strings[p->functions[f].name], p->strings[p->functions[f].file],
-			   lines[f]);
-		fz_json_kint(j, "self", self[f]);
-		fz_json_kint(j, "total", total[f]);
-		fz_json_close(j, '}');
+		fz_fields_begin(&fields);
+		write_node(&fields, i, t->parent[i]);
+		fz_fields_name(&fields, p->strings[f->name], p->strings[f->file],
+			       lines[t->function[i]]);
+		fz_field_int(&fields, "self", t->self[i]);
+		fz_field_int(&fields, "total", t->total[i]);
+		fz_fields_end(&fields);
 	}
 	fz_json_close(j, ']');
 }
@@ -488,6 +366,8 @@ void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz
 		fz_json_kbool(&j, "inverted", true);
 	}
 	write_profile_nodes(&j, nodes ? nodes : t, lines);
-	write_profile_functions(&j, t, lines);
+	fz_json_kopen(&j, "functions", '[');
+	fz_function_rows_profile(&(struct fz_fields){ .json = &j }, t, lines);
+	fz_json_close(&j, ']');
 	fz_json_close(&j, '}');
 }

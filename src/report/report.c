@@ -8,6 +8,7 @@
 #include "profile/fold.h"
 #include "profile/per_run.h"
 #include "report/folded.h"
+#include "report/function_rows.h"
 #include "report/gecko.h"
 #include "report/json.h"
 #include "report/lines.h"
@@ -92,6 +93,22 @@ static int json_diff(UNUSED const struct fz_report_options *o, const struct fz_d
 		     UNUSED struct fz_error *err)
 {
 	fz_report_json_diff(d, j, out);
+	return 0;
+}
+
+static int csv_profile(UNUSED const struct fz_report *r, UNUSED const struct fz_report_options *o,
+		       const struct fz_profile *p, struct fz_output *out,
+		       UNUSED struct fz_error *err)
+{
+	fz_report_csv_profile(p, out);
+	return 0;
+}
+
+static int csv_diff(UNUSED const struct fz_report_options *o, const struct fz_diff *d,
+		    const struct fz_judgement *j, struct fz_output *out,
+		    UNUSED struct fz_error *err)
+{
+	fz_report_csv_diff(d, j, out);
 	return 0;
 }
 
@@ -254,6 +271,11 @@ static const struct fz_report reports[] = {
 	  .inverts = true,
 	  .profile = json_profile,
 	  .diff = json_diff },
+	{ .name = "csv",
+	  .title = "the functions as a table, named and measured as in json",
+	  .suffixes = ".csv",
+	  .profile = csv_profile,
+	  .diff = csv_diff },
 	{ .name = "lines",
 	  .title = "the cost of every source line, as JSON for editors, see docs/diff-json.md",
 	  .suffixes = "",

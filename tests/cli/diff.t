@@ -225,6 +225,39 @@ $ fizeau diff --format json base.bin head.bin | head -n 54 | cut -c 1-220
   ],
   "links": [],
 
+# CSV has the functions of the JSON; what it has not is an empty cell.
+$ fizeau diff base.bin head.bin --format csv > diff.csv && head -n 1 diff.csv
+name,file,line,state,word,base_self,base_total,head_self,head_total,expected_self,expected_total,diff_self,pct_self,diff_total,pct_total,head_self_measured,head_total_measured,self_verdict,self_p,self_low,self_high,self_confidence,total_verdict,total_p,total_low,total_high,total_confidence,match.how,match.score,match.from.name,match.from.file
+
+$ head -n 3 diff.csv | cut -d , -f 1-17
+name,file,line,state,word,base_self,base_total,head_self,head_total,expected_self,expected_total,diff_self,pct_self,diff_total,pct_total,head_self_measured,head_total_measured
+_run_code,lib/python3/runpy.py,87,common,,1000000,601500000,1500000,603500000,,,500000,50,2000000,0.3325020781379884,,
+_run_module_as_main,lib/python3/runpy.py,201,common,,0,601500000,0,603500000,,,0,,2000000,0.3325020781379884,,
+
+$ fizeau diff base.bin head.bin --format json > diff.json && python3 - <<'END' && rm diff.csv diff.json
+> import csv, json
+> def flat(row, prefix=""):
+>     for key, value in row.items():
+>         yield from flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(prefix + key, value)]
+> rows = list(csv.DictReader(open("diff.csv", newline="")))
+> functions = [dict(flat(function)) for function in json.load(open("diff.json"))["functions"]]
+> assert len(rows) == len(functions) > 5
+> for row, function in zip(rows, functions):
+>     assert list(function) == [key for key in row if key in function], (row, function)
+>     for key, cell in row.items():
+>         value = function.get(key)
+>         same = cell == "" if value is None else cell == value if isinstance(value, str) else float(cell) == value
+>         assert same, (key, cell, value)
+> END
+
+# Quotation marks, and names that a spreadsheet would evaluate.
+$ printf 'a.py:main:1;a.py:=f(",")\033:2 5\na.py:-[O m]:3 4\na.py:f"g:1 3\n' > odd.txt && fizeau replay odd.txt --format csv; rm odd.txt
+name,file,line,self,total
+"'=f("","")\x1b",a.py,2,5,5
+main,a.py,1,0,5
+'-[O m],a.py,3,4,4
+"f""g",a.py,1,3,3
+
 # Canonical names forgive another checkout, exact matching does not.
 $ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/old/,/home/me/new/,g' old.txt > new.txt && fizeau diff old.txt new.txt --table | grep slower,
 Self: 0 slower, 0 faster, 1 same within ±0.2 % of the run, 0 unsure.
@@ -242,12 +275,12 @@ $ fizeau diff base.bin head.bin --match exact --format json | grep elided
   "elided_time": 279
 
 # A format that no diff has, and a name that no format has.
-$ fizeau diff base.bin head.bin --format csv
-fizeau: diff: --format: 'csv' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, lines, collapsed, folded, pstats, gecko, jsonl, binary, fz
+$ fizeau diff base.bin head.bin --format pdf
+fizeau: diff: --format: 'pdf' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, csv, lines, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 $ fizeau diff base.bin head.bin -o x.bin
-fizeau: binary is not a format for a diff; use one of text, tree, html, heatmap, svg, json, lines, markdown, collapsed, folded
+fizeau: binary is not a format for a diff; use one of text, tree, html, heatmap, svg, json, csv, lines, markdown, collapsed, folded
 [2]
 
 $ fizeau diff base.bin
@@ -408,6 +441,7 @@ detected by content, also when compressed by gzip or zstd.
   heatmap      -     yes       the page, opened with the cost of every source line
   svg          -     yes       a flame graph image (.svg)
   json         -     yes       all data, see docs/diff-json.md (.json)
+  csv          -     yes       the functions as a table, named and measured as in json (.csv)
   lines        -     yes       the cost of every source line, as JSON for editors, see docs/diff-json.md
   markdown     -     diffs     for a pull request (.md)
   jsonl        -     profiles  CPython's position records, one JSON object per line (.jsonl)

@@ -190,7 +190,7 @@ fizeau: no/such/folder/x.folded: cannot be written: No such file or directory
 [2]
 
 $ fizeau diff -o x.unknown empty empty
-fizeau: x.unknown: unknown suffix; select a format with --format: text, tree, html, heatmap, svg, json, lines, markdown, collapsed, folded
+fizeau: x.unknown: unknown suffix; select a format with --format: text, tree, html, heatmap, svg, json, csv, lines, markdown, collapsed, folded
 [2]
 
 # A store without recordings.

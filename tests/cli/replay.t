@@ -134,7 +134,7 @@ fizeau: replay: formats collapsed and flamegraph cannot be combined; use 'fizeau
 [2]
 
 $ fizeau replay base.bin --format pdf
-fizeau: replay: --format: 'pdf' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, lines, collapsed, folded, pstats, gecko, jsonl, binary, fz
+fizeau: replay: --format: 'pdf' is not one of text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, csv, lines, collapsed, folded, pstats, gecko, jsonl, binary, fz
 [2]
 
 # Without a format or a file it is the page; standard output and text cannot be opened.

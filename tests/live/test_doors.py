@@ -147,8 +147,8 @@ def library():
 
 
 # Pages name the file that they are of, which the library does not know.
-REPORTS = ("text", "tree", "json", "lines", "folded", "collapsed", "pstats", "gecko", "jsonl", "pprof", "speedscope",
-           "callgrind", "fz")
+REPORTS = ("text", "tree", "json", "csv", "lines", "folded", "collapsed", "pstats", "gecko", "jsonl", "pprof",
+           "speedscope", "callgrind", "fz")
 
 
 @suite.test("the library writes one recording's reports like the command line")

@@ -29,7 +29,7 @@ def outputs(folder, base, head):
     found = {}
     words = {"replay": [str(head)], "diff": [str(base), str(head)]}
     for command, files in words.items():
-        for suffix in ("txt", "json", "html", "svg", "md", "fz", "pprof", "speedscope", "cpuprofile",
+        for suffix in ("txt", "json", "csv", "html", "svg", "md", "fz", "pprof", "speedscope", "cpuprofile",
                        "callgrind", "folded", "gecko", "jsonl", "pstats"):
             path = folder / f"{command}.{suffix}"
             done = fizeau(command, *files, "-o", path)

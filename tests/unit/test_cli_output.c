@@ -87,10 +87,10 @@ static const struct refusal refusals[] = {
 	/* of formats */
 	{ OUTPUT(.format = "pprof"), true,
 	  "pprof is not a format for a diff; use one of text, tree, html, heatmap, svg, json, "
-	  "lines, markdown, collapsed, folded" },
+	  "csv, lines, markdown, collapsed, folded" },
 	{ OUTPUT(.file = "out.xyz"), true,
 	  "out.xyz: unknown suffix; select a format with --format: text, tree, html, heatmap, svg, "
-	  "json, lines, markdown, collapsed, folded" },
+	  "json, csv, lines, markdown, collapsed, folded" },
 	{ OUTPUT(.file = "pages"), true,
 	  "pages: is a folder; specify a file to write or use --format html" },
 	{ OUTPUT(.file = "pages", .format = "text"), false,
