@@ -18,8 +18,6 @@
 
 #include <math.h>
 
-const char *const fz_palette_names[] = { "fizeau", "tachyon", NULL };
-
 enum { STATIC_ROWS = 20 };
 
 struct document {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "html.h"
+#include "report/html_options.h"
 #include "page.h"
 
 /* Write member "bounds" of the open object: for each benchmark of a counted diff, how far it and

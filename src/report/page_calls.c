@@ -13,7 +13,7 @@
 #include "report/page_calls.h"
 
 #include "compare/lines.h"
-#include "report/text.h"
+#include "report/recording.h"
 
 /* A line that calls a node. */
 struct place {
@@ -274,7 +274,7 @@ void fz_page_calls_take(struct fz_page_calls *calls, const struct fz_page *page,
 	const uint32_t *node_of[FZ_SIDES] = { NULL, NULL };
 
 	/* counted recordings have only the first line of a function */
-	if (fz_report_is_counted(page->profile[FZ_HEAD]))
+	if (fz_recording_is_counted(page->profile[FZ_HEAD]))
 		return;
 	for (int side = 0; page->diff && side < FZ_SIDES; side++) {
 		node_of[side] = page->diff->node_of[side];

@@ -2,7 +2,7 @@
 /* The two script elements that carry a page's data: the header (JSON) and the columns. */
 #pragma once
 
-#include "html.h"
+#include "report/html_options.h"
 #include "page.h"
 #include "page_columns.h"
 

@@ -19,7 +19,7 @@
 #include "compare/outline.h"
 #include "report/file_pairs.h"
 #include "report/line_runs.h"
-#include "report/text.h"
+#include "report/recording.h"
 
 enum {
 	LINES_BEFORE = 6,
@@ -308,7 +308,7 @@ static bool function_range(const struct aligner *a, uint32_t function, enum fz_s
 		last = FZ_MAX(last, l->line);
 	}
 	*ret_first = FZ_MAX(first - LINES_ALIGNED, 1);
-	*ret_last = last + (fz_report_is_counted(p) ? LINES_ALIGNED_BODY : LINES_ALIGNED);
+	*ret_last = last + (fz_recording_is_counted(p) ? LINES_ALIGNED_BODY : LINES_ALIGNED);
 	return last > 0;
 }
 
@@ -434,7 +434,7 @@ void fz_page_source_columns(const struct fz_page *page, const uint32_t *used, ui
 		source[side] = find_sources(&c, used, used_n, side);
 		fz_columns_numbers(columns, names[side], source[side], used_n);
 		want_lines(&c, used, source[side], used_n, side);
-		if (fz_report_is_counted(page->profile[side]))
+		if (fz_recording_is_counted(page->profile[side]))
 			want_definitions(&c, used, source[side], used_n, side);
 	}
 	c.whole = fz_calloc(c.source_count + 1ul, sizeof(*c.whole));

@@ -11,8 +11,8 @@
 #include "report/processes.h"
 
 #include "profile/processes.h"
+#include "report/recording.h"
 #include "report/table.h"
-#include "report/text.h"
 
 #include <stdio.h>
 
@@ -156,7 +156,7 @@ void fz_report_processes_text(const struct fz_profile *p, const struct fz_style 
 		{ "process", .gap = 2 },
 	};
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
-	const struct view v = { &ps, fz_report_is_counted(p) };
+	const struct view v = { &ps, fz_recording_is_counted(p) };
 	uint32_t n = fz_processes_sampled(&ps), shown = FZ_MIN(n, (uint32_t)SHOWN);
 	struct fz_table t;
 

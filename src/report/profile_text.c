@@ -23,6 +23,7 @@
 #include "profile/tree.h"
 #include "report/activity.h"
 #include "report/processes.h"
+#include "report/recording.h"
 #include "report/states.h"
 #include "report/table.h"
 #include "report/waits.h"
@@ -103,11 +104,6 @@ static struct fz_str short_command(struct fz_str command, unsigned columns)
 	return (struct fz_str){ command.p + cut, command.n - cut };
 }
 
-bool fz_report_is_counted(const struct fz_profile *p)
-{
-	return fz_str_starts(fz_profile_fact(p, "clock"), "instructions");
-}
-
 /* Print a warning if the program failed: the figures only cover the time until then. */
 static void print_failure(const struct fz_profile *p, const struct fz_style *style,
 			  struct fz_buf *out)
@@ -161,7 +157,7 @@ static void print_heading(const struct fz_tree *t, const struct fz_style *style,
 	const struct fz_metric *m = &t->profile->metrics[t->metric];
 	struct fz_str command = fz_profile_fact(t->profile, "command");
 	char samples[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
-	bool rows = fz_report_is_counted(t->profile) || is_summed(t->profile) ||
+	bool rows = fz_recording_is_counted(t->profile) || is_summed(t->profile) ||
 		    is_graph_of_costs(t->profile) || has_made_samples(t->profile);
 
 	fz_buf_str(out, fz_hue_on(style, FZ_HUE_BOLD));
@@ -473,7 +469,7 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	struct counts counts = count_samples(p);
 	char number[FZ_NUMBER_SIZE];
 
-	if (fz_report_is_counted(p)) {
+	if (fz_recording_is_counted(p)) {
 		struct fz_str version = fz_profile_fact(p, "valgrind");
 		fz_format_plural((int64_t)fz_profile_sample_total(p), "count", number);
 		fz_buf_printf(out, "%s of calling contexts, by Valgrind %.*s", number,
@@ -533,7 +529,7 @@ void fz_report_profile_summary(const struct fz_profile *p, const struct fz_style
 {
 	fz_auto(fz_buf_release) struct fz_buf quality = { 0 };
 
-	fz_buf_str(&quality, fz_report_is_counted(p)      ? "Counting: "
+	fz_buf_str(&quality, fz_recording_is_counted(p)   ? "Counting: "
 			     : p->recording.reconstructed ? "Call graph: "
 							  : "Sampling: ");
 	fz_report_quality(p, &quality);

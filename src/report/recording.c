@@ -8,15 +8,18 @@
 
 const char *fz_recording_kind(const struct fz_profile *p, char out[FZ_RECORDING_WORD])
 {
-	bool counted = fz_str_starts(fz_profile_fact(p, "clock"), "instructions");
-
 	if (fz_profile_fact(p, "bench").n)
 		snprintf(out, FZ_RECORDING_WORD, "bench");
-	else if (counted)
+	else if (fz_recording_is_counted(p))
 		snprintf(out, FZ_RECORDING_WORD, "count");
 	else
 		snprintf(out, FZ_RECORDING_WORD, "%.5s", fz_mode_names[p->recording.mode]);
 	return out;
+}
+
+bool fz_recording_is_counted(const struct fz_profile *p)
+{
+	return fz_str_starts(fz_profile_fact(p, "clock"), "instructions");
 }
 
 bool fz_recording_is_cut(const struct fz_profile *p)

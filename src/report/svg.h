@@ -2,7 +2,9 @@
 /* A static picture of a flame graph, for use without JavaScript. */
 #pragma once
 
-#include "report/html.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "report/html_options.h"
 
 /* The options are those of the page; source options are ignored. `inverted` inverts a profile; a
  * diff must already be inverted. Frames narrower than about a pixel are left out. A second block

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+const char *const fz_palette_names[] = { "fizeau", "tachyon", NULL };
+
 static const char *const heat[] = { "#f4eddf", "#f7e3bf", "#f8d394", "#f6bc68",
 				    "#f09f49", "#e4803a", "#cf5d2e", "#b03a24" };
 static const double heat_shares[] = { 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6 };

@@ -10,7 +10,8 @@
  */
 #pragma once
 
-#include "report/html.h"
+#include "base/io.h"
+#include "report/html_options.h"
 #include "report/page.h"
 
 /* The numbers are the same as in web/colors.js. */

@@ -66,8 +66,6 @@ void fz_report_tree_profile(const struct fz_profile *p, bool inverted,
 			    const struct fz_text_options *o, struct fz_output *out);
 void fz_report_tree_diff(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_text_options *o, struct fz_output *out);
-/* Was the profile counted by Valgrind? It then has no samples; its rows are calling contexts. */
-bool fz_report_is_counted(const struct fz_profile *p);
 /* Heading and summary around tables and trees: how the program failed, and what was recorded;
  * sampling quality. */
 void fz_report_profile_heading(const struct fz_tree *t, const struct fz_style *style,
