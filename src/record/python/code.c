@@ -16,10 +16,10 @@
 
 #include "record/bpf/wire.h"
 #include "record/procstat.h"
+#include "symbol/opcode.h"
 #include "code.h"
 #include "lines.h"
 #include "object.h"
-#include "opcodes.h"
 
 enum {
 	LINE_TABLE_MAX = 16 << 20,
@@ -59,7 +59,7 @@ struct fz_py_code {
 	uint32_t flags;
 	uint32_t table_n;
 	uint8_t *table;
-	uint8_t *units; /* of the bytecode (opcodes.h); NULL until needed */
+	uint8_t *units; /* of the bytecode (symbol/opcode.h); NULL until needed */
 };
 
 struct fz_py_place {
@@ -607,7 +607,7 @@ uint32_t fz_py_codes_marked(struct fz_py_codes *c, uint64_t code, uint64_t posit
 	return frame != FZ_NONE && is_inherited(c, code) ? frame : FZ_NONE;
 }
 
-/* Compute the units of a code object's bytecode (opcodes.h). */
+/* Compute the units of a code object's bytecode (symbol/opcode.h). */
 static bool read_units(struct fz_py_codes *c, struct fz_py_code *code)
 {
 	uint32_t n = code->signature.size;
@@ -619,7 +619,7 @@ static bool read_units(struct fz_py_codes *c, struct fz_py_code *code)
 		return false;
 	code->units = fz_malloc(n / 2);
 	c->table_bytes += n / 2;
-	fz_py_opcodes_units(c->layout->minor, bytecode, n, code->units);
+	fz_opcode_units((uint8_t[3]){ 3, (uint8_t)c->layout->minor }, bytecode, n, code->units);
 	return true;
 }
 
@@ -636,5 +636,5 @@ uint64_t fz_py_codes_instruction(struct fz_py_codes *c, uint64_t code, uint64_t 
 	if (!known->units && !read_units(c, known))
 		return 0;
 	uint8_t back = known->units[offset / 2];
-	return back == FZ_PY_UNIT_UNKNOWN ? 0 : position - 2u * back;
+	return back == FZ_OPCODE_UNIT_UNKNOWN ? 0 : position - 2u * back;
 }

@@ -1,39 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytecode is a sequence of units of two bytes, the first of which is the opcode. Interpreters from
- * 3.11 on replace opcodes by specialised ones as they run, so they are read anew for each sample, a
- * byte per frame, all in one call.
+/* Interpreters from 3.11 on replace opcodes by specialised ones as they run, so they are read anew
+ * for each sample, a byte per frame, all in one call.
  *
- * An inline cache may follow an instruction:
- *
- *   units          | LOAD_FAST | CALL | cache | cache | cache | POP_TOP |
- *   going back     | 0         | 0    | 1     | 2     | 3     | 0       |
- *
- * Up to 3.12 a frame that called another one points at the last unit of the cache, which contains
- * no opcode. Specialised forms have the same caches as the instruction they replace, so the starts
- * of instructions never change and are computed once per code object.
+ * Up to 3.12 a frame that called another one points at the last unit of the instruction's inline
+ * cache (symbol/opcode.h), which contains no opcode. Specialised forms have the same caches as the
+ * instruction they replace, so the starts of instructions never change and are computed once per
+ * code object.
  */
 #include "opcodes.h"
 
 #include "profile/profile.h"
-#include "symbol/opcode.h"
 
 enum { BATCH = 256 };
-
-void fz_py_opcodes_units(unsigned minor, const uint8_t *bytecode, size_t n, uint8_t *ret)
-{
-	const uint8_t version[3] = { 3, (uint8_t)minor };
-	size_t unit = 0, end = n / 2;
-
-	while (unit < end) {
-		const struct fz_opcode *op = fz_opcode_find(version, bytecode[2 * unit]);
-		/* Set by a debugger or a coverage tool, which keeps the original elsewhere. */
-		if (!op || op->caches == FZ_OPCODE_CACHES_UNKNOWN)
-			break;
-		for (uint8_t i = 0; i <= op->caches && unit < end; i++)
-			ret[unit++] = i;
-	}
-	memset(ret + unit, FZ_PY_UNIT_UNKNOWN, end - unit);
-}
 
 /* Is the frame at an instruction? That its address lies in the code object cannot be checked for a
  * thread's own copy of the bytecode. */
