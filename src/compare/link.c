@@ -16,29 +16,12 @@
  * function that the other side also has, but did not run, is not linked to another one. If both
  * bodies are known, no other evidence overrides them.
  */
+#include "compare/link_body.h"
 #include "compare/mutual_choice.h"
-#include "compare/link_internal.h"
 
 enum { SAME_NAME_MAX = 8, AMBIGUOUS = FZ_NONE - 1 };
 
 static const double least_moved = 0.5; /* fraction of their names that files must share */
-
-void fz_link_pair(struct fz_linker *l, uint32_t base, uint32_t head, enum fz_link_how how,
-		  double score)
-{
-	l->partner[base] = head;
-	l->partner[head] = base;
-	l->d->functions[head].link = (struct fz_link){ .how = (uint8_t)how, .score = score };
-}
-
-bool fz_link_contradicted(const struct fz_linker *l, uint32_t base, uint32_t head)
-{
-	double similarity = fz_link_similarity(l, base, head);
-	bool same_name = fz_str_eq(fz_link_tail(fz_link_name(l, base)->name),
-				   fz_link_tail(fz_link_name(l, head)->name));
-
-	return similarity >= 0 && similarity < (same_name ? FZ_LIKE_NAMESAKES : FZ_LIKE_OTHERS);
-}
 
 /* ---- names and files as numbers ---- */
 
@@ -407,12 +390,21 @@ static void link_by_calls(struct fz_linker *l, const uint32_t *list, uint32_t n,
 		fz_link_graph_release(&graph[s]);
 }
 
+static void link_bodies(struct fz_linker *l, bool no_rename)
+{
+	fz_auto(fz_bodies_release) struct fz_bodies b;
+
+	fz_bodies_init(&b, l, no_rename);
+	if (fz_bodies_on_both(&b))
+		fz_link_scopes(&b);
+}
+
 static void link_functions(struct fz_linker *l, bool no_rename)
 {
 	uint32_t n;
 
 	link_layouts(l);
-	fz_link_bodies(l, no_rename);
+	link_bodies(l, no_rename);
 	fz_auto(fz_free_ptr) uint32_t *list = list_orphans(l, &n);
 	number(l, list, n, l->name_id, compare_names);
 	l->file_count = number(l, list, n, l->file_id, compare_files);

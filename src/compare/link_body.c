@@ -10,7 +10,6 @@
  *
  * Candidates share a rare run. A pair is linked if each is the best of the other by a lead, and the
  * bodies are similar enough: the threshold is low for equal last names, high for different ones.
- * Then members of renamed classes, functions or files are linked (link_scope.c).
  */
 #include "compare/mutual_choice.h"
 #include "compare/link_body.h"
@@ -315,7 +314,8 @@ void fz_body_pair(struct fz_bodies *b, uint32_t base, uint32_t head, enum fz_lin
 		fz_link_pair(b->l, x->function, y->function, how, score);
 }
 
-double fz_link_similarity(const struct fz_linker *l, uint32_t base, uint32_t head)
+/* Similarity of the bodies of two orphans; -1 if one is unknown. */
+static double similarity_of(const struct fz_linker *l, uint32_t base, uint32_t head)
 {
 	struct fz_code_place x, y;
 	bool within[FZ_SIDES];
@@ -331,18 +331,28 @@ double fz_link_similarity(const struct fz_linker *l, uint32_t base, uint32_t hea
 				  fz_code_body(l->code, FZ_HEAD, y));
 }
 
-void fz_link_bodies(struct fz_linker *l, bool no_rename)
+bool fz_link_contradicted(const struct fz_linker *l, uint32_t base, uint32_t head)
 {
-	struct fz_bodies b = { .l = l, .no_rename = no_rename };
+	double similarity = similarity_of(l, base, head);
+	bool same_name = fz_str_eq(fz_link_tail(fz_link_name(l, base)->name),
+				   fz_link_tail(fz_link_name(l, head)->name));
 
-	collect(&b);
-	if (b.start[FZ_HEAD] > 0 && b.n > b.start[FZ_HEAD]) {
-		pair_bodies(&b);
-		fz_link_scopes(&b);
-	}
-	free(b.entries);
+	return similarity >= 0 && similarity < (same_name ? FZ_LIKE_NAMESAKES : FZ_LIKE_OTHERS);
+}
+
+void fz_bodies_init(struct fz_bodies *b, struct fz_linker *l, bool no_rename)
+{
+	*b = (struct fz_bodies){ .l = l, .no_rename = no_rename };
+	collect(b);
+	if (fz_bodies_on_both(b))
+		pair_bodies(b);
+}
+
+void fz_bodies_release(struct fz_bodies *b)
+{
+	free(b->entries);
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		fz_map_release(&b.functions[s]);
-		fz_map_release(&b.entry_of[s]);
+		fz_map_release(&b->functions[s]);
+		fz_map_release(&b->entry_of[s]);
 	}
 }

@@ -24,6 +24,15 @@ struct fz_bodies {
 	bool no_rename;
 };
 
+/* Collects the definitions and pairs those with similar bodies. */
+void fz_bodies_init(struct fz_bodies *b, struct fz_linker *l, bool no_rename);
+void fz_bodies_release(struct fz_bodies *b);
+
+static inline bool fz_bodies_on_both(const struct fz_bodies *b)
+{
+	return b->start[FZ_HEAD] > 0 && b->n > b->start[FZ_HEAD];
+}
+
 const struct fz_definition *fz_body_definition(struct fz_bodies *b, const struct fz_body_entry *e);
 /* Pairs two definitions, and their functions if both have samples. */
 void fz_body_pair(struct fz_bodies *b, uint32_t base, uint32_t head, enum fz_link_how how,

@@ -65,16 +65,18 @@ static inline uint32_t fz_link_known(const struct fz_linker *l, uint32_t neighbo
 								      : neighbour;
 }
 
-void fz_link_pair(struct fz_linker *l, uint32_t base, uint32_t head, enum fz_link_how how,
-		  double score);
+static inline void fz_link_pair(struct fz_linker *l, uint32_t base, uint32_t head,
+				enum fz_link_how how, double score)
+{
+	l->partner[base] = head;
+	l->partner[head] = base;
+	l->d->functions[head].link = (struct fz_link){ .how = (uint8_t)how, .score = score };
+}
 
 /* Least similarity of the bodies of linked functions: with equal last names, and with names that
  * are alike. */
 #define FZ_LIKE_NAMESAKES 0.30
 #define FZ_LIKE_OTHERS 0.45
-
-/* Whether both bodies are known and too different for one function. */
-bool fz_link_contradicted(const struct fz_linker *l, uint32_t base, uint32_t head);
 
 /* ---- link_names.c ---- */
 
@@ -91,9 +93,8 @@ bool fz_link_alike(struct fz_str a, struct fz_str b);
 
 /* ---- link_body.c ---- */
 
-void fz_link_bodies(struct fz_linker *l, bool no_rename);
-/* Similarity of the bodies of two orphans; -1 if one is unknown. */
-double fz_link_similarity(const struct fz_linker *l, uint32_t base, uint32_t head);
+/* Whether both bodies are known and too different for one function. */
+bool fz_link_contradicted(const struct fz_linker *l, uint32_t base, uint32_t head);
 
 /* ---- link_graph.c ---- */
 
