@@ -28,22 +28,34 @@ static unsigned parallel(const struct fz_ci_run_options *o)
 	return o->parallel ? (unsigned)o->parallel : n > 0 ? (unsigned)n : 1;
 }
 
-static bool has_file(const struct fz_checkout *c, const char *name, size_t n)
+static bool has_file(const struct fz_checkout *c, const char *name)
 {
-	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%.*s", c->folder, (int)n, name);
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/%s", c->folder, name);
 
 	return access(path, F_OK) == 0;
 }
 
-/* An argument of the command that names a file of the head that the base lacks: "tests/bench" or
- * "bench.py::test_sort". NULL if there is none. */
-static const char *find_new_file(const struct fz_ci_run *c)
+static bool is_tracked(const struct fz_ci_run *c, const char *file)
+{
+	const char *const words[] = { "ls-files", "--error-unmatch", "--", file, NULL };
+	int status;
+
+	return !fz_repository_git(&c->workspace.repository, c->checkout[FZ_HEAD].folder, words,
+				  NULL, NULL, &status, NULL) &&
+	       status == 0;
+}
+
+/* An argument of the command that names a file of the head that the base lacks: "tests/bench", or
+ * "bench.py" of "bench.py::test_sort". Not what was built in the head's tree, which is not part of
+ * the change. The caller frees; NULL if there is none. */
+static char *find_new_file(const struct fz_ci_run *c)
 {
 	for (const char *const *arg = (const char *const *)c->workspace.argv; arg && *arg; arg++) {
-		size_t n = strcspn(*arg, ":");
-		if (n && **arg != '/' && **arg != '-' && has_file(&c->checkout[FZ_HEAD], *arg, n) &&
-		    !has_file(&c->checkout[FZ_BASE], *arg, n))
-			return *arg;
+		fz_auto(fz_free_ptr) char *file = fz_strndup(*arg, strcspn(*arg, ":"));
+		if (*file && *file != '/' && *file != '-' &&
+		    has_file(&c->checkout[FZ_HEAD], file) &&
+		    !has_file(&c->checkout[FZ_BASE], file) && is_tracked(c, file))
+			return fz_steal(file);
 	}
 	return NULL;
 }
@@ -51,7 +63,7 @@ static const char *find_new_file(const struct fz_ci_run *c)
 /* True if the base cannot run the benchmarks because the change adds the first ones. */
 static bool is_first(struct fz_ci_run *c, const struct fz_job *job)
 {
-	const char *file = NULL;
+	fz_auto(fz_free_ptr) char *file = NULL;
 
 	if (job->checkout == &c->checkout[FZ_BASE])
 		file = find_new_file(c);

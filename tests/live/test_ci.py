@@ -360,6 +360,14 @@ def check_first():
     # Nothing is kept of that base: a command that fails there for another reason is an error.
     done = r.fizeau("ci", "--base", "main", "--no-wall", "--others", "0", "--", "sh", "-c", ". ./loops.sh", status=2)
     assert "base: the command ended with status" in done.stderr, done.stderr
+    # What is only built in this tree is not new: the base would have it with --setup.
+    r.git("mv", "loops.sh", "loops.in")
+    r.commit(__gitignore="loops.sh\n")
+    shutil.copy(r.path / "loops.in", r.path / "loops.sh")
+    command = ("ci", "--base", "HEAD~2", "--no-wall", "--others", "0", "--save", "none")
+    done = r.fizeau(*command, "--", "sh", "loops.sh", status=2)
+    assert "base: the command ended with status" in done.stderr, done.stderr
+    r.fizeau(*command, "--setup", "cp loops.in loops.sh || echo true >loops.sh", "--", "sh", "loops.sh")
 
 
 @suite.test("fizeau.ini: thresholds, ignored and accepted benchmarks; misspellings are errors")
