@@ -17,8 +17,9 @@ export const noun = (header) => header?.noun ?? "time";
 // The verdict for a changed cost.
 export const verdictOn = (delta) => (delta > 0 ? "slower" : "faster");
 
-// Word for a verdict on a change.
-export function wordOfChange(header, word, delta) {
+// Word for a verdict on a change; `side`: what is only on one side is called this instead.
+export function wordOfChange(header, word, delta, side = "") {
+	if (side) return `${side}${word === UNKNOWN ? ", unsure" : ""}`;
 	if (word === CHANGED && delta !== 0) return oneWord(header, verdictOn(delta));
 	return word === UNKNOWN ? "unsure" : "same";
 }
@@ -34,10 +35,4 @@ export const wordOfState = (state, presence) => stateWords[state][presence];
 // The same in place of a percentage: the word only if it is known.
 export function ratioOfState(state, presence) {
 	return presence === 1 ? stateWords[state][1] : state === "new" ? "from 0" : "to 0";
-}
-
-// Words for a function: whether it is new or gone, and whether its cost is unsure.
-export function wordOfFunction(header, { state, presence }, word, delta) {
-	if (state !== "new" && state !== "removed") return wordOfChange(header, word, delta);
-	return `${wordOfState(state, presence)}${word === UNKNOWN ? ", unsure" : ""}`;
 }

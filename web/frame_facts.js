@@ -9,18 +9,18 @@ import {
 	frameVerdict, isMoved, isOfSum, isPartOfSum, ownVerdict, pathCode,
 } from "./frame_colour.js";
 import { ownTime, pageNodeOf } from "./tree.js";
-import { changeWord, sumWord } from "./verdicts.js";
+import { changeWord, sideWord, sumWord } from "./verdicts.js";
 
 // The path's own verdict: changed if its self or total did. null: not tested.
-function pathWord(data, tree, i, { self, total }) {
+function pathWord(data, tree, i, { self, total, side }) {
 	const { verdicts } = data;
 	if (!verdicts?.self.path || pageNodeOf(tree, i) === 0) return null;
 	const codes = [verdicts.self, verdicts.total].map((family) => pathCode(tree, i, family));
 	const words = codes.map(ownVerdict), best = Math.max(...words);
 	const { delta } = words[1] === best ? total : self;
 	if (best !== CHANGED && codes.some(isPartOfSum))
-		return sumWord(data, (isPartOfSum(codes[1]) ? total : self).delta);
-	return best < 0 ? null : changeWord(data, best, delta);
+		return sumWord(data, (isPartOfSum(codes[1]) ? total : self).delta, side);
+	return best < 0 ? null : changeWord(data, best, delta, side);
 }
 
 // The whole that a width is a share of, in layouts that are not of one side.
@@ -48,6 +48,7 @@ export function nodeFacts(data, flame, i, isAside = false) {
 			facts.wrapper === "removed" ? 0 : tree.total[HEAD][i], data.factor);
 		facts.removed = tree.total[HEAD][i] === 0 && tree.total[BASE][i] > 0;
 		facts.added = tree.total[BASE][i] === 0 && tree.total[HEAD][i] > 0;
+		facts.side = sideWord(data, facts);
 	} else {
 		facts.self = own(what.side);
 		facts.total = tree.total[what.side][i];

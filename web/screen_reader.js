@@ -20,9 +20,9 @@ import { changeWord, sumWord } from "./verdicts.js";
 const CALLERS = 16, NEIGHBOURS = 6, CALLEES = 8;
 
 // Verdict on a frame's own time or total, in words.
-function verdictOf(data, word, isOfSum, delta) {
-	if (word === undefined) return "";
-	return isOfSum ? sumWord(data, delta) : changeWord(data, word, delta);
+function verdictOf(data, side, word, isOfSum, delta) {
+	if (word === undefined) return side;
+	return isOfSum ? sumWord(data, delta, side) : changeWord(data, word, delta, side);
 }
 
 // Description of a frame: [[title, text]], the same in a row and when announced.
@@ -32,13 +32,12 @@ function cellsOf(model, flame, node) {
 	const value = (v) => formatValue(v, unit);
 	const share = ["Share", `${formatShare(facts.width / facts.all)} of ${facts.allName}`];
 	if (!isDiff) return [share, ["Self", value(self)], ["Total", value(facts.total)]];
-	const state = facts.added ? "new" : facts.removed ? "gone" : "";
 	const isFunction = f >= 0 && f < model.data.functions.n;
-	const known = (word, isOfSum, { delta }) => [state, isFunction &&
-		verdictOf(model.data, word, isOfSum, delta)].filter(Boolean).join(", ");
+	const known = (word, isOfSum, { delta }) => (isFunction ?
+		verdictOf(model.data, facts.side, word, isOfSum, delta) : "");
 	const changeOf = ({ delta, ratio }) => (delta === 0 ? "no change" :
 		`${formatChange(delta, unit)} ` +
-		`(${ratio === null ? "new" : formatPercentChange(ratio)})`);
+		`(${ratio === null ? "from 0" : formatPercentChange(ratio)})`);
 	const { total, totalWord, ofSum, word } = facts;
 	const all = [`${value(total.base)} to ${value(total.head)}`, changeOf(total),
 		known(totalWord, ofSum?.total, total)].filter(Boolean).join(", ");

@@ -12,14 +12,13 @@ import {
 import {
 	compare, formatChange, formatPercentChange, formatShare, formatValue, plural,
 } from "./format.js";
-import { stateOf } from "./filters.js";
-import { howWords, linksByFunction, originOf, stateWord } from "./inferred.js";
+import { howWords, linksByFunction, originOf } from "./inferred.js";
 import { intervalText } from "./interval_text.js";
 import { showName } from "./labels.js";
 import { opcodeBox } from "./opcodes.js";
 import { originWord } from "./own_code.js";
 import { filePlaceOf } from "./source_places.js";
-import { changeWord } from "./verdicts.js";
+import { functionWord } from "./verdicts.js";
 
 const SOURCE_AROUND = 3;
 const LABEL = 320; // width of a frame's label, pixels
@@ -118,7 +117,7 @@ function verdictLines(model, facts) {
 	const of = (title, family, costs) => {
 		const c = compare(costs[BASE][f], costs[HEAD][f], model.data.factor);
 		const interval = intervalText(family, f, c, model.data);
-		const word = changeWord(model.data, family.word[f], c.delta);
+		const word = functionWord(model.data, f, family.word[f], c.delta);
 		return `${title} ${word}${interval && ` (${interval})`}`;
 	};
 	const words = [of("self", verdicts.self, model.costs.self),
@@ -149,14 +148,6 @@ function inferredLines(model, facts) {
 		wrapper === "removed" && "Removed wrapper: its callees are called directly now",
 		shift && shiftLine(functions.names[shift.caller], shift.shift, factor, unit),
 	].filter(Boolean).map((text) => el("p", { class: "note" }, text));
-}
-
-// A path on only one side may belong to a function on both.
-function markWord(data, { f, wrapper }, state) {
-	if (wrapper) return wrapper === "removed" ? "gone" : wrapper;
-	if (state !== "new" && state !== "removed") return state;
-	if (stateOf(data, f) === state) return stateWord(data, f, state);
-	return state === "new" ? "newly called here" : "no longer called here";
 }
 
 function sharesLine(facts) {
@@ -203,7 +194,7 @@ export class Tooltip {
 			facts.wrapper || (facts.removed ? "removed" : facts.added ? "new" : "");
 		return [
 			el("h2", {}, frameName(data, flame.picture.tree, i, showName(data.functions.names[f])),
-				state && el("span", { class: `mark ${state}` }, markWord(data, facts, state))),
+				state && el("span", { class: `mark ${state}` }, facts.shift ? state : facts.side)),
 			el("p", { class: "place" }, originWord(data, f) &&
 				el("span", { class: "origin" }, originWord(data, f)), this.placeOf(f)),
 			facts.leaf >= 0 && el("p", { class: "note" },

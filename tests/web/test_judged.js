@@ -7,7 +7,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { centreOf, pixel, readTree, until, withPage } = require("./browser.js");
 const { judgedPage, judgedText } = require("./judged.js");
-const { diffPage, folder, profilePage, writeProfile, writeText } = require("./pages.js");
+const { cliPage, diffPage, folder, profilePage, writeProfile, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
 const json = (options, more) => JSON.parse(judgedText("json", options, more));
@@ -132,6 +132,47 @@ test("tooltips show what was inferred", async () => {
 		assert.match(await tipOf(page, "cached"), /New wrapper/);
 		assert.match(await tipOf(page, "split_body"), /Moved: under rows, 2 new callees cost about what 1 removed one did/);
 		assert.match(await tipOf(page, "parse"), /Whole function: self slower \(±[\d.,]+\)/);
+	});
+});
+
+test("what is on one side only is new or gone, never slower or faster, wherever it is described", async () => {
+	const isNever = (text, of) => assert.doesNotMatch(text, /slower|faster/, of);
+	for (const isSwapped of [false, true]) await withPage(judgedPage(), {}, async (page) => {
+		if (isSwapped) await page.keyboard.press("x");
+		const [added, gone] = isSwapped ? ["legacy", "audit"] : ["audit", "legacy"];
+		const described = (name) => page.evaluate((of) => {
+			const { data, flame, tooltip, selection, sandwich } = fizeau, { tree } = flame.picture;
+			const node = tree.func.findIndex((f) => data.functions.names[f] === of);
+			const box = document.createElement("div");
+			box.append(...tooltip.contentOf({ node, isAside: false, flame }));
+			selection.select(node, flame);
+			fizeau.set({ tab: "sandwich", middle: tree.func[node] });
+			box.append(...tooltip.contentOf({ node: 1, isAside: false, flame: sandwich.halves[1] }));
+			fizeau.set({ tab: "flame" });
+			return [box.textContent, document.getElementById("spoken").textContent];
+		}, name);
+		for (const [name, word] of [[added, "new"], [gone, "gone"]]) {
+			await page.evaluate((layout) => fizeau.set({ layout }), word === "new" ? "head" : "base");
+			const [tip, spoken] = await described(name);
+			assert.match(tip, new RegExp(`Whole function: self ${word} .*, total ${word} .*; this path: ${word}`));
+			isNever(tip, name);
+			isNever(spoken, name);
+			assert.match(spoken, new RegExp(`, ${word} or `));
+			await page.evaluate(([of, cost]) => fizeau.set({ tab: "table", cost, rows: of }), [name, "total"]);
+			assert.match(await page.textContent("#table .rows"), new RegExp(`${word} or (newly|no longer) called`));
+			isNever(await page.textContent("#table .rows"), `${name} in the table`);
+			await page.evaluate((of) => fizeau.set({ tab: "source", code: "function", middle: fizeau.data.functions.names.indexOf(of) }), name);
+			isNever(await page.textContent("#source"), `source of ${name}`);
+			await page.evaluate(() => fizeau.set({ tab: "flame", rows: "" }));
+		}
+	});
+	// A path of a function that both sides run.
+	const f = (name) => ({ name, file: "/srv/app/steps.py", line: 5 });
+	const profile = (more) => [["main", "a", "work"], ["main", "b"], ...more].map((names) => ({ tid: 1, stack: names.map(f), count: 20000 }));
+	await withPage(cliPage(profile([]), profile([["main", "b", "work"]])), {}, async (page) => {
+		const { nodes } = await readTree(page), called = nodes.find((n) => n.name === "work" && n.base.total === 0);
+		await page.evaluate((i) => fizeau.selection.select(i), called.i);
+		assert.match(await page.textContent("#spoken"), /self 0 to 20,000, \+20,000 \(from 0\), newly called here$/);
 	});
 });
 
