@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finding frames: by search text and by how much they changed.
+import { HEAD } from "./data.js";
 import { listChanges } from "./listed_changes.js";
 import { uncover } from "./page_frame.js";
 import { formatCount, formatShare, formatValue, plural } from "./format.js";
@@ -19,6 +20,13 @@ const PATIENCE = 60; // ms without typing before slower searches
 // The next index among n, wrapping around; -1 is before the first.
 function nextIndex(at, step, n) {
 	return at < 0 && step < 0 ? n - 1 : (at + step + n) % n;
+}
+
+// Words for matches that are not listed.
+function restOf(more, outside) {
+	return [more > 0 && `${formatCount(more)} more; the table lists all functions`,
+		outside > 0 && `${formatCount(outside)} outside the chosen benchmark or filters`]
+		.filter(Boolean).map((words) => `and ${words}`).join(" ");
 }
 
 export class Finder {
@@ -44,11 +52,22 @@ export class Finder {
 		this.changeAt = -1;
 	}
 
+	// As the searcher, of functions in the chosen benchmark, threads, time and paths; `outside`:
+	// how many others match.
+	find(query, regex) {
+		const found = this.searcher.find(query, regex);
+		if (!found) return null;
+		const [base, head] = this.app.costs.total;
+		const matched = found.matched.map((is, f) => (is && (base[f] || head[f]) ? 1 : 0));
+		const count = matched.reduce((sum, is) => sum + is, 0);
+		return { ...found, matched, count, outside: found.count - count };
+	}
+
 	// Flags of functions that match the query, or null; shows their number.
 	match() {
 		const { app } = this;
 		const { query, regex } = app.state;
-		const found = this.searcher.find(query, regex);
+		const found = this.find(query, regex);
 		const output = $("found");
 		this.matches = null;
 		const isOn = found !== null, fault = found?.fault;
@@ -81,22 +100,23 @@ export class Finder {
 		const { app } = this;
 		const { data, state } = app;
 		if (!found) {
-			this.hits.update([], 0, null);
+			this.hits.update([], "", null);
 			return;
 		}
-		const costs = app.costs.total[app.model.widthSide()],
-			all = app.model.upright().total[app.model.widthSide()][0] || 1;
+		const side = app.model.widthSide(), costs = app.costs.total[side];
+		const all = app.model.upright().total[side][0] || 1;
+		const missing = side === HEAD ? "only before" : "only after";
 		const hits = [];
 		for (let f = 0; f < data.functions.n; f++) if (found.matched[f]) hits.push(f);
 		const inName = this.searcher.nameMatcher(state.query, state.regex);
 		const named = new Set(hits.filter(inName));
 		hits.sort((a, b) => named.has(b) - named.has(a) || costs[b] - costs[a] || a - b);
 		const other = !state.regex && looksLikeExpression(state.query) ?
-			this.searcher.find(state.query, true) : null;
+			this.find(state.query, true) : null;
 		this.hits.update(hits.slice(0, LISTED).map((f) => ({
 			name: showName(data.functions.names[f]), place: app.model.shortPlaceOf(f),
-			share: formatShare(costs[f] / all), go: () => this.goToHit(f),
-		})), hits.length - LISTED, other && !other.fault && {
+			share: costs[f] > 0 ? formatShare(costs[f] / all) : missing, go: () => this.goToHit(f),
+		})), restOf(hits.length - LISTED, found.outside), other && !other.fault && {
 			text: `Search as a regular expression: ${plural(other.count, "function")}`,
 			take: () => this.setExpression(true),
 		});
@@ -107,11 +127,17 @@ export class Finder {
 		this.search(this.app.state.query);
 	}
 
-	// Go to the widest frame of a function.
+	// Go to the widest frame of a function, in a picture of both sides if this one has none.
 	goToHit(f) {
 		const { app } = this;
+		const find = () =>
+			this.matchingFrames().find((i) => app.flame.picture.tree.func[i] === f);
 		if (app.state.tab !== "flame") app.set({ tab: "flame" });
-		const node = this.matchingFrames().find((i) => app.flame.picture.tree.func[i] === f);
+		let node = find();
+		if (node === undefined && app.data.isDiff) {
+			app.set({ show: "diff", layout: "union", elided: false }, true);
+			node = find();
+		}
 		if (node !== undefined) this.goTo(node);
 		else app.say("Not in this view");
 	}

@@ -24,7 +24,7 @@ export class Hits {
 		this.box.hidden = true;
 	}
 
-	// list: [{name, place, share, go}]; rest: number of further matches; offer: {text, take} or
+	// list: [{name, place, share, go}]; rest: words for further matches; offer: {text, take} or
 	// null.
 	update(list, rest, offer) {
 		const items = list.map(({ name, place, share, go }) =>
@@ -39,8 +39,7 @@ export class Hits {
 				offer.take();
 			} }, offer.text),
 			items.length > 0 && el("ol", { "aria-label": "Functions found" }, ...items),
-			rest > 0 && el("p", { class: "quiet" },
-				`and ${rest} more; the table lists all functions`),
+			rest && el("p", { class: "quiet" }, rest),
 		].filter(Boolean));
 		this.show();
 	}

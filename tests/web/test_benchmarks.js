@@ -127,6 +127,23 @@ test("with several metrics each row names its own, and leads to that metric's pa
 		assert.deepEqual((await readTree(page)).all, [1000000, 1215000]));
 });
 
+test("a search finds what the chosen benchmark runs, and counts the others", async () => {
+	const search = async (page, query) => {
+		await page.fill("#query", query);
+		await until(page, (text) => fizeau.state.query === text, query);
+		return [(await page.textContent("#found")).replace(/ ·.*/, ""), await page.$$eval("#hits :is(.what, p)", (list) => list.map((e) => e.textContent))];
+	};
+	await withPage(gated(), { hash: "tab=flame&bench=test_title" }, async (page) => {
+		const outside = (n) => `and ${n} outside the chosen benchmark or filters`;
+		assert.deepEqual(await search(page, "i"), ["2 functions", ["split", "test_title", outside(1)]]);
+		assert.deepEqual(await search(page, "parse"), ["0 functions", [outside(1)]]);
+		await search(page, "^(par|spl).*");
+		assert.equal(await page.textContent("#hits .offer"), "Search as a regular expression: 1 function");
+		await page.evaluate(() => fizeau.showBenchmark(fizeau.data.functions.names.indexOf("test_pr")));
+		assert.deepEqual(await search(page, "i"), ["1 function", ["find", outside(2)]]);
+	});
+});
+
 test("threads are offered where the chosen benchmark ran in several", async () => {
 	const side = (extra) => [["one", 1], ["several", 1], ["several", 2]].map(([name, tid]) =>
 		({ tid, stack: [{ name, file: "", line: 0 }, { name: "work", file: "a.py", line: 3 }], count: 900 + extra }));

@@ -76,6 +76,30 @@ test("hits are listed, the costliest first, with their shares, and lead to their
 	});
 });
 
+test("hits on one side only are marked, and a click shows both sides", async () => {
+	const at = (name, count) => ({ tid: 1, count, stack: [{ name: "main", file: "/srv/app/main.py", line: 1 }, { name, file: "/srv/app/main.py", line: 9 }] });
+	const file = diffPage([at("step_old", 40), at("step", 60)], [at("step_new", 50), at("step", 60)], ["exact", "time"]);
+	for (const [layout, name, word] of [["head", "step_old", "only before"], ["base", "step_new", "only after"]])
+		await withPage(file, { hash: `layout=${layout}` }, async (page) => {
+			await page.focus("#query");
+			await type(page, "step");
+			const hits = await page.$$eval("#hits .pair", (list) => list.map((e) => [e.firstChild.textContent, e.lastChild.textContent]));
+			assert.deepEqual(hits.find(([hit]) => hit === name), [name, word]);
+			await page.click(`#hits button:has-text("${name}")`);
+			assert.deepEqual(await page.evaluate(() => [fizeau.state.layout, fizeau.data.functions.names[fizeau.flame.picture.tree.func[fizeau.flame.selected]]]), ["union", name]);
+		});
+});
+
+test("a search in chosen threads finds what these run", async () => {
+	const at = (tid, name) => ({ tid, count: 40, stack: [{ name, file: "/srv/app/main.py", line: 1 }] });
+	await withPage(profilePage([at(1, "work_one"), at(2, "work_two")]), {}, async (page) => {
+		await type(page, "work");
+		assert.match(await found(page), /^2 functions/);
+		await page.evaluate(() => fizeau.set({ threads: [1, 0] }));
+		assert.match(await found(page), /^1 function · 100/);
+	});
+});
+
 test("the list of hits is within a small window", async () => {
 	await withPage(profilePage(head), { width: 320, height: 700, touch: true }, async (page) => {
 		await page.tap("#query");
