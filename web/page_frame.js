@@ -70,7 +70,7 @@ export function bindPageFrame(app) {
 	$("skip").addEventListener("click", (event) => {
 		event.preventDefault();
 		document.querySelector({ flame: "#grid", chart: "#chart canvas", table: "#table .scroller",
-			sandwich: "#grid-callers", source: "#source .listing",
+			sandwich: "#sandwich .half:not([hidden]) .twin", source: "#source .listing",
 			matches: "#matches button", waits: "#waits .listing" }[app.state.tab])?.focus();
 	});
 	$("help-open").addEventListener("click", openHelp);

@@ -6,6 +6,8 @@
 //      [ parse               ]      the function
 //      [ split ][ decode ]          callees
 //
+// A half that needs less than its part of the window leaves the rest to the other.
+//
 // A sample counts once, at its outermost frame of the function, in both halves alike.
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
@@ -97,11 +99,18 @@ export class Sandwich {
 		this.title = el("h2", {});
 		const [callers, callees] = ["Callers", "Callees"].map((name) => this.half(name));
 		this.halves = [callers, callees];
+		this.none = ["No callers.", "No callees."]
+			.map((words) => el("p", { class: "quiet" }, words));
 		callers.up = true;
 		// The function is drawn once, as the first row of the callees.
 		callers.hidden = 2;
 		callees.hidden = 1;
-		section.append(this.title, callers.scroller, callees.scroller);
+		section.append(this.title, this.none[0], callers.scroller, callees.scroller, this.none[1]);
+	}
+
+	// The halves that are drawn.
+	get shown() {
+		return this.halves.filter(({ scroller }) => !scroller.hidden);
 	}
 
 	half(name) {
@@ -159,6 +168,9 @@ export class Sandwich {
 			calleesOf(tree, f, data.factor)];
 		const name = showName(data.functions.names[f]);
 		this.title.textContent = `${name}: callers above, callees below`;
+		const isAlone = trees.map(({ deepest }) => deepest < 2);
+		this.none.forEach((note, k) => (note.hidden = !isAlone[k]));
+		this.halves[0].scroller.hidden = isAlone[0];
 		this.halves.forEach((flame, k) => {
 			flame.setPicture(new Picture(trees[k], drawn), 0);
 			flame.twin.grid.setAttribute("aria-label", `${k ? "Callees" : "Callers"} of ${name}`);
@@ -167,10 +179,11 @@ export class Sandwich {
 	}
 
 	draw() {
-		for (const flame of this.halves) {
+		for (const flame of this.shown) {
 			flame.palette = this.main.palette;
 			flame.matched = this.main.matched;
 			if (!flame.scroller.clientWidth) continue;
+			flame.scroller.style.maxHeight = `${flame.needed}px`;
 			flame.settle();
 		}
 	}

@@ -15,7 +15,7 @@ const PIXELS_MOST = 1.2e8; // maximum of a PNG: browsers reject larger ones
 const SWATCH = 12;
 
 function flamesOf({ state, flame, chart, sandwich }) {
-	return { flame: [flame], chart: [chart], sandwich: sandwich.halves }[state.tab] ?? null;
+	return { flame: [flame], chart: [chart], sandwich: sandwich.shown }[state.tab] ?? null;
 }
 
 // The legend below the view: [{text, boxes: [{fill, edge, lines}]}].

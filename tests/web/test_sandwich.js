@@ -127,3 +127,34 @@ test("without a choice, sandwich and source begin with the first change, or with
 			assert.equal(await page.evaluate(() => fizeau.data.functions.names[fizeau.model.middle()]), "quick"));
 	}
 });
+
+test("a half takes no more than it needs, and the half that is missing takes a line", async () => {
+	const at = (name) => ({ name, file: "/srv/app/deep.py", line: 3 });
+	const deep = Array.from({ length: 60 }, (_, i) => at(`step_${i}`));
+	await withPage(profilePage([{ tid: 1, stack: deep, count: 50 }]), { hash: "tab=sandwich" }, async (page) => {
+		const show = async (name) => {
+			await page.evaluate((n) => fizeau.set({ middle: fizeau.data.functions.names.indexOf(n) }), name);
+			return page.evaluate(() => ({
+				notes: [...document.querySelectorAll("#sandwich p")].filter((p) => p.offsetHeight).map((p) => p.textContent),
+				heights: fizeau.sandwich.halves.map(({ scroller }) => scroller.offsetHeight), room: document.getElementById("sandwich").offsetHeight,
+				rest: fizeau.sandwich.halves.map((flame) => flame.needed - flame.scroller.offsetHeight),
+			}));
+		};
+		const root = await show("step_0");
+		assert.deepEqual([root.notes, root.heights[0]], [["No callers."], 0]);
+		assert.ok(root.heights[1] > 0.85 * root.room, JSON.stringify(root));
+		await page.evaluate(() => document.getElementById("skip").click());
+		assert.equal(await page.evaluate(() => document.activeElement.id), "grid-callees");
+		const svg = await page.evaluate(() => $$save.svgText(fizeau));
+		assert.match(svg, /<title>step_59 /);
+		assert.doesNotMatch(svg, /NaN|Infinity/);
+		const leaf = await show("step_59");
+		assert.deepEqual(leaf.notes, ["No callees."]);
+		assert.ok(leaf.heights[0] > 0.75 * leaf.room && leaf.rest[1] === 0, JSON.stringify(leaf));
+		const near = await show("step_3");
+		assert.deepEqual([near.notes, near.rest[0]], [[], 0], "all callers are in view");
+		assert.ok(near.heights[1] > 0.6 * near.room, JSON.stringify(near));
+		const middle = await show("step_30");
+		assert.ok(Math.abs(middle.heights[0] - middle.heights[1]) < 2, "both halves scroll");
+	});
+});
