@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-enum { FZ_COLUMNS_MAX = 64 };
+enum { FZ_COLUMNS_MAX = 128 }; /* more than there are names */
 
 struct fz_columns {
 	struct fz_buf blob;

@@ -87,3 +87,20 @@ test("pages without instructions do not show any", async () => {
 		assert.equal(await page.evaluate(() => fizeau.data.opcodes), null);
 	});
 });
+
+test("a page has room for all columns at once: threads, verdicts, marks, calls, sources, instructions", async () => {
+	const at = (file, name, line) => ({ name, file: `/srv/app/${file}`, line: LOAD_ATTR * 1000 + line });
+	const stacks = (middle, leaf) => [1, 2].flatMap((tid) => [
+		{ tid, count: 400, stack: [at("main.py", "run", 3), at("main.py", middle, 7), at("main.py", leaf, 9), at("main.py", "<listcomp>", 9)] },
+		{ tid, count: 300, stack: [at("main.py", "run", 3), at("main.py", "walk", 11), at("main.py", "walk", 12), at("main.py", leaf, 9)] },
+		{ tid, count: 300, stack: [at("main.py", "run", 4), ...(middle === "work" ? [] : [at("main.py", "around", 15)]), at("main.py", "join", 17)] },
+	]);
+	const text = (word) => writeText(Array.from({ length: 20 }, (_, i) => `    ${i === 8 ? word : "line"}_${i + 1}()`).join("\n"));
+	const file = diffPage(stacks("work", "old_leaf"), stacks("work_v2", "new_leaf"), ["time", "judged", "base-opcodes=12", "opcodes=12",
+		`base-source=/srv/app/main.py=${text("old")}`, `source=/srv/app/main.py=${text("new")}`]);
+	await withPage(file, {}, async (page) => {
+		const names = await page.evaluate(() => fizeau.data.header.columns.map(({ name }) => name));
+		assert.ok(names.length > 64, `${names.length} columns`);
+		for (const name of ["cell.thread", "mark.kind", "wrapper.function", "shared.line", "op.node"]) assert.ok(names.includes(name), name);
+	});
+});
