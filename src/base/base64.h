@@ -5,5 +5,6 @@
 #include "base/buf.h"
 
 void fz_base64_encode(struct fz_buf *out, const void *data, size_t n);
-/* Appends the decoded bytes; false if the text is invalid, and then some may have been appended. */
+/* Appends the decoded bytes. Returns false if the text is invalid, possibly after appending
+ * some. */
 bool fz_base64_decode(struct fz_buf *out, struct fz_str text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Only counts bytes; see budget.h. The owner of a part allocates after it has taken. */
+/* Only counts bytes; see budget.h. The owner of a part first takes bytes from the budget, then
+ * allocates them. */
 #include "budget.h"
 
 bool fz_budget_take(struct fz_budget_part *part, uint64_t bytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The user whose rights this thread uses for files.
  *
- * Root uses other users' rights for files that they specified and in their folders: it only opens
- * files that they may open, whatever their links refer to, and new files belong to them.
+ * As root, we handle another user's recordings and sources with that user's rights: we only open
+ * files that the user may open, whatever links refer to, and new files belong to the user.
  */
 #pragma once
 

@@ -14,7 +14,7 @@ struct fz_ini {
 };
 
 struct fz_ini_line {
-	const char *section; /* including what follows its first word */
+	const char *section; /* the whole head, including what follows its first word */
 	bool begins;         /* the first line of its section */
 	const char *name;    /* of the key; NULL: the section's head itself */
 	const char *value;   /* NULL likewise */

@@ -37,8 +37,8 @@ void fz_input_set_limit(struct fz_input *in, uint64_t bytes);
  * quarter of the machine's memory (256 MiB for input from memory) plus a multiple of the stored
  * size. False beyond it; further reads then fail, too. */
 bool fz_input_charge(struct fz_input *in, uint64_t bytes);
-/* Also take what is accounted for from a budget, which must outlive the input; it is not given back
- * when the input is closed. */
+/* Also takes the memory accounted for from a budget, which must outlive the input. Closing the
+ * input does not give it back. */
 void fz_input_set_budget(struct fz_input *in, struct fz_budget_part *budget);
 /* FZ_ELIMIT if a limit was exceeded; FZ_EAGAIN if others use the budget. */
 int fz_input_check(const struct fz_input *in, struct fz_error *err);

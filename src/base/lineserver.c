@@ -4,9 +4,9 @@
  *   listening socket --+
  *   client: line so far -+--> epoll (fz_lineserver_fd) --> serve: read once --> answer each line
  *
- * A client has a slot, whose index its events have. It is disconnected when it hangs up, if it does
- * not read its answers, or if it is a different user. An unterminated line is ignored, because a
- * partial command must not act like a complete one.
+ * Each client has a slot, and its events carry the index of that slot. A client is disconnected
+ * when it hangs up, if it does not read its answers, or if it belongs to a different user. An
+ * unterminated line is ignored, because a partial command must not act like a complete one.
  */
 #include "base/lineserver.h"
 

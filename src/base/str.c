@@ -281,8 +281,8 @@ char *fz_path_slashed(struct fz_str path)
 	return copy;
 }
 
-/* The length of a path with its last separator, which is not its last byte if `inside`; 0 if there
- * is none. */
+/* Length of a path up to and including its last separator; 0 if there is none. With `inside`, a
+ * separator at the end does not count. */
 static size_t folder_length(struct fz_str path, bool inside)
 {
 	char other = is_windows_path(path) ? '\\' : '/';

@@ -66,10 +66,10 @@ size_t fz_str_printable(const char *in, size_t n, char *out, size_t out_size);
 /* Columns that a printable UTF-8 text takes on a terminal. */
 size_t fz_str_columns(struct fz_str s);
 
-/* A copy with slashes of a path of Windows with a drive or a server, "C:\\app\\x.py"; NULL for
- * other paths. The caller frees. */
+/* Copies a Windows path with a drive or a server, "C:\\app\\x.py", with slashes in place of
+ * backslashes; NULL for other paths. The caller frees. */
 char *fz_path_slashed(struct fz_str path);
 /* File name part of a path, never empty for a non-empty path ("dir/" stays "dir/"). */
 struct fz_str fz_path_base(struct fz_str path);
-/* A path up to its last slash; "./" if there is none. Both know paths of Windows. */
+/* A path up to its last slash; "./" if there is none. Both accept Windows paths. */
 struct fz_str fz_path_folder(struct fz_str path);

@@ -175,7 +175,7 @@ static bool is_hidden(const struct fz_table *t, unsigned column)
 	return t->hidden >> column & 1;
 }
 
-/* Columns of a line before the content of that one. */
+/* Width of a line up to the content of that column. */
 static unsigned columns_before(const struct fz_table *t, unsigned column)
 {
 	unsigned before = 0;
@@ -191,7 +191,7 @@ static void add_blanks(struct fz_table *t)
 		fz_buf_char(t->out, ' ');
 }
 
-/* End the colour of the text before the blanks, start another one after them. */
+/* Ends the current colour before the blanks and starts the new one after them. */
 static void set_hue(struct fz_table *t, enum fz_hue hue)
 {
 	if (hue == t->shown_hue)
@@ -317,7 +317,8 @@ void fz_table_more(struct fz_table *t, size_t n, const char *noun)
 	fz_table_end(t);
 }
 
-/* Limit the columns that may only use what the others leave; the last column needs its minimum. */
+/* Narrows the columns marked `fit` to what the others leave, which includes the last one's
+ * minimum. */
 static void fit(struct fz_table *t)
 {
 	unsigned last = t->n - 1, others = columns_before(t, last) + t->columns[last].min;

@@ -5,9 +5,9 @@
 #include "base.h"
 #include "str.h"
 
-/* Files as links, on terminals with colours; not in continuous integration, whose logs are read
- * elsewhere, nor on the console. Only few terminals support line numbers; others would look for a
- * file with the line in its name. */
+/* Print file names as links on terminals with colours, but not in continuous integration, whose
+ * logs are read elsewhere, nor on the console. Few terminals support line numbers in links; others
+ * would look for a file with the line in its name. */
 enum fz_links { FZ_LINKS_NONE, FZ_LINKS_TO_FILES, FZ_LINKS_TO_LINES };
 
 /* Properties of the terminal (or file) that text is printed to. */

@@ -2,8 +2,8 @@
 /* Call graphs; see callgraph.h.
  *
  * The total of a group of functions (variants or lines of a function, names that only differ in a
- * version) is the sum of their totals minus that of calls between them, which is already in the
- * caller's total. Inner variants are omitted.
+ * version) is the sum of their totals, less the cost of calls between them, which the caller's
+ * total already includes. Inner variants are omitted.
  */
 #include "profile/callgraph.h"
 
@@ -278,7 +278,8 @@ struct totals {
 	const struct fz_callgraph *g;
 	uint32_t metric;
 	const uint32_t *group_of; /* of each function of the graph */
-	bool *has_outer;  /* of each function of the profile: some in the graph are not inner */
+	bool *has_outer;  /* of each function of the profile: the graph has a variant of it that is
+			     not inner */
 	int64_t *sum;     /* of each group */
 	int64_t *largest; /* of its members; INT64_MIN if none is stated */
 	bool *unknown;

@@ -6,7 +6,7 @@
  *
  * A tree reconstructed from it is an estimate (format/graph.h); its totals are exact, so a profile
  * keeps the graph as long as it is complete: removing samples or reversing stacks drops it. A
- * function may have variants: of one level of a recursion, "fib'2", or of certain callers,
+ * function may have variants, one for each level of a recursion, "fib'2", or for certain callers,
  * "fib'main".
  */
 #pragma once
@@ -33,15 +33,15 @@ void fz_callgraph_call(struct fz_callgraph *g, struct fz_profile *p,
 struct fz_callgraph_tables {
 	const uint32_t *strings, *frames, *metrics;
 };
-/* Adds another graph; tables: NULL if it is of the same profile. */
+/* Adds another graph. tables: NULL if both graphs belong to the same profile. */
 void fz_callgraph_merge(struct fz_callgraph *g, struct fz_profile *p,
 			const struct fz_callgraph *from, const struct fz_callgraph_tables *tables);
 /* Divide all costs and counts by a number of runs. */
 void fz_callgraph_per_run(struct fz_callgraph *g, uint32_t runs);
 
-/* Adds the graph of one file (NULL: none) to a profile, which may consist of several; takes
+/* Adds the graph of one file (NULL: none) to a profile, which may be read from several; takes
  * ownership of g. first: the profile had no samples before. If any file has no graph, the profile
- * has none, as it would be incomplete. */
+ * gets none, because it would be incomplete. */
 void fz_profile_take_callgraph(struct fz_profile *p, struct fz_callgraph *g, bool first);
 void fz_profile_drop_callgraph(struct fz_profile *p);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks backwards through samples and wakes; see the picture in the header. Times only decrease, so
- * later samples and wakes of each thread can be dropped, and one pass is enough. The recording
- * starts at 0; earlier samples of a damaged file count as 0, and earlier wakes are ignored.
+/* Walks backwards through samples and wakes; see the picture in the header. Time only decreases
+ * during the walk, so samples and wakes after it can be dropped and one pass is enough. The
+ * recording starts at 0; earlier samples of a damaged file count as 0, and earlier wakes are
+ * ignored.
  */
 #include "profile/critical.h"
 

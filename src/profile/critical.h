@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The critical path of a run: what its end had to wait for, back to its start.
+/* The critical path of a run: the chain of work and waits, from its end back to its start, that
+ * determined how long it took.
  *
  *   main     ==parse==|..lock wait..|==report==|        walked from its end: report, then the
  *   worker   =======refresh========>|                   holder of the lock, refresh, and so on
  *
  * If a thread of the program ended a wait, the chain continues in that thread and excludes the
- * wait; a wait that none of them ended is on the chain. So each moment is on it once, in one
+ * wait; a wait that ended for another reason is on the chain. So each moment is on it once, in one
  * thread. Anything else could take longer without delaying the end of the run.
  *
  * C.-Q. Yang, B. P. Miller: Critical Path Analysis for the Execution of Parallel and Distributed

@@ -10,10 +10,11 @@
 /* Part of the store that did not respond and is missing: "http://host:8123/database". */
 #define FZ_FLEET_MISSING_FACT "fleet missing"
 
-/* Of a head: percentage of its minutes at times of day that the base lacks; missing if below 50. */
+/* For a head: percentage of its minutes at times of day that the base lacks; missing if below
+ * 50. */
 #define FZ_FLEET_HOURS_FACT "fleet hours"
 
-/* How many hosts a unit consists of at least, on average; missing if they are few. */
+/* Least average number of hosts in a unit; missing if it is small. */
 #define FZ_FLEET_UNIT_FACT "fleet hosts of a unit"
 
 /* The n-th runs of two profiles with the same value are a pair. Value: number of hosts whose time
@@ -21,7 +22,7 @@
 #define FZ_FLEET_PAIRS_FACT "fleet pairs"
 #define FZ_FLEET_PAIRS_FORMAT "%u %016llx"
 
-/* Of the side with fewer; at least 1, whatever a file contains. */
+/* For the side with fewer hosts; at least 1, whatever a file contains. */
 static inline double fz_profile_unit_hosts(const struct fz_profile *const side[2])
 {
 	double hosts[2] = { 1, 1 };

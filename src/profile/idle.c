@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Detects waits; see idle.h. States of threads are preferred to names of functions: a Python
- * function that calls select() does not wait according to its name, but its thread is off the
+/* Detects waits; see idle.h. Thread states take precedence over function names: the name of a
+ * Python function that calls select() does not suggest a wait, but its thread is off the
  * processor. */
 #include "profile/idle.h"
 

@@ -8,7 +8,8 @@ struct fz_local {
 	uint32_t depth; /* of its frame; 1 is the outermost */
 	size_t name;    /* terminated strings in `text` */
 	size_t type, value;
-	bool known; /* else type and value are missing because they changed while being read */
+	bool known; /* false: type and value are missing because they changed while they were read
+		     */
 };
 
 struct fz_locals {

@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-/* Whether a file is of the standard library, or empty. */
+/* Whether a file belongs to the standard library, or its name is empty. */
 bool fz_machinery_is_library(struct fz_str file);
 /* Whether a file's code imports modules. */
 bool fz_machinery_imports(struct fz_str file);

@@ -109,13 +109,13 @@ static enum fz_origin origin_of(const struct fz_profile *p, const struct fz_func
 
 	if (f->kind == FZ_KIND_MARKER || f->kind == FZ_KIND_TASK)
 		return FZ_ORIGIN_OTHER;
-	/* Debug information of a system library has file names from where it was built. */
+	/* In a system library's debug information, file names are those of the build machine. */
 	enum fz_origin origin = fz_origin_of_file(module.n ? module : file, cwd);
 	return module.n && file.n && origin == FZ_ORIGIN_OWN ? fz_origin_of_file(file, cwd)
 							     : origin;
 }
 
-/* Marks as own what the user's pattern matches, and nothing else. */
+/* Marks only what the user's pattern matches as own code. */
 static void mark_own(const struct fz_profile *p, const char *pattern, uint8_t *origins)
 {
 	regex_t regex;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Divides weights; see per_run.h. Remainders are carried over within each stack, so that its cost
- * in all runs is divided, not the cost of each row. */
+/* Divides weights; see per_run.h. Remainders are carried from row to row of each stack, so rounding
+ * applies to its whole cost, not to each row. */
 #include "profile/per_run.h"
 
 #include "profile/benchmarks.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts the sum of several runs to the cost of one run.
  *
- * A recording has the sum of its runs, and tests need each run by itself, so this is done last,
- * right before reporting. Bare samples are not divided, because there are no fractions of samples.
+ * A recording has the sum of its runs, and tests need each run by itself, so this is the last step
+ * before reporting. Numbers of samples are not divided, because there are no fractions of samples.
  */
 #pragma once
 
 #include "profile/profile.h"
 
-/* Divides consecutive values into integer shares, such that the shares of any first values add up
- * to the rounded share of their sum. */
+/* Divides a sequence of values into integer shares. After every value, the shares so far add up to
+ * the rounded share of the sum so far. */
 struct fz_share_out {
 	int64_t parts;
 	int64_t sum, shared; /* so far */

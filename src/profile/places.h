@@ -2,8 +2,8 @@
 /* Costs of places: functions, lines of functions, lines of files, or exact positions.
  *
  * A place is a set of frames that are not distinguished further; its total counts a sample once
- * despite recursion. Calls are between two kinds of places, so that a line can be the caller and a
- * function the callee.
+ * despite recursion. The two ends of a call can be different kinds of places: a line can call a
+ * function.
  */
 #pragma once
 

@@ -97,7 +97,7 @@ static void add_samples(const struct fz_profile *p, struct fz_processes *ps)
 		struct fz_profile_process *process =
 			&ps->list[ps->of_thread[p->samples.thread[row]]];
 
-		/* Like totals, without samples that have no stack. */
+		/* Like totals, this leaves out samples without a stack. */
 		if (p->samples.stack[row] == FZ_NONE)
 			continue;
 		process->samples += fz_sample_count(p, row);

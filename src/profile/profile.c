@@ -107,7 +107,7 @@ bool fz_profile_takes(struct fz_profile *p, uint64_t bytes)
 		find_slot;                                        \
 	})
 
-/* Whether a table is at its limit. Then a slot made for a new entry gets the value 0 at once. */
+/* Whether a table is at its limit. If so, sets the slot that was made for a new entry to 0. */
 static bool is_full(struct fz_profile *p, uint64_t count, uint64_t limit, uint32_t *slot)
 {
 	if (count < limit)
@@ -394,7 +394,7 @@ static uint32_t label_set(struct fz_profile *p, struct fz_str s)
 }
 
 /* Ensures that no sum over samples overflows int64_t, whatever a file contains, so that code that
- * adds weights need not check. False if this sample could cause it. */
+ * adds weights need not check. False if this sample could cause an overflow. */
 static bool count_magnitude(struct fz_profile *p, uint32_t count, const int64_t *weights)
 {
 	bool fits = true;

@@ -261,7 +261,7 @@ extern const struct fz_limits fz_limits_default;
  *   main     ....<lock wait>.....|===== ...        a wake of main, by worker, at the bar
  */
 struct fz_wake {
-	int64_t time;    /* ns since the run began; same as that of the wait's sample */
+	int64_t time;    /* ns since the run began; equals the time of the wait's sample */
 	uint32_t thread; /* the thread that continued or started */
 	uint32_t by;     /* the thread that woke it */
 	uint16_t run;
@@ -323,19 +323,20 @@ struct fz_profile {
 	uint32_t fact_count, fact_cap;
 	struct fz_source_text *sources;
 	uint32_t source_count, source_cap;
-	uint32_t disk_source_count; /* the last ones, read from disk for a report, not recorded */
+	uint32_t disk_source_count; /* the last ones, which were read from disk for a report, not
+				       recorded */
 	struct fz_callgraph *callgraph; /* graph that the tree was reconstructed from, while
 					   complete; see callgraph.h */
-	struct fz_speed_track speed;    /* of the machine, while it was recorded */
-	struct fz_wakes wakes;          /* of waits, while no sample was removed */
+	struct fz_speed_track speed;    /* the machine's speed during the recording */
+	struct fz_wakes wakes;          /* the ends of waits; none once a sample was removed */
 	uint32_t skipped_lines;         /* malformed lines of a text format */
-	/* For text with numbers of unspecified unit: the user's unit, set before reading (0: none;
-	 * names in format.h), and whether it was such text. */
+	/* For text whose numbers have no unit: the user's unit, set before reading (0: none; names
+	 * in format.h), and whether this was such text. */
 	struct {
 		uint8_t unit;
 		bool bare;
 	} numbers;
-	/* For a range of time that was just extracted: its recording, as from fz_profile_times. */
+	/* For an extracted range of time: fz_profile_times of the recording that it is from. */
 	uint64_t range_of;
 	bool per_run;   /* weights are per run; see per_run.h */
 	bool per_round; /* wall times of benchmarks are per round */
@@ -462,8 +463,8 @@ static inline int64_t fz_sample_end(const struct fz_profile *p, size_t row)
 		       ? INT64_MAX
 		       : end;
 }
-/* Number of samples that count in a metric: with several kinds of events, each has its own rows,
- * with weight 0 in the metrics of the others. */
+/* Number of samples that count in a metric: with several kinds of events, each kind has rows of its
+ * own, whose weight in the other metrics is 0. */
 static inline uint32_t fz_sample_count_in(const struct fz_profile *p, uint32_t metric, size_t row)
 {
 	bool other = metric != FZ_METRIC_SAMPLES && p->metric_count > 1 &&
@@ -481,7 +482,7 @@ struct fz_str fz_profile_fact(const struct fz_profile *p, const char *key);
 /* Whether we recorded it: then weights are elapsed time, and parts of it, such as a range of time,
  * also have samples at an even interval. */
 bool fz_profile_is_ours(const struct fz_profile *p);
-/* Adds a remark that readers of the figures need to the fact "notes"; no full stop. */
+/* Adds a remark that readers of the figures need to the fact "notes". The text has no full stop. */
 void fz_profile_note(struct fz_profile *p, const char *fmt, ...) FZ_PRINTF(2, 3);
 /* Stores a copy of a file's text. A second text for the same file is ignored. */
 void fz_profile_add_source(struct fz_profile *p, uint32_t file, struct fz_str text);

@@ -12,7 +12,7 @@
 
 #include "profile/profile.h"
 
-/* The fact of such a recording: "10 s to 20 s". */
+/* The fact that names the range: "10 s to 20 s". */
 #define FZ_RANGE_FACT "range"
 
 struct fz_range {

@@ -71,7 +71,7 @@ void fz_profile_set_unseen(struct fz_profile *p, int64_t ns)
 	fz_profile_set_fact(p, FZ_UNSEEN_FACT, fz_str_of(text));
 }
 
-/* Append the numbers of all runs. Returns whether any is known. */
+/* Appends the numbers of all runs; returns whether any is known. */
 static bool add_unseen(const struct fz_profile *p, struct fz_buf *out)
 {
 	uint32_t n = FZ_MAX(p->run_count, 1);

@@ -26,7 +26,7 @@ struct fz_busy {
 	double missed; /* of the sampler's instants, because it was late */
 };
 
-/* Above these the machine counts as busy; docs/statistics.md has the reasons. */
+/* Above these limits the machine counts as busy; docs/statistics.md explains them. */
 #define FZ_BUSY_LIMITS \
 	((struct fz_busy){ .waited = 0.05, .stolen = 0.05, .others = 0.25, .missed = 0.05 })
 
@@ -35,14 +35,14 @@ struct fz_busy fz_profile_busy(const struct fz_profile *p);
 /* Fraction of the wall time spent waiting for a disk; NaN if unknown. */
 double fz_profile_on_disk(const struct fz_profile *p);
 
-/* How long the target may have run Python code before it was sampled. One number is of all runs,
- * several are of one run each; "?" is unknown. */
+/* How long the target may have run Python code before it was sampled. A single number applies to
+ * all runs; several are one for each run, "?" if unknown. */
 #define FZ_UNSEEN_FACT "start.unseen" /* "1630 us", "1630 1712 ? us" */
 /* Sets unseen[run] of the first n runs, in ns, or -1 if unknown. Returns whether any is known. */
 bool fz_profile_unseen(const struct fz_profile *p, int64_t *unseen, uint32_t n);
-/* For all runs of `p`. */
+/* Sets it for all runs of `p`. */
 void fz_profile_set_unseen(struct fz_profile *p, int64_t ns);
-/* For the runs of `p` followed by those of `more`. */
+/* Sets it for the runs of `p` followed by those of `more`. */
 void fz_profile_append_unseen(struct fz_profile *p, const struct fz_profile *more);
 
 /* Fraction of a steady drift of the machine that appears as a difference between the two: 0 if

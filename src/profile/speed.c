@@ -8,7 +8,7 @@
 enum { NEIGHBOURS = 2 };
 #define NEAR_NS ((int64_t)25000000)
 
-/* Fewer are too few for a speed. */
+/* With fewer probes the speed is unknown. */
 enum { PROBES_MIN = 8 };
 
 void fz_speed_add(struct fz_speed_track *t, const struct fz_speed_probe *probe)

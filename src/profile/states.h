@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* States of threads, in numbers of samples. */
+/* Numbers of samples in each state of a thread. */
 #pragma once
 
 #include "profile/profile.h"

@@ -131,7 +131,8 @@ static void lead(struct grower *g, uint32_t parent, uint32_t first, uint32_t fun
 {
 	uint32_t at = g->latest[function];
 
-	/* An outdated index never refers to a current bud of this function. */
+	/* `latest` may be outdated: the bud that it refers to may be gone or belong to another
+	 * function. */
 	if (at < first || at >= g->bud_count || g->buds[at].function != function) {
 		at = g->latest[function] = g->bud_count;
 		fz_push(g->buds, g->bud_count, g->bud_cap,
@@ -290,7 +291,8 @@ static void release(struct grower *g)
 		free(arrays[i]);
 }
 
-/* Turns counts, with that of a node in count[node + 1], into the start of each node's entries. */
+/* Turns counts of entries, where count[node + 1] belongs to node, into the start of each node's
+ * entries. */
 static void running_sum(size_t *count, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)

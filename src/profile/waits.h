@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits: samples of a thread that was blocked or had no CPU. With FZ_FEATURE_WAITS each is one wait
- * with its exact length; with FZ_FEATURE_SAMPLED_WAITS one instant in a wait, without its ender,
- * its length or the number of waits.
+/* Waits: samples of a thread that was blocked or had no CPU. With FZ_FEATURE_WAITS each sample is
+ * one wait with its exact length; with FZ_FEATURE_SAMPLED_WAITS it is one instant in a wait, and
+ * the ender, the lengths and the number of waits are unknown.
  *
  *   main;fetch;<lock wait>;<lock released by refresh>
  *              kind         ender, if known
