@@ -4,12 +4,13 @@
  * With x = ln(head/base) of a function and s the logarithm of the scale, a function is either
  * unchanged, x ~ N(s, v), or changed, x ~ N(s, v + CHANGE^2): a mixture, so the influence of each
  * is bounded. v is the noise of its counts and from run to run. The scale is either the usual one,
- * up to the drift of the machine, or any. The posterior of s is computed on a grid; the functions
- * agree if its highest peak, down to the valleys on both sides, has nearly all of the mass. Two
- * functions that changed relative to each other do not agree, because either may be the unchanged
- * one.
+ * up to the drift of the machine, or an arbitrary one. The posterior of s is computed on a grid;
+ * the functions agree if its highest peak, down to the valleys on both sides, has nearly all of the
+ * mass. Two functions that changed relative to each other do not agree, because either may be the
+ * unchanged one.
  *
- * Votes must be independent, so only functions with at least 1 % of a side have one of their own.
+ * Votes must be independent, so only functions with at least 1 % of a side have a vote of their
+ * own.
  */
 #include "agreement.h"
 
@@ -79,8 +80,8 @@ static double sum(const double *values, size_t n)
 	return all;
 }
 
-/* Small functions often run at one moment, such as startup, and then share the state of the
- * machine, so together they have one vote. */
+/* Small functions often run at one moment, such as startup, and share the machine's state then, so
+ * all together have one vote. */
 static size_t collect(const struct fz_agreement_setup *setup, const double *base,
 		      const double *head, size_t n, struct vote *votes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scale that functions agree on: if only shares are known, the number of head samples per base
- * sample in a function that did not change.
+/* The scale that functions agree on: the number of head samples per base sample in a function that
+ * did not change, for profiles of which only shares are known.
  *
  * Scaling both totals to be equal would charge one function's change to all others. Instead each
  * sizable function has one vote, and functions that changed are outvoted whatever their weight:

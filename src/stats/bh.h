@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The rate used everywhere: 5 % of what is called changed may be wrong. */
+/* The rate used everywhere: 5 % of what is reported as changed may be wrong. */
 #define FZ_FALSE_DISCOVERY_RATE 0.05
 
 /* Benjamini and Hochberg (1995); valid for independent and positively dependent tests. p[i] is
@@ -19,10 +19,10 @@
  * many were rejected and sets ret_rejected[0..n). */
 size_t fz_bh(const double *p, size_t n, double q, bool *ret_rejected);
 
-/* Weights of tests by cost, with a mean of 1 over those that were tested: a tenth of the weight
- * is divided evenly, the rest by cost[i] >= 0. Rejecting by p[i]/weight[i] in place of p[i] keeps
- * the false discovery rate (Genovese, Roeder and Wasserman 2006) if the weights do not depend on
- * the p-values, as the cost of both sides together does not. It finds changes of costly functions
+/* Weights of tests by cost, with a mean of 1 over those that were tested: a tenth of the weight is
+ * divided evenly, the rest by cost[i] >= 0. Rejecting by p[i]/weight[i] in place of p[i] keeps the
+ * false discovery rate (Genovese, Roeder and Wasserman 2006) if the weights do not depend on the
+ * p-values, as the cost of both sides together does not. So changes of costly functions are found
  * among hundreds of cheap ones. Sets ret_weight[0..n), 1 where p[i] is NaN. */
 void fz_bh_weigh(const double *p, const double *cost, size_t n, double *ret_weight);
 

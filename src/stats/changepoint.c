@@ -14,7 +14,7 @@
  * autocorrelated noise often resembles steps. The numbers were chosen by simulation, so that less
  * than 5 % of series have a false point in all kinds of noise of docs/statistics.md.
  *
- * Long series are searched in overlapping reaches, each of which decides about its middle.
+ * Long series are searched in overlapping reaches; each decides about the points in its middle.
  */
 #include "changepoint.h"
 
@@ -27,7 +27,7 @@
 
 enum {
 	REACH = FZ_REGRESS_MAX,
-	MARGIN = 40, /* ends of a reach that its neighbours decide about */
+	MARGIN = 40, /* values at each end of a reach, whose points its neighbours decide */
 	SERIES_MIN = 8,
 	WINDOW = 40, /* values that define a level */
 	LAGS = 3,
@@ -35,9 +35,9 @@ enum {
 
 static const double penalty = 10, penalty_most = 17;
 static const double correlation_low = 0.1, correlation_high = 0.25;
-static const double return_penalty = 8; /* added for a pair of steps */
+static const double return_penalty = 8; /* added to the penalty of a pair of steps */
 static const double return_bonus = 8;   /* for modes, against steps back and forth */
-static const double floor_part = 0.05;  /* of the magnitude: smaller noise does not matter */
+static const double floor_part = 0.05;  /* part of the magnitude: smaller noise does not matter */
 
 const struct fz_changepoint_setup fz_changepoint_defaults = { .magnitude = 0.02 };
 
@@ -147,8 +147,8 @@ static bool advance(struct account *s)
 	return true;
 }
 
-/* Moves the values of both modes to the middle between them, so that the negated series has the
- * negated account. False if there are no modes. */
+/* Moves the values of both modes to the middle between them, so that negating the series negates
+ * the result. False if there are no modes. */
 static bool take_out_modes(struct account *s)
 {
 	double rest[REACH];

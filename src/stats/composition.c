@@ -26,8 +26,8 @@ enum {
 	MARGIN = 3,    /* blocks before the first change of a stretch, and after the last */
 	ROUNDS = 1000, /* permutations */
 	CUTS = 3,      /* before the correlation is measured */
-	CHANCES = 1,   /* permutations that may have an arc as far */
-	FOUND = 32,    /* changes before thinning out */
+	CHANCES = 1,   /* permutations that may have an arc at least as far */
+	FOUND = 32,    /* changes found before small ones are dropped */
 };
 
 static const double correlation_most = 0.05;
@@ -195,8 +195,8 @@ static void subtract_parts(struct blocks *b, size_t kinds, const size_t *starts,
 		}
 }
 
-/* Correlation of neighbouring blocks after a few cuts, because real changes correlate neighbours,
- * too. Tiny residuals count as uncorrelated. */
+/* Correlation of neighbouring blocks. Real changes correlate neighbours, too, so a few cuts come
+ * first. Tiny residuals count as uncorrelated. */
 static double correlation(const struct blocks *b, size_t kinds)
 {
 	struct blocks rest = *b;

@@ -94,7 +94,7 @@ static double beta_fraction(double a, double b, double x)
 	return h;
 }
 
-/* I_x(a, b); y = 1 - x is passed because it cannot be had from x when x is near 1. */
+/* I_x(a, b); y = 1 - x is passed because 1 - x loses precision when x is near 1. */
 static double beta_regularised(double a, double b, double x, double y)
 {
 	double front;
@@ -134,8 +134,8 @@ double fz_t_critical(double p, double df)
 		low = high;
 		high *= 2;
 	}
-	/* The tail falls monotonically: bisection cannot fail, and 60 cheap steps are enough for
-	 * every bit that matters. */
+	/* The tail falls monotonically: bisection cannot fail, and 60 cheap steps give full
+	 * precision. */
 	for (int i = 0; i < 60; i++) {
 		double middle = low + (high - low) / 2;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The few distributions that the tests of this folder need, from their series and continued
- * fractions: relative errors stay below 1e-9, in the far tails too (checked against scipy).
+ * fractions: relative errors stay below 1e-9, also in the far tails (checked against scipy).
  * Degrees of freedom need not be whole; INFINITY makes t the normal distribution. */
 #pragma once
 

@@ -10,8 +10,8 @@
  *                   changed, and then it has hardly any influence
  *     posterior     prior times the likelihood of each function: mean and variance
  *
- * So an unchanged function is evidence against drift, however much another one changed, and no
- * function shifts the drift far, because beyond its noise it counts as changed.
+ * So an unchanged function is evidence against drift, however much another one changed. No function
+ * shifts the drift far, because beyond its noise it counts as changed.
  *
  * If all functions changed by the same factor, a slower program looks like a slower machine. Any
  * part of the change may be the machine's, within the prior, and the machine may even have become
@@ -66,8 +66,8 @@ void fz_drift_init(struct fz_drift *d, const struct fz_drift_prior *prior,
 		   const struct fz_drift_witness *witnesses, size_t n);
 
 /* Returns the drift without the evidence of one part of the run, which costs `cost`. Bit i of
- * `inside` is set if the i-th largest witness is in that part; the larger its fraction of the part,
- * the less it counts. `own` is the part itself if it is a witness but not among the largest, else
+ * `inside` is set if the i-th largest witness is in that part; a witness counts less the larger its
+ * share of the part is. `own` is the part itself if it is a witness but not among the largest, else
  * NULL. */
 struct fz_drift_belief fz_drift_without(const struct fz_drift *d, double cost, uint64_t inside,
 					const struct fz_drift_witness *own);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deterministic counts (instructions, calls): a bound on jitter instead of a test.
+/* Deterministic counts (instructions, calls) have a bound on jitter instead of a test.
  *
  * Two runs of one program under Valgrind agree to about 0.002 % if hash seed, environment and
  * address layout are fixed; the rest comes in steps and is not normally distributed. So each side
@@ -7,8 +7,8 @@
  * runs. Fixing the environment comes first: changing it alone moved the total by 0.34 %.
  *
  * A side that was counted once has no range. The bound is then three times the measured effect of
- * the environment on the program, as in `fizeau ci`, and at least the fraction of the run below
- * which nothing is reported.
+ * the environment on the program, as in `fizeau ci`, but at least the smallest fraction of the run
+ * that is reported.
  */
 #pragma once
 

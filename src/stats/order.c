@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Medians: quickselect for plain values, one sort for weighted ones. Both are symmetric: the median
- * of the negated values is the negated median. The tests need this to give mirrored results if the
+ * of the negated values is the negated median. Because of this, tests give mirrored results if the
  * sides of a comparison are swapped. */
 #include "order.h"
 
@@ -88,7 +88,8 @@ double fz_weighted_median(struct fz_weighted *items, size_t n)
 		sum += items[i].weight;
 	for (size_t i = 0; i + 1 < n; i++) {
 		below += items[i].weight;
-		/* Rounding of the sums must not decide between one value and the mean of two. */
+		/* Rounding errors of the sums must not decide between one value and the mean of
+		 * two. */
 		if (fabs(2 * below - sum) <= 1e-12 * sum)
 			return (items[i].value + items[i + 1].value) / 2;
 		if (2 * below > sum)

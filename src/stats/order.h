@@ -22,6 +22,6 @@ struct fz_weighted {
 	double value, weight; /* weight > 0 */
 };
 
-/* The value that half of the weight lies below; the mean of two neighbours when the halves are
- * exactly equal. NaN for n = 0. Sorts the items by value. */
+/* The value that splits the weight in halves; the mean of two neighbours if the split falls exactly
+ * between them. NaN for n = 0. Sorts the items by value. */
 double fz_weighted_median(struct fz_weighted *items, size_t n);

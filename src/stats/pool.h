@@ -9,10 +9,10 @@
  *
  *     sampling   variance by sampling, from visits (visit.h) or, without their order, as if
  *                samples were independent
- *     dispersion factor of it: samples come in clumps, and work is never quite the same
+ *     dispersion factor on it: samples come in clumps, and work varies
  *     own        relative noise, which no number of samples removes
  *
- * The variance of each function is then shrunk towards that; the more functions differ, the less
+ * The variance of each function is then shrunk towards this fit, less so if functions differ much
  * (`freedom`).
  */
 #pragma once
@@ -32,5 +32,5 @@ struct fz_pool {
 
 #define FZ_POOL_LEAST_OWN 0.01
 
-/* Fits dispersion and own noise. prior: counts more the fewer functions there are. */
+/* Fits dispersion and own noise. The prior counts more the fewer functions there are. */
 struct fz_pool fz_pool_fit(const struct fz_pool_item *items, size_t n, const struct fz_pool *prior);

@@ -46,7 +46,9 @@
 
 enum { BASE, HEAD };
 enum { FEW_SAMPLES = 10, FEW_VISITS = 5 };
-enum { LARGEST_HALF = 20 }; /* of an interval's logarithm: covers any factor and stays finite */
+enum {
+	LARGEST_HALF = 20
+}; /* half width of an interval's logarithm that covers any factor and stays finite */
 
 /* Sums of one function over the runs of each side. */
 struct sums {
@@ -262,7 +264,7 @@ static bool is_unusual(const struct fz_ratio_setup *s, const struct scatter *v)
 
 static double own_freedom(const struct fz_ratio_setup *s, const struct scatter *v)
 {
-	const double least = 0.5; /* with the heaviest tails used here */
+	const double least = 0.5; /* the heaviest tails used here */
 
 	return is_unusual(s, v) ? FZ_MAX(v->freedom, least) : s->noise.own_freedom + v->freedom;
 }

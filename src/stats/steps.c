@@ -2,8 +2,8 @@
 /* Steps in a series of counts; see steps.h.
  *
  * Walk along the series with the level of the last step. A value that differs from the one before
- * it by more than `least` is a step. One that differs by more only from the level ends a gradual
- * change, and becomes the level.
+ * it by more than `least` is a step. A value that differs by more than that from the level alone
+ * ends a gradual change and becomes the level.
  *
  * A series scatters if three robust standard deviations of the differences between neighbours
  * exceed `least`. With fewer than 8 values scatter and real steps look alike, so counts are then

@@ -31,11 +31,11 @@ struct fz_visits {
 	uint32_t depth; /* number of entries without a leave */
 };
 
-/* The function is on the stack from sample `at` on. May nest (recursion): the outermost pair
- * counts. A visit that ends and begins at the same position is one visit, so when the stack
- * changes it is enough to leave the frames that differ and to enter the new ones. */
+/* Marks the function as on the stack from sample `at` on. May nest (recursion): the outermost pair
+ * counts. A visit that ends and begins at the same position is one visit, so when the stack changes
+ * it is enough to leave the frames that differ and to enter the new ones. */
 void fz_visits_enter(struct fz_visits *v, uint64_t at);
-/* `at` is the first sample where the function is not on the stack. */
+/* Ends that: `at` is the first sample where the function is not on the stack. */
 void fz_visits_leave(struct fz_visits *v, uint64_t at);
 
 /* Adds `count` samples of a leaf from position `at` on. */
@@ -56,9 +56,9 @@ struct fz_visit_sum {
 /* Every enter must have had its leave. */
 struct fz_visit_sum fz_visits_sum(const struct fz_visits *v);
 
-/* Catch-up samples of a sampler that was late (Tachyon takes them back to back and calls none
- * missed): sets ret_burst[i] where sample i came within a tenth of the interval after its
- * predecessor. Such samples repeat their predecessor and must not be counted. Several stacks of one
- * instant (asyncio tasks) count as one. The times are those of one thread, in order. Returns the
- * number of catch-up samples. */
+/* Finds the catch-up samples of a sampler that was late (Tachyon takes them back to back and
+ * reports none as missed): sets ret_burst[i] if sample i came within a tenth of the interval after
+ * its predecessor. Such samples repeat their predecessor and must not be counted. Several stacks of
+ * one instant (asyncio tasks) count as one. The times are those of one thread, in order. Returns
+ * the number of catch-up samples. */
 size_t fz_visit_find_bursts(const int64_t *time, size_t n, int64_t interval, bool *ret_burst);

@@ -2,11 +2,10 @@
 /* libiberty demangles C++ and Rust. Parameters are omitted: in a flame graph they are noise, and
  * functions that only differ in them are distinguished by their declarations.
  *
- *   __pyx_pw_4cmod_5Thing_1method    Cython: its wrapper, scopes with their lengths, a number that
- *                                    makes the name unique, the name -> cmod.Thing.method
+ *   __pyx_pw_4cmod_5Thing_1method    Cython: prefix of a wrapper, scopes with their lengths, a
+ * number that makes the name unique, the name -> cmod.Thing.method
  *
- * The wrapper and the function get the same name, because it depends on the compiler which one
- * remains.
+ * The wrapper and the function get the same name, because the compiler decides which one remains.
  */
 #include "symbol/demangle.h"
 

@@ -24,7 +24,7 @@ int fz_elf_find_mapped(const struct fz_elf_source *memory, uint64_t base,
 		       struct fz_elf_symbol *symbols, size_t n, struct fz_error *err);
 
 /* The same from a file whose header is mapped at `base`, for all its symbol tables and for sections
- * by name. Addresses are those in memory, too. */
+ * by name. Addresses are also those in memory. */
 struct fz_elf_section {
 	const char *name;
 	uint64_t address, size;

@@ -2,7 +2,7 @@
 /* libelf opens the file, libdw reads its unwind tables, which are converted to rows that an
  * unwinder can cache and apply in nanoseconds.
  *
- *      .eh_frame_hdr     sorted table: function start -> description   (stripping leaves it)
+ *      .eh_frame_hdr     sorted table: function start -> description   (stripping keeps it)
  *      .eh_frame         description -> libdw -> Dwarf_Frame -> fz_row
  *
  * A Dwarf_Frame owns the expressions of its row, so frames with expressions are kept as long as the
