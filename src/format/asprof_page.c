@@ -9,10 +9,10 @@
  *   ];
  *   n(3,584)          name << 3 | type, total: next to the frame before
  *   f(635,1,1,178)    row, x minus that of the frame before, total
- *   u(1323)           above the frame before
+ *   u(1323)           in the row above the frame before
  *
- * A missing total is that of the frame before. A differential page has more lines, which are
- * skipped. A page lacks frames below its minwidth, so their cost is their caller's.
+ * Without a total, that of the frame before applies. The additional lines of a differential page
+ * are skipped. A page lacks frames below its minwidth, so their cost goes to their caller.
  */
 #include "flame_frames.h"
 #include "format.h"

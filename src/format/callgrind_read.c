@@ -10,8 +10,8 @@
  *
  * It is a call graph, not stacks: graph.h makes a tree of it. Names may have suffixes: "f'2" is a
  * recursion, and with --separate-callers a name contains callers, "f'caller'main". Each such name
- * is then a stack; direct recursion is still folded. Callers only have a name there; file and line
- * are those of the function with this name.
+ * is then a stack; direct recursion is still folded. The list gives only the callers' names; their
+ * file and line are those of the function with that name.
  *
  * "totals:" at the end of each part is the sum of its self costs; "summary:" before them is nearly
  * the same, and the only sum in a truncated part.
@@ -67,7 +67,8 @@ struct reader {
 	uint32_t metric[FZ_METRICS_MAX]; /* of each event; FZ_NONE if not read */
 	double scale[FZ_METRICS_MAX];
 	struct place at;    /* file: of the function */
-	uint32_t cost_file; /* of the current lines: different in inlined code */
+	uint32_t cost_file; /* file of the current lines: differs from the function's in inlined
+			       code */
 	struct place callee;
 	bool callee_has_file, callee_has_object;
 	double calls; /* of the call whose cost follows; negative: none */
@@ -558,8 +559,8 @@ static void add_to(int64_t *sum, const int64_t *values, uint32_t metrics)
 			sum[m] = INT64_MAX;
 }
 
-/* Detects truncated or wrongly joined files by their sums. Not for other tools, which round, or
- * define them differently. */
+/* Detects truncated or wrongly joined files by their sums. Files of other tools are not checked,
+ * because those round sums or define them differently. */
 static void check_sums(struct reader *r)
 {
 	bool cut = r->totals.lines < r->summary.lines;
@@ -589,8 +590,8 @@ static void check_sums(struct reader *r)
 
 /* Sets totals of functions: the sum over incoming calls, like callgrind_annotate, or without these,
  * self cost plus outgoing calls. Recursion without levels counts more than once, so totals are
- * limited to that of the program. If its calls cost less than its self cost, it was also entered
- * without a call, and its total is unknown. */
+ * limited to that of the program. If calls to a function cost less than its self cost, it was also
+ * entered without a call, and its total is unknown. */
 static void add_totals(struct reader *r)
 {
 	int64_t whole[FZ_METRICS_MAX] = { 0 };

@@ -6,7 +6,7 @@
  *
  * A call counts the cost below it once, even if it recurs. The number of calls is unknown and
  * written as 1. If the profile has a recorded call graph, that is written unchanged; entries are
- * then functions of the graph, else functions of the profile.
+ * then functions of the graph instead of functions of the profile.
  */
 #include "callgrind.h"
 
@@ -305,7 +305,8 @@ static bool calls_have_costs(const struct fz_callgraph *g)
 	return true;
 }
 
-/* For a graph, the metrics in which its calls have costs. */
+/* Chooses what to write: the graph if its calls have costs, and then only metrics with recorded
+ * totals. */
 static void choose_metrics(struct writer *w)
 {
 	const struct fz_profile *p = w->p;

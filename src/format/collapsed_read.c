@@ -49,10 +49,10 @@ struct reader {
 	bool valued;          /* some line has a number */
 	uint32_t bare_lines;  /* before that */
 	bool large;           /* some line has a number that is too large */
-	bool gprofiler;       /* the first frame is a number that belongs to its header */
+	bool gprofiler;       /* the first frame is a number that belongs to gprofiler's header */
 	struct austin austin;
 	struct fz_buf metric; /* "cpu ns", in files written by us */
-	/* frames of the last line, which the next one mostly shares */
+	/* frames of the last line, most of which the next line usually shares */
 	struct fz_buf last;
 	struct known {
 		size_t end; /* offset of the end of the frame in `last` */
@@ -392,7 +392,7 @@ static void place_stack(struct reader *r, uint32_t i, bool threads)
 
 /* ---- the end ---- */
 
-/* The dialect of more than half of the frames; single names may look like any. */
+/* The dialect of more than half of the frames, because a single name may look like any dialect. */
 static enum fz_collapsed_dialect find_dialect(const struct reader *r)
 {
 	uint32_t colons = 0, parens = 0, n = 0;

@@ -156,7 +156,7 @@ static int32_t line_number(struct fz_str s)
 	return v ? (int32_t)v : FZ_NO_LINE;
 }
 
-/* Bytes of "C:", which belongs to a path of Windows. */
+/* Length of a leading "C:", which is part of a Windows path. */
 static size_t drive_length(struct fz_str s)
 {
 	bool drive = s.n > 2 && isalpha((unsigned char)s.p[0]) && s.p[1] == ':' &&

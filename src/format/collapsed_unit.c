@@ -87,8 +87,8 @@ static const struct meaning *meaning_named(const char *name)
 	return NULL;
 }
 
-/* Whether all numbers are multiples of the smallest, as those of an interval are. A few numbers may
- * be so by chance. */
+/* Whether all numbers are multiples of the smallest, like multiples of an interval. A few numbers
+ * may be multiples by chance. */
 static bool are_multiples(const struct fz_collapsed_numbers *all)
 {
 	return !all->fractions && all->different == FZ_COLLAPSED_SEEN && all->least == all->divisor;
@@ -113,7 +113,7 @@ static const struct meaning *guess(const struct fz_collapsed_numbers *all, const
 	return meaning_named("samples");
 }
 
-/* Returns the interval if the times may be those of samples, else 0. */
+/* Returns the interval if the times may come from samples, else 0. */
 static int64_t interval_of(const struct fz_collapsed_numbers *all, double scale)
 {
 	double interval = (double)all->divisor * scale;

@@ -5,8 +5,8 @@
  *   profile stack -> path {parent path, label}  merges columns and opcodes
  *   (thread, path) -> line {count}
  *
- * Lines are ordered by descending count, then by text. CPython's labels have full file names but
- * print their last part, so two of its lines can look the same, and so can ours.
+ * Lines are ordered by descending count, then by text. CPython distinguishes labels by full file
+ * names but prints only the last part, so two of its lines can look the same, and so can ours.
  */
 #include "collapsed.h"
 #include "metric_fit.h"
@@ -55,7 +55,8 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte of an escape that this file writes, or -1: "\x64" is a folder of a path of Windows. */
+/* The byte of an escape that this file writes, or -1: other text such as "\x64" may be a folder in
+ * a Windows path. */
 static int escaped_byte(const char *p, size_t n)
 {
 	if (n < 4 || p[0] != '\\' || p[1] != 'x' || hex_digit(p[2]) < 0 || hex_digit(p[3]) < 0)

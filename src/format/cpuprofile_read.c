@@ -207,8 +207,8 @@ static double edge_of(const struct reader *r, const char *key)
 	return json_object_get(r->root, "head") ? at * 1e6 : at;
 }
 
-/* Lists the times of samples in microseconds, sorted, because threads of V8 race. Without times
- * they are spread evenly, as in Chrome. */
+/* Lists the times of samples in microseconds, sorted, because V8's threads may store them out of
+ * order. Without times, samples are spread evenly, as in Chrome. */
 static struct moment *list_moments(struct reader *r, size_t n)
 {
 	const json_t *samples = json_object_get(r->root, "samples");

@@ -48,7 +48,8 @@ struct writer {
 	double us;       /* microseconds per unit of the metric */
 };
 
-/* More would need too much memory in viewers; then a row is one sample, whatever its count. */
+/* More samples would need too much memory in viewers. With more, each row is one sample, whatever
+ * its count. */
 enum { SAMPLES_MAX = 1 << 22 };
 
 /* ---- the tree ---- */

@@ -18,7 +18,7 @@ enum { VERSION = 2 };
 
 /* Possible figures of a program point. */
 static const struct column {
-	const char *key, *flag; /* flag: key that tells whether the file has it; NULL: always */
+	const char *key, *flag; /* flag: key that is set if the file has the figure; NULL: always */
 	const char *heap, *copy, *other;
 	bool bytes;
 } columns[] = {

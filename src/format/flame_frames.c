@@ -55,7 +55,7 @@ static int next_line(void *arg, struct fz_str *ret, struct fz_error *err)
 	return fz_input_charge(r->in, r->line.n) ? 1 : fz_input_check(r->in, err);
 }
 
-/* Most tools call everything samples: then the numbers are interpreted like those of folded text.
+/* Most tools call any number "samples", so such numbers are interpreted like those of folded text.
  */
 static uint8_t stated_unit(struct fz_str name)
 {

@@ -8,7 +8,7 @@
 
 struct fz_flame_frame {
 	struct fz_str name;
-	const char *suffix; /* its kind in folded text, such as "_[k]"; NULL: none */
+	const char *suffix; /* mark of its kind in folded text, such as "_[k]"; NULL: none */
 	uint32_t parent;    /* lower than its own index */
 	uint64_t self;
 };
@@ -20,6 +20,6 @@ struct fz_flame_frames {
 	double factor;      /* of the numbers, usually 1 */
 };
 
-/* Adds the samples to a profile. What the root itself has is the marker [not drawn]. */
+/* Adds the samples to a profile. The root's own samples become the marker [not drawn]. */
 int fz_flame_frames_read(const struct fz_flame_frames *f, struct fz_input *in, struct fz_profile *p,
 			 struct fz_error *err);

@@ -6,8 +6,8 @@
  *
  * A title has the frame's total. Its caller is the frame next to it in the direction of the root,
  * "all", which is at the bottom, or at the top of an inverted graph. inferno adds positions in
- * samples (fg:x, fg:w); flamegraph.pl has only pixels, rounded to tenths. Frames narrower than a
- * tenth of a pixel are not in an image, so their cost is their caller's.
+ * samples (fg:x, fg:w); flamegraph.pl has only pixels, rounded to tenths. An image lacks frames
+ * narrower than a tenth of a pixel, so their cost goes to their caller.
  */
 #include "flame_frames.h"
 #include "format.h"
@@ -194,8 +194,9 @@ static struct fz_str decode(struct reader *r, struct fz_str text)
 	return (struct fz_str){ name, n };
 }
 
-/* Whether a bar is below the one after `above` in its row, and not below `above`: it is below the
- * last one that starts before its middle; of two that meet there, the one with room for it. */
+/* Whether a bar belongs below the bar after `above` in that row, not below `above`. A bar belongs
+ * below the last one that starts before its middle; if two meet there, below the one with room for
+ * it. */
 static bool is_further(const struct reader *r, uint32_t above, uint32_t i)
 {
 	const struct bar *next = &r->bars[above + 1], *bar = &r->bars[i];

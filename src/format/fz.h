@@ -28,7 +28,7 @@ void fz_file_writer_add_probe(struct fz_file_writer *w, const struct fz_speed_pr
 void fz_file_writer_add_wake(struct fz_file_writer *w, const struct fz_wake *wake);
 /* Fails if earlier data could not be written. */
 int fz_file_writer_flush(struct fz_file_writer *w, struct fz_error *err);
-/* The same, and waits until the file has all earlier data; it can then be read like one whose
+/* The same, and waits until all earlier data is in the file, which can then be read like one whose
  * writer was killed. */
 int fz_file_writer_save(struct fz_file_writer *w, struct fz_error *err);
 /* Writes facts, sources, runs, quality and the end mark; returns when the file is complete. */

@@ -3,8 +3,8 @@
  *
  *   block: functions n, selves n, calls n, metrics, stated | list, first, n | entries
  *
- * Each block has the size of the whole. A graph with a lost block would have wrong totals, so the
- * profile gets it only if it was read completely.
+ * Each block has the sizes of the whole graph. With a lost block its totals would be wrong, so the
+ * profile gets the graph only if it was read completely.
  */
 #include "fz_reader.h"
 

@@ -34,7 +34,7 @@ enum {
 };
 
 enum fz_file_block {
-	FZ_FZ_SETUP = 1, /* metrics and units, before samples; repeated at times */
+	FZ_FZ_SETUP = 1, /* metrics and units, before samples; repeated now and then */
 	FZ_FZ_TABLES,    /* new strings, functions, frames, stacks, threads */
 	FZ_FZ_SAMPLES,
 	FZ_FZ_FACTS, /* about the recording; replaces earlier values */
@@ -87,8 +87,9 @@ static inline int64_t fz_file_round_quanta(int64_t ns, int64_t quantum)
 	return rest > half ? q + 1 : rest < -half ? q - 1 : q;
 }
 
-/* Block: sizes of all lists, number of metrics and the stated ones; then the list, the index of its
- * first entry here, the number of entries, and the entries. */
+/* Contents of a GRAPH block: sizes of all lists, number of metrics and those with function totals;
+ * then the list, the index of its first entry in this block, the number of entries, and the
+ * entries. */
 uint32_t fz_file_graph_count(const struct fz_callgraph *g, enum fz_file_graph list);
 void fz_file_graph_encode(const struct fz_callgraph *g, enum fz_file_graph list, uint32_t *done,
 			  struct fz_buf *out);

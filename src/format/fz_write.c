@@ -363,7 +363,7 @@ static void add_quality(const struct fz_quality *q, struct fz_buf *b)
 	add_field(b, FZ_FZ_QUALITY, &c);
 }
 
-/* Writes facts; during recording only changed ones, and counters at times. */
+/* Writes facts; during recording only changed ones, and now and then the counters. */
 static void put_facts(struct fz_file_writer *w, bool final)
 {
 	add_recording(w->p, &w->plain);
@@ -439,7 +439,7 @@ static void put_samples(struct fz_file_writer *w)
 	w->block++;
 }
 
-/* Writes each as the difference to the previous one. */
+/* Writes each probe as the difference to the previous one. */
 static void put_looks(struct fz_file_writer *w)
 {
 	struct fz_speed_probe last = { 0 };
@@ -527,7 +527,7 @@ void fz_file_writer_add_wake(struct fz_file_writer *w, const struct fz_wake *wak
 {
 	fz_wakes_add(&w->wakes, wake);
 	if (w->wakes.n == FZ_FZ_WAKES_MAX)
-		write_pending(w); /* with the threads that these refer to */
+		write_pending(w); /* also writes the threads that the wakes refer to */
 }
 
 /* Writes the graph once, after the tables it refers to. */

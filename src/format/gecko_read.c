@@ -284,7 +284,7 @@ static void read_thread(struct reader *r, const json_t *thread, const json_t *sh
 
 /* ---- the whole ---- */
 
-/* A process of gecko is a whole profile inside its parent's. */
+/* In the gecko format, a process is a whole profile inside its parent's. */
 static void read_process(struct reader *r, const json_t *process, int depth)
 {
 	const json_t *shared = json_object_get(process, "shared");

@@ -6,9 +6,9 @@
  *   import time:       310 |        545 |   json.decoder
  *   import time:       402 |        947 | json
  *
- * A module is printed when its import ends, so after those that it imported, which are two columns
- * further right. Other lines are the program's. -X importtime=2 also prints modules that were
- * imported before, as "cached".
+ * A module is printed when its import ends, so it follows the modules that it imported, which are
+ * two columns further right. Other lines are the program's. -X importtime=2 also prints modules
+ * that were imported before, as "cached".
  */
 #include "flame_frames.h"
 #include "format.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts call trees printed as indented lines with inclusive costs to samples: a line's own cost
- * is the part that its children do not explain.
+ * is what its children do not account for.
  *
  *   10 main        fz_indented_line(column 0, 10)
  *     7 f          fz_indented_line(column 2, 7)     fz_indented_finish: main 3, main;f 7
@@ -17,7 +17,7 @@ struct fz_indented_node {
 	int64_t own[FZ_INDENTED_METRICS]; /* not explained by a child yet */
 };
 
-/* Zeroed before use, except for the first two. */
+/* Zero it before use, and set the first two members. */
 struct fz_indented {
 	struct fz_profile *p; /* has one metric with a column for each value */
 	bool own;             /* values are exclusive: nothing is subtracted from the caller */

@@ -327,7 +327,7 @@ static int by_time(const void *a, const void *b)
 	return FZ_CMP(x->time, y->time) ?: FZ_CMP(x->order, y->order);
 }
 
-/* The interval is the weight of a row of the main metric, if all are equal. */
+/* Returns the weight of the main metric's rows as the interval, if all are equal. */
 static int64_t find_interval(const struct reader *r, enum metric main)
 {
 	int64_t each = 0;

@@ -56,7 +56,7 @@ struct fz_jfr_field {
 	uint32_t class; /* index of its class */
 	uint8_t key;    /* enum fz_jfr_key; FZ_JFR_KEYS: not used */
 	bool constant;  /* the value is a constant's key */
-	bool array;     /* a count and that many values */
+	bool array;     /* a count, followed by that many values */
 	double ns; /* nanoseconds per unit, of a time in a fixed unit; 0: ticks, or not a time */
 };
 

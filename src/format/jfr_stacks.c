@@ -5,8 +5,9 @@
  *   method {class {name}, name, descriptor}
  *
  * A function is "java.util.TreeMap.put(Object, Object)", as 'jfr print' writes it, so that
- * overloads stay distinct. How a frame was running (interpreted, compiled, inlined) does not make
- * it another function. Non-Java code comes from async-profiler: its class is the library, or empty.
+ * overloads stay distinct. Whether a frame was interpreted, compiled or inlined does not
+ * distinguish functions. Non-Java code comes from async-profiler: its class is the library, or
+ * empty.
  */
 #include "jfr_stacks.h"
 

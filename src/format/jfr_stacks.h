@@ -6,7 +6,7 @@
 
 enum fz_jfr_state {
 	FZ_JFR_STATE_UNKNOWN,  /* none */
-	FZ_JFR_STATE_DEFAULT,  /* async-profiler: sampled on a processor, or by an event */
+	FZ_JFR_STATE_DEFAULT,  /* async-profiler: on a processor, or sampled by an event */
 	FZ_JFR_STATE_RUNNABLE, /* running or runnable */
 	FZ_JFR_STATE_WAITING,  /* any other */
 };

@@ -4,9 +4,9 @@
  *   meta, string_table ..., frame_table ..., agg ..., end
  *
  * Tables and aggregates come in chunks of at most 256 entries. A frame is a position: file,
- * function, line, end line, columns, without unknown ones. "self" counts samples with it innermost,
- * "cumulative" samples with it on the stack. The run's id is a hash of the contents, so the same
- * recording gives the same bytes.
+ * function, line, end line and columns; unknown ones are omitted. "self" counts samples with it
+ * innermost, "cumulative" samples with it on the stack. The run's id is a hash of the contents, so
+ * the same recording always produces the same bytes.
  */
 #include "format.h"
 

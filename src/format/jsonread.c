@@ -280,8 +280,7 @@ struct scan {
 	bool escaped; /* after a backslash */
 };
 
-/* Scans one byte of a value. True at the end of the value; *ret_with tells whether the byte belongs
- * to it. */
+/* Scans one byte of a value. True at the end of the value; *ret_with: the byte belongs to it. */
 static bool scan_byte(struct scan *x, char c, bool *ret_with)
 {
 	*ret_with = true;
@@ -353,7 +352,8 @@ json_t *fz_jsonread_value(struct fz_jsonread_stream *s)
 	return v;
 }
 
-/* Parses "1732107141551429.079" minus `origin`, which a double holds to a thousandth. */
+/* Parses "1732107141551429.079" and subtracts `origin`; a double holds the difference to a
+ * thousandth. */
 static bool parse_since(struct fz_str s, int64_t origin, double *ret)
 {
 	size_t n = 0;

@@ -22,7 +22,7 @@ int fz_jsonread_load_after(struct fz_input *in, const char *mark, json_t **ret,
 void fz_jsonread_release(json_t **v);
 
 struct fz_str fz_jsonread_str(const json_t *v); /* "" if not a string */
-/* A number, also in a string as some tools write it; else `otherwise`. */
+/* A number, also as text in a string, which some tools write; else `otherwise`. */
 double fz_jsonread_number(const json_t *v, double otherwise);
 int64_t fz_jsonread_int(const json_t *v, int64_t otherwise);
 /* Member `key` of object v. */
@@ -59,8 +59,8 @@ int fz_jsonread_peek(struct fz_jsonread_stream *s);
 void fz_jsonread_take(struct fz_jsonread_stream *s); /* consumes the byte from peek */
 /* Parses the next value; NULL at the end of the input (even within a value) and on errors. */
 json_t *fz_jsonread_value(struct fz_jsonread_stream *s);
-/* The number `key` of the last value, an object, minus `origin`, exact also where a double is not:
- * a time of day in microseconds with a fraction. */
+/* The number `key` of the last value, an object, minus `origin`, exact even for a time since 1970
+ * in microseconds with a fraction, which a double cannot hold. */
 double fz_jsonread_since(const struct fz_jsonread_stream *s, const json_t *last, const char *key,
 			 int64_t origin);
 /* Skips the next value. */

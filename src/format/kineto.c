@@ -49,7 +49,7 @@ struct step {
 	double at, end;
 };
 
-/* Place of a call, known after the events of its thread were processed. */
+/* Place of a call, known once the events of its thread are processed. */
 struct made {
 	double at;
 	uint32_t thread, above, stack; /* above: without the call itself */
@@ -74,7 +74,8 @@ struct reader {
 
 /* ---- events ---- */
 
-/* Role of a category, by its end, because it may have a vendor's name; older versions differ. */
+/* Role of a category, recognised by its end, because it may start with a vendor's name. Older
+ * versions use other names. */
 static enum role role_of(struct fz_str cat)
 {
 	static const struct {

@@ -133,7 +133,7 @@ static void read_node(struct reader *r, struct fz_str line)
 		column++;
 	struct fz_str text = { line.p + column, line.n - column };
 	if (!take_number(&text, UINT32_MAX, &n)) {
-		/* The line that ends the graph; there may be an empty one before it. */
+		/* This line ends the graph. An empty line may precede the graph. */
 		r->done = r->any;
 		return;
 	}

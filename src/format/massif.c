@@ -12,8 +12,8 @@
  *    n0: 20000 in 3 places, all below massif's threshold (1.00%)
  *
  * "nN" is the number of children, which are the callers; the indentation is the depth. A node's own
- * bytes are those not in its children. The tree of the peak is read, or the largest tree if there
- * is none: its text is stored and parsed at the end.
+ * bytes are those not in its children. The tree of the peak is read, or the largest tree if the
+ * peak has none. Its text is stored and parsed at the end.
  */
 #include "format.h"
 #include "import.h"

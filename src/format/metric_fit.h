@@ -22,6 +22,6 @@ bool fz_fit_assumes_length(const struct fz_profile *p);
 bool fz_fit_makes_samples(const struct fz_profile *p);
 /* Whether every sample has the same weight in the default metric, so that counts suffice. */
 bool fz_fit_is_even(const struct fz_profile *p);
-/* Cost without a stack in the default metric, which graphs and lists of stacks cannot store. */
+/* Cost in the default metric that has no stack, which graphs and lists of stacks cannot store. */
 int64_t fz_fit_stackless(const struct fz_profile *p);
 int64_t fz_fit_total(const struct fz_profile *p);

@@ -264,8 +264,8 @@ static void read_attribute(void *arg, uint64_t index)
 }
 
 /* Detects the version of a sample. Lists are packed bytes and a link is a number; the link's field
- * in each version is a list in the other. Field 2 alone must be values, because attributes alone
- * have no cost; together with times it may be either, unless there are no attributes. Index 0 means
+ * in each version is a list in the other. Without times, field 2 must be values, because attributes
+ * alone have no cost. With times it may be either, unless the file has no attributes. Index 0 means
  * none. */
 static bool shows_version(const struct reader *r, struct fz_str sample, const struct version **ret)
 {
@@ -286,7 +286,7 @@ static bool shows_version(const struct reader *r, struct fz_str sample, const st
 	return values && (!times || r->attributes.n <= 1);
 }
 
-/* By the first sample that identifies it. */
+/* Finds the version by the first sample that identifies it. */
 static const struct version *find_version(const struct reader *r)
 {
 	const struct version *ret = NULL;

@@ -118,7 +118,7 @@ static struct fz_cursor take(struct fz_cursor *c, uint64_t n)
 	return p ? fz_cursor_of(p, n) : fz_cursor_of("", 0);
 }
 
-/* Takes the bytes of the values of the counters, including the preceding fields. */
+/* Takes the bytes of the counters' values, with the fields before them. */
 static struct fz_cursor take_counts(struct fz_cursor *c, uint64_t format)
 {
 	unsigned each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);

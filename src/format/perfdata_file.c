@@ -5,7 +5,7 @@
  *                       data: records {type, misc, size} ...
  *                       features after the data: build ids, names of events, host, ...
  *
- * In a pipe ("perf record -o -") the header has 16 bytes, and events and features are records.
+ * In a pipe ("perf record -o -") the header has only 16 bytes, and events and features are records.
  * `perf record -z` writes a zstd stream split into records, which is unpacked as a whole. Each
  * processor has its own buffer, so records must be sorted by time.
  */
@@ -37,7 +37,7 @@ enum {
 };
 
 enum {
-	FILE_HEADER = 104, /* bytes, the bitmap of features included */
+	FILE_HEADER = 104, /* bytes, including the bitmap of features */
 	PIPE_HEADER = 16,
 	ATTR_MIN = 64, /* of the first version */
 	UPDATE_NAME = 2,

@@ -51,7 +51,7 @@ struct file {
 /* A resolved address. */
 struct site {
 	uint64_t where, address;
-	uint32_t first, n; /* in chains */
+	uint32_t first, n; /* range in chains */
 };
 
 struct process {

@@ -138,7 +138,7 @@ static bool take_thread(struct fz_str *s, struct fz_thread *t)
 	return false;
 }
 
-/* Of two numbers before an event, the second is its period. */
+/* If two numbers precede an event, the second is its period. */
 static void keep_period(struct header *h, struct fz_str before, struct fz_str *left)
 {
 	struct fz_thread t = { 0 };

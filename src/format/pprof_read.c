@@ -44,7 +44,8 @@ struct location {
 	uint32_t stays : 2; /* enum stays */
 };
 
-/* The part of a location that drop_frames leaves; callees of dropped frames are dropped, too. */
+/* The part of a location that remains after drop_frames; callees of dropped frames are dropped,
+ * too. */
 enum stays { ALL, OUTER, NOTHING };
 
 #define TABLE(type, name)     \
@@ -279,8 +280,9 @@ static bool cut_number(struct fz_str *text, char mark, int32_t *ret)
 	return true;
 }
 
-/* Strips line numbers from names, which change with every edit of the file: of Pyroscope's client
- * for Node ("FILE:NAME:LINE", with NAME as system name) and of V8 ("(anonymous:L#7:C#9)"). */
+/* Strips line numbers, which change with every edit of the file, from names written by Pyroscope's
+ * client for Node ("FILE:NAME:LINE", with NAME as system name) and by V8
+ * ("(anonymous:L#7:C#9)"). */
 static void take_line_out(struct fz_import_frame *f, struct fz_str system_name)
 {
 	struct fz_str rest = f->name;
@@ -340,7 +342,7 @@ static bool is_dropped(struct reader *r, struct function *f)
 	return f->fate == DROPPED;
 }
 
-/* Adds a line, if its function is known; returns whether that is dropped. */
+/* Adds a line if its function is known; returns whether that function is dropped. */
 static bool add_line(struct reader *r, struct fz_str message, struct fz_str module)
 {
 	struct fz_import_frame f = { 0 };
@@ -442,7 +444,8 @@ struct labels {
 	bool base;
 };
 
-/* Reads labels with a thread, by the names of different tools; others with a text are kept. */
+/* Reads labels that contain a thread, under the names that various tools use; other labels with a
+ * text are kept. */
 static void read_label(struct reader *r, struct fz_str message, struct labels *labels)
 {
 	uint64_t key_string = FZ_NONE, value_string = FZ_NONE, number = 0;

@@ -290,7 +290,7 @@ int fz_pprof_write(const struct fz_profile *p, struct fz_output *out, struct fz_
 
 /* ---- the format ---- */
 
-/* Which type each field of a Profile has; field 1 is at most two numbers. */
+/* Whether the field has the type that it has in a Profile; field 1 is at most two numbers. */
 static bool is_plausible(const struct fz_wire *w)
 {
 	static const char types[] = " bbbbbbvvvvbvnvv"; /* b: bytes, v: number, n: either */

@@ -162,7 +162,7 @@ static uint32_t address_frame(struct reader *r, uint64_t address)
 
 /* ---- stacks ---- */
 
-/* Estimates all allocations from the sampled ones of a mean size. */
+/* Estimates the number and bytes of all allocations from the sampled ones and their mean size. */
 static void scale(double rate, int64_t *count, int64_t *bytes)
 {
 	if (!*count || !*bytes || rate <= 1)

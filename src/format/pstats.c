@@ -405,7 +405,7 @@ static void read_caller(struct reader *r, uint32_t callee, const struct value *k
 	fz_callgraph_call(r->graph, r->p, &call, has_costs ? self : NULL, has_costs ? total : NULL);
 }
 
-/* The first number of a sampled function counts samples with it innermost, the second samples with
+/* For a sampled function, the first number counts samples with it innermost, the second those with
  * it on the stack. */
 static void read_entry(struct reader *r, const struct value *key, const struct value *v)
 {

@@ -154,8 +154,8 @@ static int compare_callees(const void *pa, const void *pb)
 	return FZ_CMP(a->callee, b->callee) ?: FZ_CMP(a->caller, b->caller);
 }
 
-/* Whether to write the mark: the program's Python has a pstats that supports it, and values are
- * samples, not calls.
+/* Whether to write the mark: values are samples, not calls, and pstats of the program's Python
+ * supports it.
  */
 static bool is_marked(const struct fz_profile *p)
 {

@@ -194,7 +194,7 @@ static void read_node(struct reader *r, const json_t *node, uint32_t stack, uint
 		own -= seconds_of(v);
 		read_node(r, v, stack, thread);
 	}
-	/* Times are stored in microseconds; less is a rounding error. */
+	/* Times are stored in microseconds; a smaller remainder is a rounding error. */
 	int64_t ns = fz_import_scaled(own, 1e9), digit = 1000;
 	struct fz_sample s = { .stack = stack, .thread = thread, .status = FZ_STATUS_UNKNOWN };
 	if (ns > digit / 2 * (int64_t)(1 + i))

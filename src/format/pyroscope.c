@@ -4,8 +4,8 @@
  *   node = length of its name, name, own value, number of children; its children follow
  *
  * with varints, and a root without a name (pkg/storage/tree/serialize.go and
- * pkg/structs/transporttrie of Pyroscope 0.37). A name is a frame in a tree, and in a trie a piece
- * of folded text. Both are converted to folded text and read as such. The unit of the numbers is in
+ * pkg/structs/transporttrie of Pyroscope 0.37). In a tree a name is a frame, in a trie a piece of
+ * folded text. Both are converted to folded text and read as such. The unit of the numbers is in
  * the HTTP request, not in the file.
  */
 #include "format.h"
@@ -146,7 +146,7 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 		open += node.children - 1;
 		named += node.name.n > 0;
 	}
-	/* All of the file, or up to the end of the buffer. */
+	/* Checked all of the file, or all of the buffer. */
 	bool whole = !open && !fz_cursor_left(&c);
 	return named && (whole || (open && c.bad && n >= 4096)) ? 40 : 0;
 }

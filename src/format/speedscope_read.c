@@ -250,7 +250,7 @@ static int read_evented(struct reader *r, const json_t *profile, uint32_t thread
 	return 0;
 }
 
-/* Start of the time that all profiles of calls share. */
+/* Start of the timeline that all profiles of calls share. */
 static double zero_of(const json_t *profiles)
 {
 	double zero = INFINITY;

@@ -56,8 +56,8 @@ enum {
 #define TACHYON_STATS_MAGIC "TACHSTAT"
 /* File name of frames other than code. */
 #define TACHYON_SPECIAL "~"
-/* Our mark for samples that were synthesized from times. It is the last string of a file and used
- * by no frame; CPython's reader ignores it. */
+/* Our mark for samples that were synthesized from times. It is the last string of a file, and no
+ * frame refers to it; CPython's reader ignores it. */
 #define TACHYON_MADE "fizeau: these samples were made of times"
 
 /* Name of the metric of a mode: "wall", "cpu", "gil", "exception". */

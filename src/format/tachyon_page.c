@@ -8,7 +8,7 @@
  *
  * Names are indices of strings; counts are samples, of each thread [with callees, own]. The root is
  * a function only if all stacks begin with it. A page lacks nodes with less than a thousandth of
- * all samples; what they had is the marker [not in the page] below their callers.
+ * all samples; their samples become the marker [not in the page] below their callers.
  */
 #include "format.h"
 #include "import.h"

@@ -87,7 +87,8 @@ static int by_remainder(const void *pa, const void *pb, void *arg)
 	return FZ_CMP(rb, ra) ?: FZ_CMP(a, b);
 }
 
-/* Assigns whole intervals to each entry, and the rest of the total to the largest remainders. */
+/* Assigns whole intervals to each entry, and what is left of the total to the largest
+ * remainders. */
 static void deal_entries(struct planner *l, uint64_t total)
 {
 	fz_auto(fz_free_ptr) uint32_t *order = fz_calloc(FZ_MAX(l->n, 1), sizeof(*order));

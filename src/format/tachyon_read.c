@@ -85,8 +85,8 @@ static double get_double(const struct header *h, const uint8_t *at)
 	return v;
 }
 
-/* Betas of 3.15 had a 32-bit count of samples, which shifts later fields, also as version 1. In the
- * final layout such a file would have its frame table before its strings. */
+/* Betas of 3.15, also version 1, had a 32-bit count of samples, which shifts later fields. Read in
+ * the final layout, such a file would have its frame table before its strings. */
 static void parse_counts(struct header *h, const uint8_t *b)
 {
 	h->samples = get64(h, b + TACHYON_AT_SAMPLES);
@@ -260,7 +260,8 @@ static bool add_sample(struct reader *r, uint32_t thread, uint8_t status)
 	const struct thread_state *t = &r->threads[thread];
 	uint64_t us = t->now_us - r->h.start_us;
 
-	/* Before the start, so of a different clock: the samples are valid but not their times. */
+	/* A time before the start is from a different clock: the samples are valid, but not their
+	 * times. */
 	if (us > INT64_MAX / 1000) {
 		r->p->samples.timed = false;
 		us = 0;
@@ -370,7 +371,7 @@ static int read_strings(struct reader *r, struct fz_cursor c, uint32_t count, st
 	return 0;
 }
 
-/* Whether a file is of the wrapper through which Tachyon starts a script. */
+/* Whether a file belongs to the wrapper through which Tachyon starts a script. */
 static bool is_internal(struct fz_str file)
 {
 	return fz_str_ends(file, "_sync_coordinator.py");

@@ -39,7 +39,7 @@ static size_t take_stored(struct fz_tachyon_source *s, void *to, size_t n)
 		s->error = (int)got;
 		return 0;
 	}
-	/* The file ends within the region, which is shorter than stated. */
+	/* The file ends within the region, so the region is shorter than stated. */
 	if (got < (int64_t)n)
 		s->size = s->taken + (uint64_t)got;
 	s->taken += (uint64_t)got;

@@ -4,7 +4,7 @@
  * The format has no weights: a sample is one interval, and cost is the number of samples. A row
  * with the cost of several (the recorder was late, or equal samples were merged) is therefore
  * written that many times, an interval apart, ending at its own time; tachyon_plan.c computes the
- * numbers so that shares are preserved. Stacks deeper than 256 keep their innermost frames, like in
+ * numbers so that shares are preserved. Stacks deeper than 256 keep their innermost frames, as in
  * CPython. Times are whole microseconds; runs follow one another.
  *
  * The samples are compressed in memory, two or three bytes each, because the header before them

@@ -40,7 +40,7 @@ bool fz_track_open(struct fz_track *t, struct fz_profile *p, uint32_t frame, dou
 /* The innermost open frame, or FZ_NONE. */
 uint32_t fz_track_top(const struct fz_track *t, const struct fz_profile *p);
 void fz_track_close(struct fz_track *t);
-/* Adds the metric "wall" and the spans as its samples, in order of threads and times, which count
- * from the earliest start. */
+/* Adds the metric "wall" with the spans as its samples, in order of thread and time. Times are
+ * relative to the earliest start. */
 void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p, double ns);
 void fz_spans_release(struct fz_spans *spans);

@@ -49,7 +49,7 @@ struct node {
 	bool idle;
 };
 
-/* The stack of a moment when V8 was idle. */
+/* Stack of a sample taken while V8 was idle. */
 #define IDLE (FZ_NONE - 1)
 
 struct moment {
@@ -64,7 +64,7 @@ struct reader {
 	const char *name; /* of the file */
 	struct call *calls;
 	uint32_t call_count, call_cap;
-	int64_t origin; /* that times of calls count from, to stay exact */
+	int64_t origin; /* subtracted from times of calls to keep them exact */
 	struct open *opens;
 	uint32_t open_count, open_cap;
 	struct fz_map top_of; /* thread -> index in opens + 1; 0: nothing */
@@ -136,7 +136,8 @@ static uint32_t frame_of(struct reader *r, const json_t *event)
 	return fz_import_frame(r->p, &f);
 }
 
-/* Adds a call of so many microseconds; its end is rounded, so that the next call may start there.
+/* Adds a call with a length in microseconds. Its end is rounded, so that the next call may start
+ * there.
  */
 static uint32_t add_call(struct reader *r, const json_t *event, double length)
 {
@@ -165,7 +166,7 @@ static void open_call(struct reader *r, const json_t *event)
 	fz_map_put(&r->top_of, thread, ++r->open_count);
 }
 
-/* Closes a call; without any duration it is dropped, since it could be sorted after its own
+/* Closes a call. A call without duration is dropped, because it could be sorted after its own
  * return. */
 static void close_call(struct reader *r, const json_t *event)
 {

@@ -22,7 +22,7 @@ void fz_unfolded_add(struct fz_unfolded *u, struct fz_str name, bool kernel)
 	fz_buf_add(&u->text, name.p, name.n);
 }
 
-/* Adds a name; a line that starts with "#" would be a comment. */
+/* Adds a name, escaped if it starts with "#", which would make the line a comment. */
 static void add_name(struct fz_buf *line, struct fz_str name, bool kernel)
 {
 	if (!line->n && fz_str_starts(name, "#")) {

@@ -38,7 +38,7 @@ uint32_t fz_valgrind_frame(struct fz_profile *p, struct fz_str place)
 	struct fz_import_frame f = { 0 };
 
 	fz_import_location(place, &f);
-	f.line = f.first_line; /* of the call, not the function's first */
+	f.line = f.first_line; /* this is the line of the call, not the function's first */
 	f.first_line = 0;
 	if (fz_str_eq(f.name, FZ_STR("???")))
 		return unknown_frame(p, f.module, address);

@@ -27,7 +27,7 @@ static inline struct fz_wire fz_wire_of(struct fz_str message)
 
 /* Reads the next field; false at the end, and if invalid (then c.bad is set). */
 bool fz_wire_next(struct fz_wire *w);
-/* A field that occurs at most once, and where its value goes. */
+/* A field that occurs at most once, and where to store its value. */
 struct fz_wire_field {
 	uint32_t field;
 	uint64_t *number;
@@ -41,10 +41,10 @@ struct fz_wire_field {
 			.field = 0     \
 		}                      \
 	}
-/* Reads these fields of a message; what is absent or of another type stays as it is. Returns
- * whether the message is valid. */
+/* Reads these fields of a message; targets of absent fields and of fields with another type are
+ * unchanged. Returns whether the message is valid. */
 bool fz_wire_read(struct fz_str message, const struct fz_wire_field *fields);
-/* Stores the current field, if it is one of these. */
+/* Stores the current field if it is in the list. */
 void fz_wire_take(const struct fz_wire *w, const struct fz_wire_field *fields);
 /* Calls add(arg, number) for each number in the current field of repeated numbers, packed or
  * single; false if invalid. */
