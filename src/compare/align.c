@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The union of two call trees, by path of matched functions.
  *
- * A node of the union is made from the nodes of both trees on its path ("origins": usually one per
- * side, several if functions of one side were merged). Its children are found without hashing: the
- * children of all its origins are visited, and `latest[function]` is the last union node made for a
- * function. That node is a child of the current one exactly if its index is not below that of the
- * current one's first child, because the children of a node are made together.
+ * A node of the union is made from its "origins", the nodes of both trees on its path: usually one
+ * per side, several if functions of one side were merged. Its children are found without hashing:
+ * the children of all its origins are visited, and `latest[function]` is the last union node made
+ * for a function. That node is a child of the current one exactly if its index is not below that of
+ * the current one's first child, because the children of a node are made together.
  *
  *   tree A   main(1)--f(2)--g(3)        raw nodes:  0 main {A1, B1}
  *   tree B   main(1)--f(2)                          1   f  {A2, B2}
  *                   `-h(3)                          2   h  {B3}
  *                                                   3     g {A3}     breadth first
  *
- * A launcher (runpy, through which CPython's own profiler starts a script) on only one side would
- * push every path of that side one or two calls down, and nothing would match. So its nodes become
- * roots with their own self cost only, and their callees become roots next to them.
+ * A launcher on only one side (CPython's own profiler starts a script through runpy) would push
+ * every path of that side one or two calls down, and nothing would match. So its nodes become roots
+ * with their own self cost only, and their callees become roots next to them.
  *
  * Full matching also matches through wrappers, functions that only one side has:
  *
@@ -24,14 +24,14 @@
  *                            `-f  {A, B}                                `-f  {A, B}
  *
  * If a base child has no match among the children of its parent's node, inserted wrappers there are
- * searched for it. A match gets the base child as its `guest`, which becomes an origin when the raw
- * node of its host is made. The base's children below a removed wrapper join unmatched children of
- * the parent's node. The structure of the head never changes. Each node is visited from at most
- * three levels above, so this is linear, too.
+ * searched for it. The base child becomes the `guest` of its match, and an origin when the match's
+ * raw node is made. The base's children below a removed wrapper join unmatched children of the
+ * parent's node. The structure of the head never changes. Each node is visited from at most three
+ * levels above, so this is linear, too.
  *
- * No call moves from a removed wrapper to an inserted one: two functions that call the same helper
- * are not the same. A function that the other side's code has, sampled there or not, does not count
- * as a wrapper.
+ * No call moves from a removed wrapper to an inserted one: calling the same helper does not make
+ * two functions the same. A function that exists in the other side's code, sampled there or not, is
+ * no wrapper.
  *
  * New functions have no cost in the base, and removed ones none in the head. The total of an
  * inserted wrapper excludes the base's cost of the calls inside; the totals of its callers include
@@ -70,7 +70,7 @@ struct through {
 	uint32_t *homeless;
 	uint32_t homeless_count, homeless_cap;
 	uint32_t *inside; /* of a function: a head node of it below inserted wrappers... */
-	uint32_t *stamp;  /* ...when this is the raw node that they are below, plus 1 */
+	uint32_t *stamp;  /* ...valid if this is the raw node that they are below, plus 1 */
 };
 
 enum { INSERTED_MAX = 3, REMOVED_MAX = 2 };
@@ -126,7 +126,7 @@ static void add_child(struct aligner *a, uint32_t parent, uint32_t first, enum f
 		add_origin(a, at, FZ_BASE, a->through->guest[tree_node]);
 }
 
-/* Full matching queues a base node until all nodes of the head exist. */
+/* With full matching, queues a base node until all nodes of the head exist. */
 static void offer_child(struct aligner *a, uint32_t parent, uint32_t first, enum fz_side side,
 			uint32_t tree_node)
 {
@@ -236,7 +236,7 @@ static bool enter_wrapper(struct aligner *a, uint32_t first, uint32_t stamp, uin
 	return true;
 }
 
-/* Moves calls out of a removed wrapper that the head makes without it. */
+/* Moves calls out of a removed wrapper if the head makes them without it. */
 static void unwrap(struct aligner *a, uint32_t first, uint32_t wrapper, int levels)
 {
 	const struct fz_tree *t = a->tree[FZ_BASE];
@@ -303,7 +303,7 @@ static void find_launchers(struct aligner *a)
 		a->set_aside[FZ_BASE] = a->set_aside[FZ_HEAD] = false;
 }
 
-/* Head first, because full matching places the base's nodes among the head's. */
+/* Adds the head first, because full matching places the base's nodes among the head's. */
 static void grow_union(struct aligner *a)
 {
 	static const enum fz_side order[FZ_SIDES] = { FZ_HEAD, FZ_BASE };

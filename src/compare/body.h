@@ -19,6 +19,6 @@ void fz_body_init(struct fz_body *b, const struct fz_outline *o, uint32_t defini
 void fz_body_release(struct fz_body *b);
 /* Returns the number of common runs. */
 uint32_t fz_body_common(const struct fz_body *a, const struct fz_body *b);
-/* Sets *ret to the runs of `from` that `what` lacks. */
+/* Sets *ret to the runs of `from` that are not in `what`. */
 void fz_body_subtract(const struct fz_body *from, const struct fz_body *what, struct fz_body *ret);
 double fz_body_similarity(const struct fz_body *a, const struct fz_body *b);

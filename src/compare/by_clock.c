@@ -10,9 +10,9 @@
  *     machine       100 %    70 %       of its speed, times the share of a CPU it received
  *     work          100      70         30 % faster, if this was all of the work
  *
- * Or the program changed, by chance as much as the machine in the opposite direction. These cannot
- * be distinguished, so if the sides took the same time on machines of different speed, the
- * difference in speed is added to the range of the drift.
+ * The program may also have changed, by chance exactly as much as the machine in the opposite
+ * direction. The two cases cannot be distinguished, so if the sides took the same time at different
+ * machine speeds, the difference in speed is added to the range of the drift.
  */
 #include "compare/internal.h"
 
@@ -20,11 +20,11 @@
 
 #include <math.h>
 
-/* Largest difference of equal times: a program reads the clock only now and then, and not right at
- * its start. */
+/* Times that differ by at most this are equal: a program reads the clock only now and then, and not
+ * right at its start. */
 static const double same_part = 0.01, same_ns = 10e6, same_most = 0.015;
 
-/* Smaller differences of the machine are within the noise. */
+/* Smaller differences in the machine's speed are within the noise. */
 static const double least_shift = 0.03;
 
 /* The times of all runs of both sides, or of each side as a whole. */

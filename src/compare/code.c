@@ -182,7 +182,7 @@ static struct fz_str module_name(struct fz_str key)
 	return fz_path_base(fz_imports_module(key));
 }
 
-/* Collects the names of modules that only this side has under their path. */
+/* Collects the names of modules whose path only this side has. */
 static void read_own_modules(struct fz_code *c, enum fz_side side)
 {
 	for (uint32_t f = 0; f < c->profile[side]->function_count; f++) {
@@ -208,7 +208,7 @@ static void read_modules(struct fz_code *c)
 		read_own_modules(c, s);
 }
 
-/* Whether the other side has a module of this name at another path, which this side lacks. */
+/* Whether the other side has a module of this name at a path that this side lacks. */
 static bool has_other_path(struct fz_code *c, enum fz_side side, struct fz_str key)
 {
 	struct fz_str name = module_name(key);
@@ -245,7 +245,8 @@ enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t
 		return FZ_PRESENCE_UNKNOWN;
 	if (is_absent(c, !side, key))
 		return FZ_PRESENCE_NO;
-	/* An import of m does not import m.py if m is a package, nor v1/m.py if it is v2/m.py. */
+	/* "import m" does not import m.py if m is a package on that side, nor v1/m.py if that side
+	 * has v2/m.py. */
 	if (fz_code_other_layout(c, side, key).n || has_other_path(c, side, key))
 		return FZ_PRESENCE_UNKNOWN;
 	read_imports(c);
@@ -313,7 +314,7 @@ static enum fz_presence presence_in(struct fz_code *c, enum fz_side side, uint32
 		return FZ_PRESENCE_NO;
 	if (!within)
 		return FZ_PRESENCE_YES;
-	/* The enclosing definition exists; the function does for certain if its line exists or
+	/* The enclosing definition exists. The function certainly exists, too, if its line does or
 	 * nothing changed.
 	 */
 	if (fz_code_spot_is_common(fz_code_spot(c, side, function)))
@@ -323,7 +324,7 @@ static enum fz_presence presence_in(struct fz_code *c, enum fz_side side, uint32
 	return a->n == b->n && fz_body_common(a, b) == a->n ? FZ_PRESENCE_YES : FZ_PRESENCE_UNKNOWN;
 }
 
-/* One release of Python has one standard library. */
+/* The same release of Python has the same standard library. */
 static bool is_in_same_library(const struct fz_code *c, enum fz_side side, uint32_t function)
 {
 	const uint8_t *mine = c->profile[side]->recording.python;

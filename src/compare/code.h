@@ -2,8 +2,8 @@
 /* The code of both sides as stored in their recordings: the definition and body of a function, and
  * whether the other side has it, executed or not.
  *
- * A recording has the sources of files that were sampled, so a missing file is no evidence by
- * itself. The imports of other files are.
+ * A recording has the sources of files that were sampled, so a missing file proves nothing. The
+ * imports in other files do.
  */
 #pragma once
 
@@ -47,8 +47,8 @@ struct fz_code_place {
 struct fz_code *fz_code_new(const struct fz_profile *const profile[FZ_SIDES],
 			    struct fz_name *const names[FZ_SIDES]);
 void fz_code_freep(struct fz_code **c);
-/* Reads the files that one recording lacks and the other has. trees[side]: folder of the program of
- * that side, as it ran. */
+/* Reads files that only the other recording has. trees[side]: folder of the program of that side,
+ * as it ran. */
 void fz_code_read_trees(struct fz_code *c, const char *const trees[FZ_SIDES]);
 
 const struct fz_outline *fz_code_outline(struct fz_code *c, enum fz_side side, uint32_t source);

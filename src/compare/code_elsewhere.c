@@ -82,7 +82,7 @@ static void read_pair(struct fz_code *c, enum fz_side side, uint32_t function, s
 	has_source(c, !side, key, trees[!side], name);
 }
 
-/* Counts have no sources, so those of both sides are read. */
+/* Recordings of counts contain no sources, so the files of both sides are read. */
 void fz_code_read_trees(struct fz_code *c, const char *const trees[FZ_SIDES])
 {
 	uint32_t files = 0;
@@ -180,8 +180,8 @@ static bool ran_elsewhere(struct fz_code *c, enum fz_side side, uint32_t functio
 	return false;
 }
 
-/* Presence of a function whose module is a package on the other side, or the reverse. Only files
- * with samples are known of a package. */
+/* Presence of a function whose module is a package on the other side, or the reverse. The only
+ * known files of a package are those with samples. */
 static enum fz_presence presence_in_layout(struct fz_code *c, enum fz_side side,
 					   struct fz_code_place at, struct fz_str layout)
 {

@@ -2,8 +2,8 @@
 /* Matches several functions of one name by the texts of both sides.
  *
  * A lambda or a comprehension has no name of its own, and a recording has only those with samples.
- * So neither order nor number identifies them, but the line where one starts does, in the text of
- * the enclosing definition:
+ * So neither order nor number identifies one; its first line does, within the text of the enclosing
+ * definition:
  *
  *   base               head               spots
  *   def f():           def f():           1

@@ -28,7 +28,7 @@ enum {
 	AGE_DAYS = 7,
 	UNSAMPLED_NS = 100000000,
 	COMMAND_START = 40,  /* bytes of a shared start that are printed */
-	COMMAND_BEFORE = 12, /* bytes at least before a difference */
+	COMMAND_BEFORE = 12, /* least number of bytes printed before a difference */
 	COMMAND_COLUMNS = 120
 };
 
@@ -83,7 +83,7 @@ static char *feature_names(unsigned features)
 struct setting {
 	const char *title;
 	char *value[FZ_SIDES];
-	bool differs; /* so the recordings cannot be compared */
+	bool differs; /* a difference that makes the recordings incomparable */
 };
 enum {
 	SETTING_CLOCK,
@@ -348,9 +348,9 @@ static size_t shared_start(struct fz_str a, struct fz_str b)
 	return n;
 }
 
-/* Warns if the sides ran other commands. The same program by another interpreter is the same
- * command, since releases are compared in a virtual environment of each. Commands contain quotation
- * marks, so they get none. */
+/* Warns if the sides ran other commands. The same program run by another interpreter counts as the
+ * same command, because each release is often compared in a virtual environment of its own.
+ * Commands may contain quotation marks, so they are printed without. */
 static void warn_about_commands(struct fz_diff *d)
 {
 	static const struct fz_style plain = { 0 };
@@ -415,7 +415,7 @@ static void warn_about_packages(struct fz_diff *d)
 			     text.p);
 }
 
-/* Warns if other load was twice as high on one side, and not just small. */
+/* Warns if other load was twice as high on one side and not negligible. */
 static void warn_about_load(struct fz_diff *d)
 {
 	double load[FZ_SIDES];
@@ -552,8 +552,9 @@ static void warn_about_hours(struct fz_diff *d)
 	d->urgent++;
 }
 
-/* Machines get updates, and their other load changes. Not for fleets, whose releases follow one
- * another anyway, nor for counts, which do not depend on it. */
+/* Warns about old recordings: machines get updates, and their other load changes. Fleets are
+ * exempt, because their releases follow one another anyway, and so are counts, which do not depend
+ * on the machine's state. */
 static void warn_about_age(struct fz_diff *d)
 {
 	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
@@ -585,8 +586,8 @@ static void warn_about_failure(struct fz_diff *d, enum fz_side s)
 	d->urgent++;
 }
 
-/* The fraction of a side's CPU time that is in no sample. 0 if it is small: programs start and end
- * unseen. */
+/* The fraction of a side's CPU time that no sample covers. 0 if it is small, because the start and
+ * end of a program are never sampled. */
 static double unsampled_share(const struct fz_profile *p)
 {
 	double used = 0, unsampled = 0;
@@ -601,7 +602,7 @@ static double unsampled_share(const struct fz_profile *p)
 	return unsampled / used;
 }
 
-/* A verdict on the main thread is not one on the program. */
+/* A verdict on the main thread does not hold for the program. */
 static void warn_about_unsampled(struct fz_diff *d)
 {
 	double share[FZ_SIDES], most;
@@ -627,7 +628,7 @@ static void warn_about_unsampled(struct fz_diff *d)
 	d->urgent += most > 0.5;
 }
 
-/* Files of other tools lack start and end. */
+/* Files of other tools do not record start and end. */
 static void warn_about_ends(struct fz_diff *d)
 {
 	bool base = fz_diff_assumes_whole_run(d, FZ_BASE);

@@ -44,7 +44,8 @@ static struct fz_judge_options judge_options_of(const struct fz_comparison_optio
 	struct fz_judge_options ret = FZ_JUDGE_DEFAULTS;
 
 	ret.paths = !o->diff.inverted;
-	/* What no number of samples averages out is a property of each host. */
+	/* The margin covers variation that samples do not average out. It differs between hosts, so
+	 * more hosts average it out. */
 	ret.delta /= fz_profile_unit_hosts(side);
 	ret.delta = o->delta > 0 ? o->delta : ret.delta;
 	ret.run_delta = o->run_delta > 0 ? o->run_delta : ret.run_delta;

@@ -21,7 +21,7 @@ struct fz_comparison_options {
 
 struct fz_comparison {
 	struct fz_diff *diff;
-	struct fz_judgement *judgement; /* of paths too, unless the diff is inverted */
+	struct fz_judgement *judgement; /* includes paths, unless the diff is inverted */
 	/* Copies of profiles that had to be changed; NULL if the caller's was compared. */
 	struct fz_profile *copy[FZ_SIDES];
 };

@@ -10,17 +10,17 @@
  *     f2  on -- on on             70 %  }
  *     sleep  -- -- -- --           0 %     not counted
  *
- * If the sides differ in that, the whole difference may be the machine's. Time is lost in pieces,
- * which hit functions unevenly.
+ * If this fraction differs between the sides, the machine may have caused the whole difference.
+ * Time is lost in pieces, which hit functions unevenly.
  *
- * A sampler that waits for a CPU itself is evidence, too: the fraction of a side's time that it
- * filled with repetitions (evidence.h) shows how crowded the machine was.
+ * A late sampler is evidence, too, because it waited for a CPU itself: the fraction of a side's
+ * time that it filled with repetitions (evidence.h) shows how crowded the machine was.
  */
 #include "compare/judge_internal.h"
 
 #include <math.h>
 
-/* Least fraction of its time on a CPU, on both sides, of a function that computes. */
+/* A function computes if it is on a CPU for at least this fraction of its time on both sides. */
 static const double computes = 0.2;
 
 struct times {

@@ -57,7 +57,7 @@ static struct fz_str default_metric(const struct fz_profile *p)
 	return fz_str_of(p->metrics[p->default_metric].name);
 }
 
-/* Last resort for recordings of different tools: two times, whatever their clocks. */
+/* Last resort for recordings of different tools: pairs two times, whatever their clocks. */
 static bool pair_times(const struct fz_diff *d, uint32_t ret[FZ_SIDES])
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
@@ -188,8 +188,8 @@ static void take_recorded_totals(struct fz_diff *d, enum fz_side s)
 		d->functions[f].cost.total[s] = total[f];
 }
 
-/* Below the outermost node of a function, further ones are recursion, already included in its
- * total. The recorded trees are summed, because in the union a callee may have left its wrapper. */
+/* Nodes of a function below its outermost one are recursion, which its total already includes. The
+ * recorded trees are summed, because in the union a callee may have left its wrapper. */
 static void sum_functions(struct fz_diff *d)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
@@ -291,8 +291,8 @@ static void take_union(struct fz_diff *d, struct fz_union *u)
 	}
 }
 
-/* Functions, elided paths and totals always come from the straight trees: in an inverted tree a
- * node's total is not the cost with its function on the stack. */
+/* Functions, elided paths and totals always come from the straight trees: in an inverted tree, a
+ * node's total is not the cost of the samples that have its function on the stack. */
 static int build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
 		 const struct fz_diff_options *o, struct fz_error *err)
 {

@@ -27,10 +27,10 @@ extern const char *const fz_match_names[]; /* "full", "names", "exact"; NULL-ter
 
 enum fz_scale_mode {
 	FZ_SCALE_AUTO,  /* unit if units are given; else by what was measured: scale.c */
-	FZ_SCALE_TIME,  /* factor 1 for times; ratio of intervals for bare counts */
+	FZ_SCALE_TIME,  /* factor 1 for times; ratio of intervals for numbers of samples */
 	FZ_SCALE_SHARE, /* only shares are known: the scale that functions agree on, or equal totals
 			 */
-	FZ_SCALE_REFERENCE, /* what most functions agree on counts as unchanged */
+	FZ_SCALE_REFERENCE, /* the scale that most functions agree on counts as unchanged */
 	FZ_SCALE_UNIT,      /* per unit of work */
 	FZ_SCALE_WINDOW,    /* per recorded second of a running program */
 	FZ_SCALE_AMOUNT,    /* memory, events, instructions: not scaled */
@@ -114,7 +114,7 @@ struct fz_diff_function {
 	uint8_t presence; /* enum fz_presence; of FZ_NEW and FZ_REMOVED */
 	struct fz_link link;
 	struct fz_diff_cost cost; /* a total counts each sample once despite recursion */
-	/* With speed_scale.used: the head's, as measured; `cost` is at the base's speed. */
+	/* With speed_scale.used: the head's cost as measured; `cost` is at the base's speed. */
 	int64_t measured_self, measured_total;
 };
 
@@ -129,7 +129,7 @@ struct fz_diff_node {
 	struct fz_diff_cost cost;
 };
 
-/* Below a common node, new callees cost as much as removed ones did: a function was split, merged
+/* New callees of a common node cost as much as its removed ones did: a function was split, merged
  * or replaced. The callees and all nodes below them have state FZ_MOVED. */
 struct fz_diff_shift {
 	uint32_t node;
@@ -182,8 +182,8 @@ struct fz_speed_scale {
 struct fz_diff {
 	/* Borrowed: must outlive the diff. With speed_scale.used the head is speed_scale.view. */
 	const struct fz_profile *profile[FZ_SIDES];
-	/* As loaded, before a comparison scaled weights; for what reports print about the
-	 * recordings. */
+	/* As loaded, before a comparison scaled weights; for reports about the recordings
+	 * themselves. */
 	const struct fz_profile *recorded[FZ_SIDES];
 	struct fz_tree *tree[FZ_SIDES];
 	struct fz_arena arena;
@@ -198,7 +198,7 @@ struct fz_diff {
 	enum fz_scale_basis basis;
 	bool per_run;                       /* costs are per run; see fz_diff_per_run */
 	uint64_t samples[FZ_SIDES];         /* with a stack; others are not compared */
-	int64_t total[FZ_SIDES];            /* weight of these: the sum of self over all nodes */
+	int64_t total[FZ_SIDES];            /* their weight: the sum of self over all nodes */
 	struct fz_diff_function *functions; /* by descending larger scaled total, then name */
 	uint32_t function_count;
 	struct fz_diff_node *nodes; /* preorder; siblings by descending larger scaled side */
@@ -222,7 +222,8 @@ struct fz_diff {
 	int64_t elided_time;   /* their self time, in `unit` */
 	char **warnings;       /* relevant differences between the recordings, one line each */
 	uint32_t warning_count;
-	uint32_t urgent; /* number of first warnings that are printed before any verdict */
+	uint32_t urgent; /* number of warnings, the first ones, that are printed before any verdict
+			  */
 };
 
 /* Fails with FZ_EINPUT if the two cannot be compared (no common metric; different mode or features,
@@ -242,8 +243,8 @@ bool fz_diff_recorded_differently(const struct fz_recording *base, const struct 
  * side, differences marked with a star. */
 bool fz_diff_differences(const struct fz_profile *base, const struct fz_profile *head,
 			 struct fz_buf *out);
-/* Appends the runs of a recording to those in `all` (fz_profile_merge). FZ_EINPUT if they were
- * recorded in different ways, unless forced. */
+/* Appends the runs of a recording to those in `all` (fz_profile_merge). Fails with FZ_EINPUT if the
+ * two were recorded in different ways, unless forced. */
 int fz_diff_add_runs(struct fz_profile *all, const struct fz_profile *p, bool force,
 		     struct fz_error *err);
 void fz_diff_free(struct fz_diff *d);

@@ -60,7 +60,7 @@ static int64_t cost_of(const struct fz_walk *w, size_t row)
 	return own_cost(w, row) + (w->carried ? w->carried[row] : 0);
 }
 
-/* Does the row have no cost, because the thread waited for a CPU or by its weight at one speed? */
+/* Whether a row has no cost: the thread waited for a CPU, or its weight at one speed is 0. */
 static bool is_pause(const struct fz_walk *w, size_t row)
 {
 	return cost_of(w, row) <= 0;
@@ -198,8 +198,8 @@ static int64_t beginning(const struct fz_walk *w, uint32_t run)
 	return w->profile->samples.time[w->rows[first_row(w, run)]];
 }
 
-/* When the first thread of a run, whose first row is i, had used `left` ns since then, if it had
- * the CPU all the time. INT64_MIN: nothing is left. */
+/* Returns the time at which the first thread of a run, whose first row is i, had a cost of `left`
+ * ns; INT64_MIN if nothing is left. */
 static int64_t time_after(const struct fz_walk *w, uint32_t run, size_t i, int64_t left)
 {
 	const struct fz_samples *s = &w->profile->samples;
@@ -213,8 +213,8 @@ static int64_t time_after(const struct fz_walk *w, uint32_t run, size_t i, int64
 	return last < INT64_MAX ? last + 1 : last;
 }
 
-/* How much of a run's start a run of the other side, which begins at `other`, may have missed.
- * Times in a file may be any numbers. */
+/* How much of a run's start may be missing in a run of the other side that begins at `other`. Times
+ * in a file may be any numbers. */
 static int64_t missed(int64_t unseen, int64_t begins, int64_t other)
 {
 	int64_t late;
@@ -431,12 +431,13 @@ static bool is_in(const struct span *span, int64_t time)
 	return time >= span->from && (time < span->until || span->until == INT64_MAX);
 }
 
-/* The part of a run's samples to sum: those in a span of time; or of each sample the fraction of
- * the other side's runs that may have missed it (unseen), the part that other load may have caused
- * (doubted), or the part known to be on a CPU (on). */
+/* What to sum of a run's samples: those in a span of time, and of each sample all, or the fraction
+ * of the other side's runs that may have missed it (unseen), the part that other load may have
+ * caused (doubted), or the part known to be on a CPU (on). */
 struct part {
 	struct span span;
-	const int64_t *unseen; /* until when, of each run of the other side; or NULL */
+	const int64_t
+		*unseen; /* for each run of the other side, the end of the missed part; or NULL */
 	bool doubted, on;
 };
 
@@ -445,7 +446,7 @@ bool fz_walk_by_wall(const struct fz_walk *w)
 	return w->profile->recording.mode == FZ_MODE_WALL;
 }
 
-/* Share of a row known to be on a CPU: not the time of dropped repetitions of a late sampler. */
+/* Share of a row known to be on a CPU, which excludes dropped repetitions of a late sampler. */
 static double known_on_cpu(const struct fz_walk *w, size_t row)
 {
 	uint8_t status = w->profile->samples.status[row];

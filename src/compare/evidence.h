@@ -23,9 +23,9 @@ struct fz_walk {
 	double *run_samples;    /* samples with a stack */
 	double *run_weight;     /* their weight */
 	double samples, weight; /* sums over runs */
-	int64_t *unseen_until;  /* of each run, one for each run of the other side, which may have
-				   missed what came before; INT64_MIN: nothing. NULL: unknown. See
-				   fz_walks_align */
+	int64_t *unseen_until;  /* for each run, and each run of the other side: the other run may
+				   have missed samples before this time; INT64_MIN: none. NULL:
+				   unknown. See fz_walks_align */
 	uint32_t unseen_runs;   /* number of those */
 	int64_t *length;        /* of each run that is a range of a program's time, ns; or NULL. See
 				   fz_walk_divide */
@@ -38,10 +38,10 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 		  const int64_t *even);
 void fz_walk_release(struct fz_walk *w);
 
-/* Finds the part of one side's start that the other side did not record: a recorder that got no CPU
- * time starts late, and functions that only ran before are not gone. Fizeau records how late; for
- * other recordings it is the difference between the times of the first samples. Costs are in ns.
- * Does nothing without times of samples. */
+/* Finds the part of one side's start that the other side did not record. A recorder that got no CPU
+ * time starts late, and functions that ran only before it started must not count as gone. Fizeau
+ * records how late it started; for other recordings this is the difference between the times of the
+ * first samples. Costs are in ns. Does nothing without times of samples. */
 void fz_walks_align(struct fz_walk walks[FZ_SIDES]);
 
 /* Whether threads were also sampled while not on a CPU; not so with --mode cpu. */
@@ -54,8 +54,8 @@ void fz_walks_doubt(struct fz_walk walks[FZ_SIDES]);
 double fz_walk_doubted(const struct fz_walk *w, uint32_t run);
 
 /* Divides runs that are ranges of a program's time, from 0 on, into blocks. A program stays in a
- * phase for a while, so a difference between ranges may be chance despite many samples; blocks of
- * time show how much. Does nothing without times of samples. */
+ * phase for a while, so ranges may differ by chance despite many samples; the differences between
+ * blocks show by how much. Does nothing without times of samples. */
 void fz_walk_divide(struct fz_walk *w);
 
 /* Entities that evidence is gathered for. of_stack[side][stack]: function or path, below n, of the

@@ -158,7 +158,7 @@ struct fz_change fz_hypotheses_test_one(const struct fz_inference *c, const stru
 	return fz_ratio_test(&setup, &drift, runs);
 }
 
-/* Entities that make up the run are tested with it, and are not in the family. */
+/* Entities that make up nearly all of the run are tested with the run and are not in the family. */
 static double *p_values(const struct fz_inference *c, const struct fz_hypotheses *k,
 			enum fz_family f)
 {
@@ -205,7 +205,7 @@ struct together {
 };
 
 /* Rejections without correction: counts, which have a bound instead of a test, and entities that
- * make up the run, which has its own test. */
+ * make up nearly all of the run, which has its own test. */
 static void reject_alone(const struct fz_inference *c, struct fz_hypotheses *k, enum fz_family f,
 			 uint32_t i)
 {

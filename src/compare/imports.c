@@ -12,10 +12,10 @@ static void add_path(struct fz_imports *s, struct fz_str path, uint32_t bits)
 	*slot = *slot == FZ_NONE ? bits : *slot | bits;
 }
 
-/* Adds every suffix of whole components with at least `least` of them. */
-static void add_tails(struct fz_imports *s, struct fz_str path, size_t least, uint32_t bits)
+/* Adds every suffix that starts with a whole component, at byte `last` or before. */
+static void add_tails(struct fz_imports *s, struct fz_str path, size_t last, uint32_t bits)
 {
-	for (size_t i = 0; i <= least && i < path.n; i++)
+	for (size_t i = 0; i <= last && i < path.n; i++)
 		if (i == 0 || path.p[i - 1] == '/')
 			add_path(s, (struct fz_str){ path.p + i, path.n - i }, bits);
 }

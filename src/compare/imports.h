@@ -5,7 +5,7 @@
  *   import pkg.sub.b as c                         pkg/sub/b, sub/b, b
  *
  * All suffixes of an absolute name are stored, because names of recorded files may lack leading
- * folders. So a set may have false members, but everything imported is in it.
+ * folders. So a set may contain false members, but it contains everything that is imported.
  */
 #pragma once
 

@@ -134,9 +134,9 @@ static bool is_cpu_clock(const struct fz_diff *d)
 	return strcmp(d->metric, "cpu") == 0;
 }
 
-/* Noise from run to run, measured by A/A (table in docs/statistics.md). At one speed the rest is
- * that not all code slows down alike, and `process_noise`, which lasts for the lifetime of a
- * process whatever the speed; its cause is unknown. */
+/* Noise from run to run, measured by A/A comparisons (table in docs/statistics.md). At equal speed
+ * two sources remain: not all code slows down alike, and `process_noise` lasts for the lifetime of
+ * a process; the cause of the latter is unknown. */
 static const struct fz_ratio_noise noise_even = { .run = 0.03, .own = 0.03 };
 static const double process_noise = 0.04;
 static const struct fz_ratio_noise noise_cpu = { .run = 0.12, .own = 0.05 };
@@ -149,8 +149,8 @@ static const double within_unknown = 0.12;
  * Processes have heavier tails: one in 200 ran at little more than half the speed of the others. */
 enum { FREEDOM_OF_ONE = 30, FREEDOM_OF_PROCESS = 6, FREEDOM_OF_SEVERAL = 3 };
 
-/* Both kinds of noise together, for several runs: a prior so weak that the runs decide whether
- * processes currently differ by 2 % or by 10 %. */
+/* Both kinds of noise together, for several runs. The prior is so weak that the runs themselves
+ * decide whether processes differ by 2 % or by 10 %. */
 static const double several_even = 0.04;
 enum { FREEDOM_OF_SEVERAL_EVEN = 2 };
 
@@ -220,8 +220,8 @@ static double neighbours(const struct fz_diff *d)
 	return most;
 }
 
-/* In a window, a program that waits for a CPU does less work, or the same if it is idle at times;
- * which is unknown. */
+/* In a window, a program that waits for a CPU does less work, or as much work if it is idle at
+ * times. Which is the case is unknown. */
 static double window_doubt(const struct fz_diff *d)
 {
 	if (d->scale != FZ_SCALE_WINDOW)
@@ -230,8 +230,8 @@ static double window_doubt(const struct fz_diff *d)
 			d->speed_scale.side[FZ_BASE].stretched));
 }
 
-/* Hosts, or blocks of their time, show how costs vary, stalls of clocks included. At least this
- * many also show the effect of other load; fewer may all have seen the same state. */
+/* Hosts, or blocks of their time, show how costs vary, including stalls of clocks. At least this
+ * many also show the effect of other load; fewer may all have been in the same state. */
 enum { UNITS_OF_A_FLEET = 12 };
 
 /* Noise of each function that a start of the program fixes until it ends: memory layout, compiled
@@ -312,7 +312,7 @@ static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct
 	noise.run_freedom = noise.own_freedom = c->runs > 2 ? FREEDOM_OF_SEVERAL : FREEDOM_OF_ONE;
 	if (c->d->speed_scale.used)
 		at_even_speed(c, &noise);
-	/* Several runs show it themselves. */
+	/* Several runs show this noise themselves. */
 	noise.stretch = c->runs > 2 && !c->d->speed_scale.used ? 0 : stretch_of(c->d);
 	noise.clumping = 1;
 	if (c->runs > 2 && !c->d->speed_scale.used) {
@@ -350,8 +350,8 @@ static struct fz_ratio_noise noise_of(const struct fz_inference *c, const struct
 	return noise;
 }
 
-/* By time each run of a side has the same exposure. By share the length of a run does not
- * matter. */
+/* Compared by time, all runs of a side have the same exposure. Compared by share, the length of a
+ * run does not matter. */
 static void set_exposures(struct fz_inference *c)
 {
 	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
@@ -482,7 +482,7 @@ static double dispersion(const struct fz_inference *c, const struct fz_hypothese
 }
 
 /* Replaces the prior noise by the noise of several runs over all functions; the more runs, the less
- * the prior counts. Not for units of a fleet, which are not runs. */
+ * the prior counts. Does nothing for units of a fleet, which are not runs. */
 static void learn_noise(struct fz_inference *c, const struct fz_hypotheses *k)
 {
 	struct fz_ratio_noise *noise = &c->ratio.noise;
@@ -504,7 +504,7 @@ void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 	if (!fz_inference_by_samples(c))
 		return;
 	c->ratio.slack = fz_hypotheses_unattributed(c, k);
-	/* Enough runs show by themselves how stalls vary. */
+	/* Enough runs show how stalls vary. */
 	if (c->runs < SHOW_STALLS && !c->d->speed_scale.used && !c->cpu_clock && both_ordered(c))
 		c->ratio.stalls =
 			fz_ratio_find_stalls(&c->ratio, k->evidence[FZ_FAMILY_SELF], k->n);

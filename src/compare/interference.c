@@ -12,8 +12,8 @@
  *                          of others' data
  *   computes otherwise     nothing: its speed is known (speed_scale.c)
  *
- * Several runs per side show this variation themselves. With one run, a change that this explains
- * does not count as a change of the program. CPU time has no waits.
+ * Several runs per side show this variation themselves. With one run, a change that this time could
+ * explain does not count as a change of the program. Recordings of CPU time have no waits.
  */
 #include "compare/evidence.h"
 

@@ -12,8 +12,8 @@ const char *const fz_run_word_names[FZ_RUN_WORDS] = { "unknown", "same", "slower
 
 /* ---- functions ---- */
 
-/* Uses recorded function totals of counts, because the walk only has the reconstructed tree. Not
- * with several runs, whose totals are not stored separately. */
+/* Uses recorded function totals of counts, because the walk only has the reconstructed tree.
+ * Several runs are exempt, because their totals are not stored separately. */
 static void take_recorded_totals(const struct fz_inference *c, struct fz_hypotheses *k)
 {
 	const struct fz_diff *d = c->d;

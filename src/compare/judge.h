@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides which differences are real; verdicts come from nowhere else.
+/* Decides which differences are real; all verdicts come from here.
  *
  *   samples -> evidence.h -> a test of src/stats -> families corrected -> verdicts
  *
@@ -90,7 +90,7 @@ struct fz_judgement {
 };
 
 /* Divides costs and intervals by the number of runs per side, and the samples of both profiles,
- * too; nothing can be judged afterwards. Bare samples are not divided.
+ * too; nothing can be judged afterwards. Numbers of samples are not divided.
  */
 void fz_diff_per_run(struct fz_diff *d, struct fz_judgement *j, struct fz_profile *base,
 		     struct fz_profile *head);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Deterministic counts (instructions, bytes) have a bound on jitter instead of a test.
  *
- * A change above the bound is certain but may be irrelevant: only changes worth reporting count as
- * tested, for functions and for the run.
+ * A change above the bound is certain but may be irrelevant, so only changes worth reporting count
+ * as tested, for functions and for the run.
  */
 #include "compare/judge_internal.h"
 

@@ -92,7 +92,7 @@ struct fz_cpu_share fz_inference_lateness(const struct fz_inference *c);
 /* Gathers the evidence of k->entities. The caller sets the function and the cost of each. */
 void fz_hypotheses_init(const struct fz_inference *c, struct fz_hypotheses *k);
 void fz_hypotheses_release(struct fz_hypotheses *k);
-/* Difference between the sides in unreadable cost, in cost of a base run. */
+/* Difference between the sides in unreadable cost, in units of a base run's cost. */
 double fz_hypotheses_unattributed(const struct fz_inference *c, const struct fz_hypotheses *k);
 void fz_hypotheses_exclude_unreadable(const struct fz_inference *c, struct fz_hypotheses *k);
 /* Estimates noise and drift from all functions together. */

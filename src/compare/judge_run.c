@@ -169,8 +169,8 @@ static void set_smallest_visible(const struct fz_inference *c, const struct fz_p
 						   FZ_MIN(base_runs, head_runs));
 }
 
-/* By reference there is no verdict on the run, because the change that all functions share was
- * removed, whether of the machine or of the program. */
+/* Scaled by reference, the run has no verdict, because scaling removed the change that all
+ * functions share, whether it was the machine's or the program's. */
 void fz_inference_judge_run(const struct fz_inference *c, struct fz_judged_run *run)
 {
 	struct fz_power power = { .share = 1, .phi = 1, .alpha = FZ_POWER_ALPHA_ONE };

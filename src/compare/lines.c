@@ -3,7 +3,7 @@
 #include "compare/lines.h"
 
 enum {
-	CELLS_MAX = 1 << 20, /* of the table of a longest common subsequence */
+	CELLS_MAX = 1 << 20, /* size limit of the table for a longest common subsequence */
 	DEPTH_MAX = 16,      /* of ranges between anchors */
 };
 
@@ -24,7 +24,7 @@ void fz_lines_release(struct fz_line_list *l)
 	*l = (struct fz_line_list){ 0 };
 }
 
-/* Both texts, with numbers for their lines: equal lines have equal ones. */
+/* Both texts as numbers of lines: equal lines have equal numbers. */
 struct alignment {
 	uint32_t *line[FZ_SIDES];
 	uint32_t *place[FZ_SIDES]; /* by number: its only line in a range, or one of these two */
@@ -154,7 +154,7 @@ static void forget_places(struct alignment *a, const struct range *r)
 
 static void align_range(struct alignment *a, struct range r, uint32_t depth);
 
-/* Aligns a large range between its anchors; without any, all of it changed. */
+/* Aligns a large range between its anchors; without anchors, all of it counts as changed. */
 static void align_between_anchors(struct alignment *a, const struct range *r, uint32_t depth)
 {
 	uint32_t n;

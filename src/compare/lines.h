@@ -4,7 +4,7 @@
  *   base: a b c d        a b - c d       common lines at both ends, and between them the longest
  *   head: a x c d   ->   a + c d         common subsequence
  *
- * Where that would be too large it is found between lines that occur once in each text.
+ * In large ranges it is found between lines that occur once in each text.
  */
 #pragma once
 

@@ -11,17 +11,17 @@
  *                       to four rounds, because each link makes its neighbours easier to match
  *   5. wakers           markers that name a function linked so far (link_wakers.c)
  *
- * Everything is symmetric: base and head could be swapped. Ties are never linked, generic names
- * (<module>, <lambda>, __init__) do not count as evidence, and other markers are never linked. A
- * function that the other side also has, but did not run, is not linked to another one. If both
- * bodies are known, no other evidence overrides them.
+ * Everything is symmetric: base and head could be swapped. Candidates with equal scores are never
+ * linked, generic names (<module>, <lambda>, __init__) are no evidence, and markers other than
+ * those of wakers are never linked. A function that the other side also has, but did not run, is
+ * not linked to another one. If both bodies are known, no other evidence overrides them.
  */
 #include "compare/link_body.h"
 #include "compare/mutual_choice.h"
 
 enum { SAME_NAME_MAX = 8, AMBIGUOUS = FZ_NONE - 1 };
 
-static const double least_moved = 0.5; /* fraction of their names that files must share */
+static const double least_moved = 0.5; /* fraction of names that two files must share */
 
 /* ---- names and files as numbers ---- */
 
@@ -103,8 +103,8 @@ static struct namesakes namesakes_at(const struct fz_linker *l, const uint32_t *
 
 /* ---- moved files ---- */
 
-/* Sets ret to the first orphan of each file among those of one side and name; `names` counts names
- * by file. */
+/* Sets ret to the first orphan of each file, among the orphans of one side and name; counts the
+ * name in names[file]. */
 static uint32_t first_of_files(const struct fz_linker *l, const uint32_t *from, const uint32_t *end,
 			       uint32_t *names, uint32_t ret[SAME_NAME_MAX + 1])
 {
@@ -363,8 +363,8 @@ static void merge_functions(struct fz_linker *l)
 	d->function_count = n;
 }
 
-/* Whether the other side has this function or its file: then that is its partner, even if it has no
- * samples there. */
+/* Whether the other side has this function or its file. If so, that is its partner, even without
+ * samples. */
 static bool is_elsewhere(const struct fz_linker *l, uint32_t f)
 {
 	enum fz_side side = fz_link_side(l, f);

@@ -3,7 +3,8 @@
  *
  * Files of orphans are outlined on both sides. A definition is lost (base) or fresh (head) if the
  * other side's file lacks it, or if the other side neither has nor imports its file. Definitions
- * without samples compete, too, so that nothing is linked because the true partner is missing.
+ * without samples compete, too; otherwise a wrong partner would win when the true one has no
+ * samples.
  *
  *   base  Parser.feed   ...  lost      fresh  ...  HtmlParser.feed  head
  *                  `---- common runs of words -------'
@@ -18,7 +19,7 @@ enum { COMMON_MAX = 32, CANDIDATES_MAX = 24, RUNS_MIN = 10, TINY = 6 };
 
 static const double least_unnamed = 0.60; /* similarity if the names have nothing in common */
 static const double lead = 0.08;
-static const double lead_namesake = 0.30; /* ahead of other code under the same name */
+static const double lead_namesake = 0.30; /* lead over other code under the same name */
 static const double bonus_name = 0.20;    /* for equal last names, half of it for similar ones */
 static const double bonus_scope = 0.05;
 
@@ -71,7 +72,7 @@ static void index_functions(struct fz_bodies *b, enum fz_side side, uint32_t *ot
 	}
 }
 
-/* How similar the other side's definition of the same name is: -1 if there is none, 1 if it is
+/* Similarity of the other side's definition of the same name: -1 if there is none, 1 if it is
  * certainly the same function. */
 static double namesake_similarity(struct fz_bodies *b, const struct fz_body_entry *e)
 {
@@ -246,7 +247,7 @@ static struct pair score_pair(struct fz_bodies *b, uint32_t base, uint32_t head)
 	return p;
 }
 
-/* Short bodies are often similar by chance: then the names must agree, too. */
+/* Short bodies are often similar by chance, so their names must agree, too. */
 static bool is_enough(struct fz_bodies *b, const struct pair *p)
 {
 	const struct fz_definition *base = fz_body_definition(b, &b->entries[p->base]);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The surroundings of orphans: in calls and in their files.
  *
- * Neighbourhoods are edges: (orphan, direction, neighbour, share of the orphan's weight in that
- * direction). Only those of orphans are kept.
+ * A neighbourhood is a list of edges: (orphan, direction, neighbour, share of the orphan's weight
+ * in that direction). Only orphans have one.
  *
- * In files: an orphan is between two matched functions, and its partner most likely between the
+ * In files, an orphan is between two matched functions, and its partner is most likely between the
  * same two. This decides between otherwise similar functions.
  */
 #include "compare/link_internal.h"
@@ -197,7 +197,8 @@ struct fz_link_place *fz_link_places(const struct fz_linker *l, enum fz_side sid
 
 	memset(places, 0xff, l->n * sizeof(*places));
 	for (int back = 0; back < 2; back++) {
-		/* next: of this line, used after it; two on a line are ambiguous */
+		/* next: the matched function on this line, for orphans on later lines; FZ_NONE if
+		 * there are two */
 		uint32_t near = FZ_NONE, next = FZ_NONE;
 		bool seen = false;
 		for (uint32_t k = 0; k < n; k++) {

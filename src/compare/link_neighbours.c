@@ -222,8 +222,8 @@ static struct shared_callees share_callees(const struct search *s, uint32_t a, u
 
 /* Many functions share a caller or a file, so a link needs more specific evidence: a similar name,
  * or common callees (several, or one without other callers if the places in the file agree, too).
- * Otherwise a function would be linked with its replacement for calling the same helper. Code
- * without a name must also be in the same file.
+ * Without it, a function would be linked with its replacement merely because both call the same
+ * helper. Code without a name must also be in the same file.
  */
 static bool has_evidence(const struct search *s, uint32_t a, uint32_t b)
 {

@@ -50,8 +50,8 @@ static bool is_of_other_layout(struct fz_bodies *b, uint32_t entry)
 	return fz_code_other_layout(code, e->side, code->files[e->side][e->at.source].key).n > 0;
 }
 
-/* Whether a vote can pair two scopes: both must be classes, or files. A single member suffices only
- * if there is no other, or if the names are alike. */
+/* Whether a vote can pair two scopes: both must be classes, or both files. A single member suffices
+ * only if there is no other, or if the names are alike. */
 static bool can_pair(struct fz_bodies *b, const struct fz_vote *v, const uint32_t *members,
 		     double *ret_part)
 {

@@ -5,9 +5,9 @@
  * group is one function of the diff, unless a file has several functions of one name (lambdas,
  * overloads in nested scopes): these are matched by the texts of both sides (code_spot.c). Without
  * texts, or if the code at a spot was edited, they are matched in order of their first lines if
- * both sides have equally many. If the numbers differ, any may be missing, so the group is compared
- * as a whole. Exact matching never splits a group, because Tachyon does not record first lines. A
- * user's mapping puts a base function into the group of a head function before anything else.
+ * both sides have equally many. Otherwise any of them may be missing, so the group is compared as a
+ * whole. Exact matching never splits a group, because Tachyon does not record first lines. A user's
+ * mapping puts a base function into the group of a head function before anything else.
  *
  *   base  <lambda>:10  <lambda>:20       head  <lambda>:12  <lambda>:25
  *              0            1       ->              0            1
@@ -293,8 +293,8 @@ static uint32_t list_places(const struct entry *e, uint32_t n, uint8_t side,
 }
 
 /* Whether the entries of a group can be matched one by one: only one side has them, or both have
- * equally many. Generated code also needs equal numbers, because a single additional one shifts all
- * that follow. */
+ * equally many. Generated code also needs equal serial numbers, because one additional function
+ * shifts all numbers after it. */
 static bool can_split(const struct entry *e, uint32_t n, uint32_t *ret_count)
 {
 	fz_auto(fz_free_ptr) const struct entry **base = fz_calloc(n, sizeof(*base));
@@ -357,7 +357,7 @@ static void describe(const struct matcher *m, struct fz_diff_function *f)
 	f->link.file = m->names[FZ_BASE][old].file;
 }
 
-/* Sets whether the side that did not run a function has it. */
+/* Sets whether the code of the side that did not run a function has it. */
 static void set_presence(struct fz_code *code, struct fz_diff_function *f)
 {
 	enum fz_side side = f->state == FZ_NEW ? FZ_HEAD : FZ_BASE;

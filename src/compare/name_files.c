@@ -189,7 +189,8 @@ static size_t shared_folder(struct fz_str a, struct fz_str b, size_t limit)
 	return end;
 }
 
-/* Whether a file counts for the roots: C code below Python may have been compiled anywhere. */
+/* Whether a file counts in the choice of roots. C code called from Python does not, because it may
+ * have been compiled anywhere. */
 static bool counts_for_roots(const struct fz_name_side *side, uint32_t file)
 {
 	return !side->any_python || side->python[file];

@@ -32,8 +32,8 @@ struct fz_name_side {
 void fz_name_side_init(struct fz_name_side *side, const struct fz_profile *p,
 		       struct fz_arena *arena);
 void fz_name_side_release(struct fz_name_side *side);
-/* Strip the common folder from the project files of one side, or from a pair the two roots that
- * make most files equal. */
+/* Strips the common folder from the project files of one side; for a pair, strips the two roots
+ * that make most files equal. */
 void fz_name_strip_own_folder(struct fz_name_side *side);
 void fz_name_strip_roots(struct fz_name_side side[2]);
 /* Name of the shared object, without build id, for native code without a file. */
@@ -73,8 +73,9 @@ static inline struct fz_str fz_name_after(struct fz_name_counts *n, uint32_t rul
 	return now;
 }
 
-/* Whether names that are plain addresses mean the same on both sides: most of those of the side
- * with fewer occur on the other, too. Usually each run is loaded elsewhere. */
+/* Whether names that are plain addresses have the same meaning on both sides: most of those on the
+ * side with fewer also occur on the other. Usually they do not, because each run is loaded
+ * elsewhere. */
 bool fz_name_addresses_agree(const struct fz_profile *const p[2]);
 struct fz_str fz_name_of_function(struct fz_name_counts *n, struct fz_arena *arena,
 				  const struct fz_profile *p, const struct fz_function *f);

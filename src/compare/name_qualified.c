@@ -13,7 +13,7 @@
  * The name comes from the recorded source of the plain side. Without one, functions with the same
  * file and last component are matched by line: first lines are equal, or if a side has only sampled
  * lines, these are in the other's function. A plain function that matches several qualified ones is
- * compared with all of them as one function, under its plain name.
+ * compared with their sum, under its plain name.
  */
 #include "compare/name_qualified.h"
 

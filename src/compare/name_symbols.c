@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Strips from names of functions what differs from run to run (0x7f..) or build to build (.isra.0).
- * Python's names only lose addresses: a method may be called "cold".
+/* Strips the parts of function names that differ from run to run (0x7f..) or build to build
+ * (.isra.0). Only addresses are stripped from Python's names, because a method may be called
+ * "cold".
  */
 #include "compare/name_internal.h"
 

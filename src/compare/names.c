@@ -245,8 +245,8 @@ struct fz_name *fz_names_of(const struct fz_profile *p, struct fz_arena *arena)
 	return names;
 }
 
-/* Whether a side without folders has base names only: some file that the other side lacks is there
- * in a folder. Otherwise the names of both are complete. */
+/* Whether one side has no folders because it stores only base names: one of its files is in a
+ * folder on the other side. Otherwise the names of both sides are complete. */
 static bool has_base_names(const struct fz_name_side side[2], struct fz_name *const names[2])
 {
 	int poor = side[0].any_folder ? 1 : 0;
@@ -269,8 +269,8 @@ static bool has_base_names(const struct fz_name_side side[2], struct fz_name *co
 	return found;
 }
 
-/* Some formats store base names only, or neither files nor shared objects. Then the other side's
- * names are reduced to the same parts for matching. */
+/* Some formats store only base names, or neither files nor shared objects. For matching, the other
+ * side's names are reduced to the same parts. */
 static struct fz_str weak_key(const struct fz_name_side side[2], int s, uint32_t function,
 			      bool base_names, struct fz_str key)
 {

@@ -209,7 +209,8 @@ static uint32_t first_from(const struct fz_outline *o, int32_t line)
 
 uint32_t fz_outline_at(const struct fz_outline *o, int32_t line)
 {
-	uint32_t at = FZ_MAX(first_from(o, line), 1u); /* one on line 1 is not the module */
+	uint32_t at =
+		FZ_MAX(first_from(o, line), 1u); /* a definition on line 1 is not the module */
 
 	/* The definition or its decorators may start there; else it is the one before or around
 	 * it. */

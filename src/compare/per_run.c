@@ -2,7 +2,7 @@
 /* Converts a judged diff of several runs per side to costs per run.
  *
  * Values in the unit of the comparison are divided by the number of runs of their side, intervals
- * by that of the head. The factor then no longer includes the ratio of these numbers.
+ * by that of the head. From then on, the factor does not include the ratio of these numbers.
  */
 #include "compare/judge.h"
 
@@ -70,8 +70,8 @@ static void divide_intervals(struct fz_judged *judged, uint32_t n, int64_t runs)
 	}
 }
 
-/* Costs of instructions come from samples, so these are divided, too. The view shares all columns
- * but one with the measured head, which is not read afterwards. */
+/* Divides the samples, too, because costs of instructions come from them. The view shares all
+ * columns but one with the measured head, which is not read afterwards. */
 static void divide_samples(struct fz_diff *d, struct fz_profile *base, struct fz_profile *head)
 {
 	fz_profile_per_run(base);

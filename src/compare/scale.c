@@ -16,10 +16,10 @@
  *   only shares are known        -> share           parts of running programs -> window
  *                                                   else                      -> time
  *
- * Only shares are known of samples at unknown rates, of two different clocks, of two programs, and
- * of a fleet, whose load is unknown. With an empty side functions cannot agree and totals cannot be
- * equal: the factor is then that of `time` if the head is empty, so that removed code keeps its
- * cost, and 1 if the base is.
+ * Only shares are known for samples at unknown rates, two different clocks, two programs, and
+ * fleets, whose load is unknown. If a side is empty, functions cannot agree and totals cannot be
+ * equal. If the head is empty, the factor is that of `time`, so that removed code keeps its cost;
+ * if the base is empty, it is 1.
  */
 #include "compare/internal.h"
 
@@ -102,7 +102,7 @@ static bool has_whole_seconds(const struct fz_profile *p)
 	return p->run_count > 0;
 }
 
-/* Whether it is known if a recording is a whole run; only our own have this. */
+/* Whether a recording states if it is a whole run; only our own do. */
 static bool knows_end(const struct fz_profile *p)
 {
 	return p->recording.complete || fz_profile_fact(p, "fizeau").n > 0;
@@ -317,7 +317,7 @@ void fz_diff_scale_by_agreement(struct fz_diff *d)
 	struct fz_agreement a = fz_agreement_of(&setup, base, head, d->function_count);
 	if (a.scale > 0)
 		take_agreement(d, &a, weight, usual);
-	/* Without agreement there is no reference. */
+	/* Without agreement there is no reference scale. */
 	if (d->basis != FZ_BASIS_AGREED)
 		d->scale = FZ_SCALE_SHARE;
 	warn_about_agreement(d, usual);

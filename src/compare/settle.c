@@ -7,8 +7,8 @@
  *     tested     ---[-----x---]---         of 485 ms
  *     reported   --[------x--X]---         of 510 ms: x moved to X, which it contains
  *
- * The correction for many tests requires more than 95 % confidence. Its level is that of Benjamini
- * and Yekutieli (2005), R q/m for R of m rejected, at which exactly the rejected functions are
+ * The correction for many tests requires more than 95 % confidence. It uses the level of Benjamini
+ * and Yekutieli (2005), R q/m for R of m rejected; at that level exactly the rejected functions are
  * rejected:
  *
  *     rejected        the corrected interval, or the 95 % interval if the corrected one contains
@@ -51,7 +51,8 @@ bool fz_hypotheses_is_whole(const struct fz_inference *c, const struct fz_hypoth
 	       (double)shown[FZ_HEAD] >= nearly_all * (double)total[FZ_HEAD];
 }
 
-/* Scales the interval of a test to reported costs. There is none without samples that count. */
+/* Scales the interval of a test to reported costs. Without samples that count there is no
+ * interval. */
 static struct interval show(const struct fz_inference *c, const int64_t shown[FZ_SIDES],
 			    const struct fz_change *change)
 {

@@ -18,9 +18,9 @@
  *     head'   = even * price_f                                   asleep: as measured
  *
  * so that head'/base is the ratio of even times, function by function, and sums along the tree
- * remain sums. A function with little data borrows from the whole base: half of its slowness at
- * HALF_KNOWN_NS on a CPU, and half of its waiting at HALF_KNOWN_WAITS, because on a busy machine
- * waits are few and long, and hit functions by chance:
+ * remain sums. A function with little data takes part of its price from the whole base: half of its
+ * slowness if it has HALF_KNOWN_NS on a CPU, and half of its waiting if it has HALF_KNOWN_WAITS. On
+ * a busy machine waits are few and long, and hit functions by chance:
  *
  *     price_f = slowness_f (1 + waiting_f)
  *     slowness_f = (on a CPU + k slowness)/(even + k)
@@ -34,8 +34,8 @@
 
 #include <math.h>
 
-/* Data at which half of a price is the function's own: time on a CPU, and number of waits for
- * one. */
+/* With this much data, half of a price is the function's own: time on a CPU, and number of waits
+ * for one. */
 #define HALF_KNOWN_NS 10e6
 #define HALF_KNOWN_WAITS 4
 

@@ -12,7 +12,7 @@
 #include "compare/code.h"
 #include "compare/internal.h"
 
-enum { RUNS_LEAST = 10 };             /* of a body: shorter ones are not specific */
+enum { RUNS_LEAST = 10 };             /* of a body: shorter bodies are not specific enough */
 static const double part_least = .60; /* fraction of its runs that the other one lost */
 static const double ahead = .20;      /* of all other candidates */
 

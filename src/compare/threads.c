@@ -2,9 +2,9 @@
 /* Matches the threads of two recordings, and computes the cost of each node per thread.
  *
  * Thread ids differ from run to run, so threads are matched by the main flag, then by name (the
- * k-th "worker" with the k-th "worker"), then, if a side has no names, by order of appearance.
- * Several processes are matched first, by command and then by order (the k-th with the k-th), and
- * threads only within matched ones. Threads without samples are omitted.
+ * k-th "worker" with the k-th "worker"), then, if a side has no names, by order of appearance. If
+ * there are several processes, these are matched first, by command and then by order (the k-th with
+ * the k-th), and threads only within matched processes. Threads without samples are omitted.
  */
 #include "compare/internal.h"
 
@@ -69,7 +69,7 @@ static void pair_processes_where(struct pairing *m, bool *taken,
 	}
 }
 
-/* By order alone if a side has one process or no commands. */
+/* Pairs by order alone if a side has one process or no commands. */
 static void pair_processes(struct pairing *m)
 {
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
@@ -106,8 +106,8 @@ static bool a_name_is_missing(const struct pairing *m, uint32_t base, uint32_t h
 	return name_at(m, FZ_BASE, base).n == 0 || name_at(m, FZ_HEAD, head).n == 0;
 }
 
-/* Some programs have tens of thousands of threads; with more than this many, only the order
- * counts. */
+/* Some programs have tens of thousands of threads. If there are more than this, they are matched by
+ * order alone. */
 enum { NAMES_MAX = 512 };
 
 static void pair_where(struct pairing *m,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares a recording with truncated stacks with one with complete stacks.
+/* Makes a recording with truncated stacks comparable with one that has complete stacks.
  *
  *   base, cut at 4           r r r leaf     ->  r r r leaf
  *   head        main outer r r r r leaf     ->  r r r leaf     cut alike
@@ -12,7 +12,7 @@
 
 #include "profile/profile.h"
 
-/* Whether fz_diff_cut_alike would change the two: exactly one is truncated. */
+/* Whether fz_diff_cut_alike would change the profiles: exactly one is truncated. */
 bool fz_diff_cuts(const struct fz_profile *base, const struct fz_profile *head);
 /* Cuts both alike if exactly one is truncated (its fact "stacks.cut" is the number of frames).
  * Samples keep their order and weights. Sets the fact "stacks.begin" of the truncated one to the
