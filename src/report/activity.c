@@ -11,7 +11,7 @@
 
 #include "profile/states.h"
 
-/* With fewer samples a slot would show mostly noise. */
+/* With fewer samples, slots would mostly show noise. */
 enum { SAMPLES_A_SLOT = 4, SLOTS_MIN = 10, COLUMNS_MIN = 80 };
 
 /* Metric to spread: CPU time, else wall time on a CPU. FZ_NONE if neither is known. */

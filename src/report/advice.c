@@ -67,7 +67,7 @@ static void add_busy(const struct fz_diff *d, struct fz_buf *out)
 			   shares[i].limit, out);
 }
 
-/* Only for single runs: several show how much disk time varies. */
+/* Single runs only: several runs show how much disk time varies. */
 static void add_disk(const struct fz_diff *d, struct fz_buf *out)
 {
 	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
@@ -109,7 +109,7 @@ static double first_start(const struct fz_profile *p)
 	return first;
 }
 
-/* Did runs alternate? Also true for releases in a fleet, which cannot. */
+/* Did runs alternate? Also true for releases of a fleet, which cannot alternate. */
 static bool is_in_turn(const struct fz_diff *d)
 {
 	if (fz_profile_is_fleet(d->profile[FZ_HEAD]))
@@ -147,8 +147,8 @@ static bool is_sampled(const struct fz_judgement *j)
 	       j->method == FZ_JUDGE_RUNS;
 }
 
-/* Would another measurement help? A certain change of a single run per side needs no better order;
- * a verdict from alternating runs holds on a busy machine, too, since their interval includes that
+/* Would another measurement help? A certain change between single runs needs no better order. A
+ * verdict from alternating runs holds on a busy machine, too, because their interval includes that
  * noise. */
 static bool is_open(const struct fz_diff *d, const struct fz_judgement *j, bool busy)
 {
@@ -216,7 +216,8 @@ static uint32_t runs_needed(const struct fz_diff *d, const struct fz_judgement *
 {
 	uint32_t have = FZ_MIN(d->profile[FZ_BASE]->run_count, d->profile[FZ_HEAD]->run_count);
 
-	/* Also true for NaN: unknown. As many alternating runs as before would show the same. */
+	/* The negated comparison also holds for NaN (unknown). As many alternating runs as before
+	 * would show the same. */
 	if (j->run.word != FZ_RUN_UNKNOWN || !(j->run.more_runs > 0)) {
 		bool again = j->method == FZ_JUDGE_RUNS && is_in_turn(d);
 		return FZ_MAX(again ? FZ_MIN(2 * have, (uint32_t)RUNS_MAX) : have,
@@ -227,8 +228,8 @@ static uint32_t runs_needed(const struct fz_diff *d, const struct fz_judgement *
 	return FZ_MAX(have + (uint32_t)ceil(j->run.more_runs), (uint32_t)RUNS_DEFAULT);
 }
 
-/* Is --count the only way left? Not known for a single run per side: alternating runs may have less
- * noise. */
+/* Is --count the only remaining way? Unknown for a single run per side, because alternating runs
+ * may have less noise. */
 static bool only_counts_help(const struct fz_diff *d, const struct fz_judgement *j)
 {
 	return j->method == FZ_JUDGE_RUNS && is_in_turn(d) && runs_needed(d, j) == 0;
@@ -302,8 +303,8 @@ static struct fz_str place_in_checkout(const struct fz_profile *p)
 	return (struct fz_str){ cwd.p + above, cwd.n - above };
 }
 
-/* Did both sides run in the same place? True also for two checkouts of a project: compare's
- * checkout of a revision no longer exists. */
+/* Did both sides run in the same place? Also true for two checkouts of one project, because
+ * compare's checkout of a revision no longer exists. */
 static bool same_place(const struct fz_diff *d)
 {
 	if (same_fact(d, "cwd"))

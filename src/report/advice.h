@@ -18,8 +18,8 @@ struct fz_advice {
 	bool busy;     /* the machine was busy while a side was recorded */
 	bool each;     /* the command must run once with each version */
 	char *advice;  /* purpose of the command, without a full stop; NULL if there is none */
-	char *command; /* to paste into a shell, may have several lines; "BASE..." in it
-			  if files are to be named; NULL: none would help */
+	char *command; /* to paste into a shell; may have several lines, and "BASE..." where the
+			  user must name files; NULL: none would help */
 };
 
 void fz_advice_init(struct fz_advice *ret, const struct fz_diff *d, const struct fz_judgement *j);

@@ -11,7 +11,7 @@
  *   a function that is open already,    the row where it was opened, when it recurs often
  *   and the row is above
  *
- * A row comes after its parent, so that sums go backwards over the array.
+ * A row comes after its parent, so one pass backwards over the array computes all totals.
  */
 #include "report/call_tree.h"
 
@@ -154,7 +154,7 @@ static bool has_row(const struct builder *b, uint32_t function)
 	       (b->fold == FZ_CALL_FOLD_IMPORTS && !b->machinery[function] && !b->runner[function]);
 }
 
-/* Machinery is always folded: its cost is mostly that of the modules that it loads. */
+/* Machinery is always folded, because its cost is mostly that of the modules it loads. */
 static bool keeps(const struct builder *b, uint32_t function)
 {
 	return b->t->functions[function].keep && !b->machinery[function];
@@ -173,7 +173,7 @@ static uint32_t hide(struct builder *b, uint32_t i, uint32_t row)
 	return row;
 }
 
-/* Place a node below STARTUP: the program itself starts again at the top. */
+/* Place a node below STARTUP. The program itself becomes a root again. */
 static uint32_t place_started(struct builder *b, uint32_t i, uint32_t row)
 {
 	uint32_t f = b->s->function[i], caller = b->s->function[b->s->parent[i]];

@@ -82,8 +82,8 @@ struct fz_call_tree {
 	struct fz_map hidden;   /* (call, function) -> member */
 };
 
-/* Is most of a source's cost in or below the program's own code? If not, folding would leave
- * nothing of it. */
+/* Is most of a source's cost in or below the program's own code? If not, folding would hide nearly
+ * everything. */
 bool fz_call_source_is_own(const struct fz_call_tree *t, const struct fz_call_source *s);
 /* Add a row without a function and return its index. parent: FZ_NONE for a root. */
 uint32_t fz_call_tree_row(struct fz_call_tree *t, uint32_t parent, enum fz_call_kind kind);

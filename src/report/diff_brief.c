@@ -26,7 +26,7 @@ enum { NAMES_SHOWN = 3, NAME_COLUMNS = 40 };
 /* Smaller differences, as a fraction of the run, are left out. */
 static const double open_share = 0.01;
 static const double code_share = 0.001;
-/* An adjustment is printed from this fraction of the head on. */
+/* Smaller adjustments, as a fraction of the head, are not printed. */
 static const double least_adjustment = 0.05;
 
 static void print_sentence(struct fz_buf *line, const struct fz_style *style, struct fz_buf *out)
@@ -148,7 +148,8 @@ static void add_runs(const struct fz_diff *d, const char *one, const char *many,
 		fz_buf_printf(out, "%u %s against %u", base, base == 1 ? one : many, head);
 }
 
-/* The command that recorded the head printed its time as measured. */
+/* Print the measured time next to the adjusted one, because the command that recorded the head
+ * printed it. */
 static void add_adjusted(const struct fz_diff *d, struct fz_buf *out)
 {
 	double measured = (double)d->speed_scale.total, shown = (double)d->total[FZ_HEAD];

@@ -5,7 +5,7 @@
  *   function, of Python   is defined around the line (or is no "def", and named on it)
  *   columns (3.12 on)     begin and end at the edge of a word
  *
- * This proves nothing, but few edits leave all of it unchanged.
+ * This is no proof, but few edits leave all of these unchanged.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Source from disk; see disk_source.h.
  *
- * functions --(called like source
+ *   functions -> files named like source, without recorded text -> candidates, read from disk
+ *   frames    -> compared with the text -> source of the profile, or a reason to reject it
  *
  * A candidate is rejected for the first reason found.
  */

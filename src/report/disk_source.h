@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads source for pages from disk, for recordings without source: those of other profilers.
  *
- * A name in a profile proves nothing, and a file may have changed. So a file is shown only if it is
+ * A profile may name any file, and the file may have changed. So a file is shown only if it is
  * older than the recording and no recorded fact contradicts it (disk_fit.h), and it is opened only
  * if its name is that of a source file, with the rights of the recording's owner.
  */
@@ -17,8 +17,8 @@ struct fz_source_root {
 	bool used; /* set when a name began with `from` */
 };
 
-/* Add the source of its files to the profile. Only for a profile that is then only drawn as pages:
- * functions must be matched by the recorded source alone. Appends a line to `why` for files that
- * contradict the recording. */
+/* Add the source of its files to the profile. Call it only for a profile that is afterwards just
+ * drawn as pages, because functions must be matched by recorded source alone. Appends a line to
+ * `why` for files that contradict the recording. */
 void fz_disk_source_add(struct fz_profile *p, struct fz_source_root *roots, uint32_t root_n,
 			struct fz_buf *why);

@@ -5,8 +5,8 @@
  *   and the forge of the checkout is known
  *   else, for a report beside the files          app.py
  *
- * A name is linked only if the current folder, or the top of its checkout, has that file: names of
- * libraries and of recordings from elsewhere are not paths here.
+ * A name is linked only if the current folder, or the top of its checkout, has that file: names in
+ * libraries, and in recordings from other machines, are not paths here.
  */
 #include "report/file_pages.h"
 

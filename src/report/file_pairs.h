@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which file of the head a file of the base is: the one that has most of the cost of the functions
- * that both sides have. */
+/* Pairs files of the base with files of the head: each with the one that has most of the cost of
+ * the functions that they share. */
 #pragma once
 
 #include "base/map.h"

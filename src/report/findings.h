@@ -2,8 +2,7 @@
 /* The human-readable part of a judged diff: functions in order of importance, and sentences. Text
  * and markdown share them, so they cannot disagree.
  *
- *   functions with cost  ->  changed | unsure | unsure, start-up | same; each by
- * size
+ *   functions with cost  ->  changed | unsure | unsure, start-up | same; each sorted by size
  */
 #pragma once
 
@@ -37,9 +36,9 @@ void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,
 void fz_findings_release(struct fz_findings *f);
 
 enum { FZ_INTERVAL_SIZE = FZ_NUMBER_SIZE + 4 };
-/* The 95 % interval beside the change: "±43.0 ms", or "" if there is none. A certain change whose
- * interval is so asymmetric that ± would seem to include 0 shows its end nearer to 0 instead:
- * "≥+4.17 s" or "≤-4.17 s". */
+/* The 95 % interval beside the change: "±43.0 ms", or "" if there is none. If the change is certain
+ * but the interval is so asymmetric that ± would seem to include 0, its end nearer to 0 is shown
+ * instead: "≥+4.17 s" or "≤-4.17 s". */
 const char *fz_finding_interval(const struct fz_finding *r, const char *unit,
 				const struct fz_style *style, char out[FZ_INTERVAL_SIZE]);
 /* "+27.9 %", "12 x"; without a base or head value "new" or "gone" if the function certainly is,
@@ -55,8 +54,8 @@ const char *fz_findings_change_title(const struct fz_diff *d);
 /* "±" or its ASCII form. */
 const char *fz_plus_minus(const struct fz_style *style);
 
-/* Append "Slower by 27.9 % [+12.1 %, +43.7 %]", for bytes "Larger by ..." (cost_words.h). Notes if
- * that is approximate, and why shares allow no verdict. */
+/* Append "Slower by 27.9 % [+12.1 %, +43.7 %]", for bytes "Larger by ..." (cost_words.h). Adds a
+ * note if the verdict is approximate, or the reason if shares allow none. */
 void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_style *style, struct fz_buf *out);
 /* Append "Slower by 27.9 % [+12.1 %, +43.7 %]: 2.33 s -> 2.98 s of wall time, +650 ms." */

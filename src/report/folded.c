@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two-column folded text; see folded.h. One buffer holds the path to the current node: going to the
- * next node in preorder cuts it back to where the node's parent ends and adds one name. */
+/* Two-column folded text; see folded.h. One buffer contains the path to the current node. For the
+ * next node in preorder it is cut back to the end of the node's parent, and one name is added. */
 #include "report/folded.h"
 
 #include "base/buf.h"

@@ -4,12 +4,12 @@
  *   {meta, libs, threads: [{samples, markers, stackTable, frameTable, funcTable, resourceTable,
  *    nativeSymbols, ...}], pages, shared: {stringArray}}
  *
- * Viewers upgrade older versions and refuse newer ones, so the version stays. Tables are columns
- * and belong to a thread: the rows of the profile's tables that its samples use are renumbered in
- * order, so that a caller still comes before its callee. The output differs where CPython's writer
- * is wrong: the process is the recorded one, not the recorder; a main thread is always marked;
- * markers and code without a file are not Python functions; a thread's running state is written
- * only where it was recorded; and functions keep their whole path.
+ * Viewers upgrade older versions and refuse newer ones, so the version is never raised. Tables are
+ * columns and belong to a thread: the rows of the profile's tables that its samples use are
+ * renumbered in order, so that a caller still comes before its callee. The output differs where
+ * CPython's writer is wrong: the process is the recorded one, not the recorder; a main thread is
+ * always marked; markers and code without a file are not Python functions; a thread's running state
+ * is written only where it was recorded; and functions keep their whole path.
  */
 #include "report/gecko.h"
 
@@ -366,7 +366,7 @@ static void write_meta(struct fz_gecko_writer *w)
 	fz_json_close(&w->j, '}');
 }
 
-/* The thread marked as main, else the first: without one the viewer shows nothing. */
+/* The thread marked as main, else the first one. Without a main thread the viewer shows nothing. */
 static uint32_t find_main_thread(const struct fz_profile *p)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++)

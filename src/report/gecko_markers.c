@@ -5,7 +5,7 @@
  *   markers   |  [Has GIL   ][No GIL][Has ...
  *
  * A state begins with the first sample that has it and ends with the first that does not. A state
- * that was not recorded (whether the thread ran, in wall-clock recordings) has no marker.
+ * that was not recorded has no marker (in wall-clock recordings, whether the thread ran).
  */
 #include "report/gecko_writer.h"
 

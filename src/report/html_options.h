@@ -43,10 +43,10 @@ struct fz_html_options {
 	bool changed_only; /* a picture shows only paths to what changed, is new or removed */
 	bool all_frames;   /* of a picture: do not fold imports and paths of noise */
 	bool inverted;     /* open with callers: leaf functions are the roots */
-	bool opens_source; /* open with the list of files, whose whole texts the page has */
+	bool opens_source; /* open with the list of files; the page contains their whole texts */
 	uint32_t metric;   /* for fz_report_html_profile; FZ_NONE: the default */
 	const char *labels[FZ_SIDES]; /* names of the sides (file names); NULL: none */
-	/* Of the diff, for a page; must include paths. NULL: differences are shown without
+	/* The diff's judgement, for a page; must include paths. NULL: differences are shown without
 	 * verdicts. */
 	const struct fz_judgement *judgement;
 	const struct fz_html_gate *gate; /* borrowed; NULL: there was none */

@@ -16,7 +16,7 @@ static bool is_module(const struct fz_diff_function *f)
 }
 
 /* Flags of functions that only run below the import machinery: modules, and the machinery itself.
- * *ret_net: their change. Freed by the caller. */
+ * Adds the change of all imports to *ret_net. Freed by the caller. */
 static bool *find_imports(const struct fz_diff *d, double *ret_net)
 {
 	bool *imports = fz_calloc(d->function_count + 1ul, sizeof(*imports));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Imports that only moved.
  *
- * A module's cost counts where it is imported first. If another module imports it first, the totals
- * of both change, though no import costs more. Reports summarize such changes in one line.
+ * The module that imports another first bears its cost. If a different module imports it first, the
+ * totals of both importers change, though no import costs more. Reports summarize such changes in
+ * one line.
  */
 #pragma once
 

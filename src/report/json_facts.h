@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "profile/profile.h"
 
-/* Members "samples" of an open object, and "calls" of a reconstructed tree, whose rows are no
- * samples. */
+/* Members of an open object: "samples", and for a reconstructed tree, whose rows are no samples,
+ * "calls". */
 void fz_report_json_counts(struct fz_json *j, const struct fz_profile *p, uint64_t samples);
 /* Member "facts"; unknown ones are left out. */
 void fz_report_json_facts(struct fz_json *j, const struct fz_profile *p);

@@ -103,8 +103,8 @@ static void add_files(struct builder *b, int side)
 	fz_places_release(&files);
 }
 
-/* The costs of files in a diff, from its nodes: they add up to the whole, which samples of a diff
- * per run do only nearly. */
+/* Add the costs of files in a diff from its nodes, which add up to the whole. In a diff per run,
+ * samples add up to it only approximately. */
 static void add_file_selves(struct builder *b, const struct fz_diff *d)
 {
 	for (uint32_t i = 0; i < d->node_count; i++) {
@@ -156,7 +156,7 @@ static void add_profile_functions(struct builder *b)
 		s->function_of[s->p->frames[i].function] = of_place[s->functions.of_frame[i]];
 }
 
-/* Functions of a diff are its functions, with its costs and verdicts. */
+/* Add the diff's functions, with its costs and verdicts. */
 static void add_diff_functions(struct builder *b, const struct fz_diff *d)
 {
 	const struct fz_judgement *j = b->h->judgement;
@@ -222,9 +222,9 @@ static void add_lines(struct builder *b, int side)
 	fz_places_release(&lines);
 }
 
-/* In a diff: the costs of lines that its trees have, which the page and function costs are made of.
- * Divided by runs, samples add up to slightly different sums. Only where several functions share a
- * line, its total is that of samples, which count once for all of them. */
+/* In a diff, take the costs of lines from its trees, like the page and the costs of functions;
+ * divided by runs, samples add up to slightly different sums. If several functions share a line,
+ * its total comes from samples, because each counts once for all of them. */
 static void use_tree_lines(struct builder *b, int side, const struct fz_tree *t)
 {
 	struct fz_line_costs *h = b->h;

@@ -2,8 +2,8 @@
 /* The costs of files, lines and functions for the JSON by lines, of a profile (head side only) or a
  * diff.
  *
- * A diff's functions are those of the comparison. Its lines are those of its trees (struct
- * fz_tree_line), which the page's are, too: a line costs the same in all reports.
+ * A diff's functions are those of the comparison. Its lines come from its trees (struct
+ * fz_tree_line), like those of the page, so a line costs the same in all reports.
  */
 #pragma once
 
@@ -21,8 +21,8 @@ struct fz_line_costs_file {
 	uint32_t first_line[FZ_SIDES], line_count[FZ_SIDES]; /* in the lists of lines */
 };
 
-/* A line of one side, with that side's costs. Only the texts show which line of the other side is
- * the same: the page compares them. */
+/* A line of one side, with that side's costs. Lines of the two sides are matched by comparing the
+ * texts, as in the page. */
 struct fz_line_costs_line {
 	uint32_t file, function;
 	int32_t line;

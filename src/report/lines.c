@@ -2,8 +2,7 @@
 /* Costs of source lines as JSON; see lines.h.
  *
  *   profile   file -> lines, each with what it cost and its text
- *   diff      file -> places, each a line that both sides have, or lines that came instead of
- * others
+ *   diff      file -> places: a line that both sides have, or lines that replaced others
  *
  * An edited line counts as removed and added. Neither has a difference; the place has one, of all
  * lines removed and added there.

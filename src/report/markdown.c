@@ -18,7 +18,7 @@
  *
  * Names come from the measured program: every character that could be markup is written as a
  * character reference, so that it cannot become a link, a mention or the end of a cell. Each part
- * may use the room that later parts do not need.
+ * may use all room that the later parts do not need.
  */
 #include "report/markdown.h"
 

@@ -20,7 +20,7 @@ static const char *entity_of(uint32_t code)
 	}
 }
 
-/* Is it no character of XML 1.0, or one that changes the direction of the text around it? */
+/* Is it invalid in XML 1.0, or does it change the direction of the text around it? */
 static bool is_forbidden(uint32_t code)
 {
 	return (code < 0x20 && code != '\t' && code != '\n') || (code >= 0x7f && code < 0xa0) ||
@@ -118,8 +118,8 @@ void fz_markdown_value(struct fz_buf *out, const char *text)
 	}
 }
 
-/* Longest unbroken piece of a name, which leaves room for three other columns at 390 px; shortest
- * piece; longest piece rather than a break inside a word. */
+/* PIECE_MAX: longest unbroken piece of a name, which leaves room for three other columns at 390 px.
+ * PIECE_MIN: shortest piece. PIECE_LONG: longest piece to avoid a break inside a word. */
 enum { PIECE_MAX = 8, PIECE_MIN = 4, PIECE_LONG = 9 };
 
 /* May a name be broken before p[at]? After a separator, before a capital letter of CamelCase, and

@@ -16,8 +16,8 @@ void fz_html_write(struct fz_output *out, struct fz_str s);
 void fz_markdown_escape(struct fz_buf *out, struct fz_str s);
 /* The same for a value with its unit, which stay on one line: "6.98 ms". */
 void fz_markdown_value(struct fz_buf *out, const char *text);
-/* The same as code that may be broken inside a long name:
- * "<code>parse_<wbr>issue_<wbr>fixed</code>", so that its table fits on a phone. */
+/* The same as code with break points inside long names: "<code>parse_<wbr>issue_<wbr>fixed</code>",
+ * so that its table fits on a phone. */
 void fz_markdown_code(struct fz_buf *out, struct fz_str s);
 /* "path/file.py:12" as such code (line 0: the path alone); a link to `linked` below `page`, unless
  * `page` is NULL or `linked` is empty. */

@@ -7,8 +7,8 @@
  *
  * A line of the base is mapped to the head: by aligning the texts of both files or, if one is not
  * recorded, by its distance from the function's first line. An edited line is -line; it is mapped
- * to a new line of the head if as many of the caller's calls of the function are edited as are new.
- * Costs are written only for nodes that are split: the page already has the others.
+ * to a new line of the head if the caller has as many edited calls of the function as new ones.
+ * Costs are written only for split nodes, because the page already has the others.
  */
 #include "report/page_calls.h"
 
@@ -204,8 +204,8 @@ static uint32_t call_of(struct taker *t, uint32_t parent, uint32_t node, int32_t
 	return *slot;
 }
 
-/* A call without a line, because the other side has a wrapper in between: any call of the node will
- * do. */
+/* Returns a call for a node that the other side calls through a wrapper, so the line is unknown:
+ * the node's first call, or a new one without a line. */
 static uint32_t wrapped_call_of(struct taker *t, uint32_t parent, uint32_t node)
 {
 	uint32_t *first = fz_map_slot(&t->first, FZ_KEY(parent, node));
@@ -227,8 +227,9 @@ static bool is_below(const struct fz_page *page, uint32_t node, uint32_t above)
 	return above == FZ_NONE || (node >= above && node < above + page->size[above]);
 }
 
-/* Calls from `parent` down to a node that is not its direct child in the page, because of wrappers:
- * those of the other side are between them, those of this side next to the node. */
+/* Adds the calls from `parent` down to a node that is not its direct child in the page because of
+ * wrappers. Wrappers of the other side are between the two; those of this side are next to the
+ * node. */
 static uint32_t descend(struct taker *t, uint32_t parent, uint32_t node)
 {
 	size_t n = 0;

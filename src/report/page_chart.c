@@ -110,7 +110,7 @@ static void weigh_cell(struct builder *b, struct fz_chart_run *run)
 	run->more = deepest > depth ? deepest - depth : 0;
 }
 
-/* The longer one of two pieces, one of which merely follows the other. */
+/* The longer of two pieces that follow one another. */
 static uint32_t longer(const struct builder *b)
 {
 	uint32_t before = b->inside[0], after = b->inside[1];

@@ -4,10 +4,10 @@
  *   time      |.............................................|      cells: equal parts of it
  *   runs      [parse      ][gc][parse   ]      [emit        ]      {from, length, node}
  *
- * A cell is the resolution. Where a cell has several stacks, its run ends at the innermost frame
- * common to more than half of its samples, and is marked; where one stack merely follows another,
- * the longer one gets the cell. Each level has fewer cells than the one before; the viewer draws
- * the level whose cells are about a pixel wide.
+ * A cell is the resolution. If a cell has several stacks, its run ends at the innermost frame
+ * common to more than half of its samples, and is marked. If one stack merely follows another, the
+ * longer one gets the cell. Each level has fewer cells than the one before; the viewer draws the
+ * level whose cells are about a pixel wide.
  *
  * The finest level has at most the permitted number of runs (plus one per thread), each next level
  * at most half of those: together less than twice the permitted number.

@@ -110,7 +110,7 @@ void fz_columns_beside(struct fz_columns *c, const char *name, const int64_t *v,
 	size_t end = c->blob.n;
 	struct fz_column differing = *column;
 	fz_columns_numbers(c, name, v, n);
-	/* keep the smaller one in the first one's place */
+	/* move the smaller one to the first one's place */
 	if (column_bits(c, &column[1]) > bits) {
 		c->blob.n = end;
 	} else {

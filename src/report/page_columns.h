@@ -29,8 +29,8 @@ struct fz_columns {
 
 void fz_columns_release(struct fz_columns *c);
 void fz_columns_numbers(struct fz_columns *c, const char *name, const int64_t *v, size_t n);
-/* Store v as it is or as its difference from `of`, a column that the reader has, whichever takes
- * fewer bits: unchanged values then cost little. */
+/* Store v, or its difference from `of`, a column that the reader has, whichever takes fewer bits.
+ * Unchanged values thus take little space. */
 void fz_columns_beside(struct fz_columns *c, const char *name, const int64_t *v, const int64_t *of,
 		       size_t n);
 /* Begin a column of strings; add strings with fz_columns_string, then end it. */

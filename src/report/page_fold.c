@@ -7,8 +7,9 @@
  *   an uncertain path   AGAIN or BEFORE, with everything below it
  *   everything else     its own node; moved-up nodes of one function are merged
  *
- * A path is kept when it is certainly new or gone, when its code is and has a cost, or when a path
- * below it is kept. The program's own code never counts as import machinery.
+ * A path is kept if it is certainly new or gone, if its code is certainly new or gone and costs
+ * enough to be seen, or if a path below it is kept. The program's own code never counts as import
+ * machinery.
  */
 #include "report/page_fold.h"
 
@@ -122,7 +123,7 @@ static bool stays(const struct fz_page *page, uint32_t i)
 	       is_certain(page, j->total, j->path_total, i);
 }
 
-/* Fold of each node (enum fold). A path without cost on either side is not noise, and does not keep
+/* Fold of each node (enum fold). A path without cost on either side is not noise, but does not keep
  * its callers. */
 static uint8_t *find_noise(const struct fz_page *page)
 {

@@ -15,7 +15,8 @@
 
 #include "report/page.h"
 
-/* Fold import machinery and start-up; with noise_too, in a judged diff, also paths that are not
- * certainly new or gone. Not for inverted trees. Cells keep the old node numbers.
+/* Fold import machinery and start-up. With noise_too, also fold paths of a judged diff that only
+ * one side sampled and that are not certainly new or gone. Not for inverted trees. Cells keep the
+ * old node numbers.
  */
 void fz_page_fold(struct fz_page *page, bool noise_too);

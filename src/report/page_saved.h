@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the removed paths that saved time, by the same rule as web/saved_time.js.
  *
- * A path without samples in the head does not prove that time was saved: its function may now be
- * called on other paths. Time was saved if the function certainly costs less, by at least half of
- * the cost of its removed paths, or if the head's code has no such function.
+ * A path without samples in the head does not prove that time was saved, because its function may
+ * now be called on other paths. Time was saved if the function certainly costs less, by at least
+ * half of the cost of its removed paths, or if the head's code has no such function.
  */
 #pragma once
 

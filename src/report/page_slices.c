@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Collecting slices: row by row, since neighbours of a thread often share one, then sorted by node
- * (counting sort) and within a node by comparison. Halving the buckets keeps the order.
+/* Collects slices row by row, because consecutive samples of a thread often share one; then sorts
+ * them by node (counting sort) and within a node by comparison. Halving the buckets keeps the
+ * order.
  */
 #include "report/page_slices.h"
 
@@ -129,7 +130,7 @@ static size_t count_cells(const struct fz_slices *s)
 void fz_slices_take(struct fz_slices *s, const struct fz_tree *t, int64_t end, uint32_t buckets,
 		    size_t most)
 {
-	/* It is not known how other metrics are distributed within a sample's duration: use one
+	/* How other metrics are distributed within a sample's duration is unknown, so use one
 	 * bucket. */
 	bool shared = !t->profile->samples.spans || t->metric == 0;
 

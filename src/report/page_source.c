@@ -4,15 +4,15 @@
  * These are the lines around each sampled line and around the first line of each function;
  * overlapping ranges of a file are merged into chunks. A counted recording has only first lines of
  * functions, so its Python functions are included whole. Files with at least a hundredth of the run
- * as their own cost are included whole, which makes pages 7 to 17 % larger; so are all files, the
- * costliest first, up to a limit, if the page opens on the source (2.5 to 3 times as large). A file
- * with the same text in both recordings is one source. Text that the base did not store is never
- * taken from the head.
+ * as their own cost are included whole, which makes pages 7 to 17 % larger; if the page opens on
+ * the source, all files are, the costliest first, up to a limit (which makes pages 2.5 to 3 times
+ * as large). A file with the same text in both recordings is one source. Text that the base did not
+ * store is never taken from the head.
  *
  * Both versions of a function are aligned here, with more lines around it than the page contains,
- * so that an edit nearby is seen as one. Each function is aligned by itself, so that one that moved
- * within its file is compared with itself. Whole files are aligned in pairs: a file of the base and
- * the file of the head that has most of the cost of its functions, each once.
+ * so that a nearby edit is recognised as an edit. Each function is aligned by itself, so that one
+ * that moved within its file is compared with itself. Whole files are aligned in pairs: a file of
+ * the base and the file of the head that has most of the cost of its functions, each once.
  */
 #include "page_source.h"
 
@@ -25,13 +25,13 @@ enum {
 	LINES_BEFORE = 6,
 	LINES_AFTER = 8,
 	LINES_ALIGNED = 40,         /* around a function */
-	LINES_ALIGNED_BODY = 400,   /* below the first line of one that is counted as a whole */
+	LINES_ALIGNED_BODY = 400,   /* below the first line of a function of a counted recording */
 	SOURCE_BYTES_MAX = 2 << 20, /* of a page; further lines are left out */
 	WHOLE_BYTES_MAX = 24 << 20, /* of whole files; of further ones lines are chosen */
 	LAST_LINE = INT32_MAX - 1,
 };
 
-#define COSTLY 0.01 /* part of the run from which a page always has the whole file */
+#define COSTLY 0.01 /* files with at least this part of the run are always included whole */
 
 struct span {
 	uint32_t source;
@@ -290,8 +290,8 @@ static const struct fz_line_list *lines_of(struct aligner *a, int64_t source)
 	return list;
 }
 
-/* The first and last line of a function on one side, as its definition and its costs tell, and
- * lines around them. Returns whether any is known. */
+/* The first and last line of a function on one side, from its definition and its costs, with lines
+ * around them. Returns whether any is known. */
 static bool function_range(const struct aligner *a, uint32_t function, enum fz_side side,
 			   int64_t *ret_first, int64_t *ret_last)
 {
@@ -334,7 +334,7 @@ static int64_t line_on(const struct fz_page *page, uint32_t function, enum fz_si
 	return page->profile[side]->functions[page->functions[function].on_side[side]].first_line;
 }
 
-/* Align the used functions that differ on both sides. In the others lines have the same numbers. */
+/* Align the used functions whose texts differ. In all others, lines have the same numbers. */
 static void align_functions(struct aligner *a, const uint32_t *used, uint32_t used_n)
 {
 	for (uint32_t i = 0; i < used_n; i++) {

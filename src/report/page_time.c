@@ -218,7 +218,7 @@ static void add_row(struct fz_page_time *time, const struct view *v, size_t row)
 	spread(time, track, state_of(v, s->status[row]), to - weight + waited, to);
 }
 
-/* Count the sampler's missed instants, which are part of the weights, for all threads alike. */
+/* Count the sampler's missed instants, which are part of the weights, equally for all threads. */
 static void count_missed(struct fz_page_time *time, const struct view *v)
 {
 	const struct fz_profile *p = v->p;

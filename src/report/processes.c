@@ -135,8 +135,8 @@ static void print_owners(const struct fz_processes *ps, const char *what,
 	fz_buf_char(out, '\n');
 }
 
-/* Are the processes worth a table? True for several, or one chosen from several; a program's only
- * process has no recorded command here. */
+/* Are the processes worth a table? True for several, or for one chosen from several. A program's
+ * only process has no command of its own. */
 static bool is_worth_a_table(const struct fz_processes *ps)
 {
 	bool known = false;
@@ -191,8 +191,8 @@ static void write_process(const struct fz_profile_process *process, struct fz_st
 	fz_json_close(j, '}');
 }
 
-/* A program's only process has no command of its own recorded: it is the recording's. Other
- * profilers' files may have no process ids. */
+/* The command of a program's only process is that of the recording. Other profilers' files may have
+ * no process ids. */
 void fz_report_processes_json(const struct fz_profile *p, struct fz_json *j)
 {
 	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);

@@ -123,8 +123,8 @@ static bool has_made_samples(const struct fz_profile *p)
 	return fz_profile_fact(p, "samples.made").n && p->recording.interval_ns <= 0;
 }
 
-/* Are the rows stacks, not samples? True for folded text of other numbers, and for sums of
- * memory. */
+/* Are the rows sums by stack, not samples? True for folded text with numbers other than samples,
+ * and for memory. */
 static bool is_summed(const struct fz_profile *p)
 {
 	bool memory =
@@ -346,7 +346,7 @@ static void add_cut(const struct fz_profile *p, struct fz_buf *out)
 				: "");
 }
 
-/* Append rates, which Tachyon stores instead of counts. */
+/* Append error rates, which Tachyon stores instead of counts. */
 static void add_rates(const struct fz_recording *r, struct fz_buf *out)
 {
 	char number[FZ_NUMBER_SIZE];

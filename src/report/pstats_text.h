@@ -11,7 +11,7 @@ struct fz_pstats_options {
 };
 
 /* Append CPython's lines before the table: number of samples, sampling rate, and percentage of
- * rejected samples. Nothing if the profile does not know. */
+ * rejected samples. Appends nothing if these are unknown. */
 void fz_report_pstats_sampling(const struct fz_profile *p, struct fz_buf *out);
 /* Uses style, limit and sort of the text options. */
 int fz_report_pstats(const struct fz_profile *p, const struct fz_text_options *text,

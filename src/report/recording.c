@@ -24,7 +24,7 @@ bool fz_recording_is_counted(const struct fz_profile *p)
 
 bool fz_recording_is_cut(const struct fz_profile *p)
 {
-	/* merged runs keep only equal facts, and were complete when merged */
+	/* merging keeps only equal facts, and only complete runs are merged */
 	return p->run_count <= 1 && fz_profile_fact(p, "load.start").n &&
 	       !fz_profile_fact(p, "load.end").n;
 }

@@ -17,8 +17,8 @@ struct fz_report_options {
 	struct fz_html_options html; /* of pages and pictures */
 	struct fz_pstats_options pstats;
 	bool to_file;      /* -o was given: for reports with text_on_stdout */
-	bool scaled;       /* two-column folded text: multiply the base column */
-	bool inverted;     /* callers below callees; a codec's profile is inverted by the caller */
+	bool scaled;       /* two-column folded text: multiply the base column by the factor */
+	bool inverted;     /* callers below callees; for a codec, the caller inverts the profile */
 	bool uncompressed; /* CPython's binary recording */
 };
 
@@ -35,7 +35,7 @@ struct fz_report {
 	bool page;            /* shown in a browser; its diffs need cells and lines */
 	bool inverts;         /* can be written inverted */
 	bool turns_itself;    /* inverted by its reader: its diffs are always straight */
-	bool holds_times;     /* samples get a length */
+	bool holds_times;     /* stores only times: samples get a length */
 	bool drops_stackless; /* samples without a stack are dropped */
 	bool folder;          /* index.html in a folder, unless the name ends like a page's */
 	const char *picture;  /* suffix of a picture written beside it, and linked */
@@ -53,7 +53,7 @@ const struct fz_report *fz_report_by_suffix(const char *path);
 bool fz_report_writes(const struct fz_report *r, bool diff);
 /* Is a report written to this path a folder with index.html? */
 bool fz_report_is_folder(const struct fz_report *r, const char *path);
-/* Bring a profile into the form that a report shows: the costs of one run, unless it is a
+/* Convert a profile to the form that a report shows: costs of one run, unless the report writes a
  * recording, and what `inverted` and no_unreadable require. Call once, before the report's
  * `profile`. */
 int fz_report_prepare(const struct fz_report *r, const struct fz_report_options *o,

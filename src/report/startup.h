@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that Python runs at start-up and for imports.
  *
- * Each short run samples different ones: many functions, each a few times or never, too few for a
+ * There are many, and a short run samples each a few times or never, which is too little for a
  * verdict. Reports sum them in one line.
  */
 #pragma once

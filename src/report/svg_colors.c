@@ -126,8 +126,8 @@ static bool is_by_total(const struct fz_html_options *o)
 	return !o->inverted && o->palette != FZ_PALETTE_TACHYON;
 }
 
-/* Is the node a wrapper that only the head has? Its base is the code that it wraps, so its own
- * change is unknown. */
+/* Is the node a wrapper that only the head has? Its base cost is that of the code it wraps, so its
+ * own change is unknown. */
 static bool is_new_wrapper(const struct fz_page *page, const struct fz_html_options *o,
 			   uint32_t node)
 {

@@ -3,9 +3,9 @@
  *
  * In a diff red costs more, blue costs less, grey did not change, purple is new or, hollow,
  * removed. With verdicts only significant changes are coloured, and frames that noise could explain
- * are hatched; frames significant only as a sum of paths are hatched in their colour. What is new
- * or gone only because its cost moved between callees is neutral, with a dotted edge. Colours are
- * by total; an underline in a frame is the change of its own time. In one profile a colour is a
+ * are hatched; frames significant only as a sum of paths are hatched in their colour. Frames that
+ * are new or gone only because cost moved between callees are neutral, with a dotted edge. Colours
+ * are by total; an underline in a frame is the change of its own time. In one profile a colour is a
  * share.
  */
 #pragma once

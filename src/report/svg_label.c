@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shortens names: the last component carries most information, so it is cut last.
+/* Shortens names. The last component is the most informative, so it is cut last.
  *
  *   Parser.parse_statement (12 %)     all of it
  *   …parse_statement                  the last component

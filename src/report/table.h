@@ -6,8 +6,8 @@
 #include "report/source_link.h"
 
 /* Append "name (file:line)" in at most `columns`: first the file is cut at its front, then the name
- * at its end; names of which a function may have several, like "<genexpr>", keep ":line".
- * Code without a file (none, or "~") is only a name. */
+ * at its end; names that several functions may have, like "<genexpr>", keep ":line". Code without a
+ * file (none, or "~") is only a name. */
 void fz_table_function(struct fz_str name, const struct fz_source_place *place, unsigned columns,
 		       const struct fz_style *style, struct fz_buf *out);
 /* Append "file:line" in at most `columns`, cutting the file at its front; as a link if possible. */
@@ -15,6 +15,6 @@ void fz_table_place(const struct fz_source_place *place, unsigned columns,
 		    const struct fz_style *style, struct fz_buf *out);
 /* Name of what a metric measures: "wall time". */
 const char *fz_table_metric_title(const char *metric);
-/* Append what a value measures: " of wall time", " samples"; nothing if the unit is enough ("12
+/* Append what a value measures: " of wall time", " samples"; nothing if the unit says it ("12
  * MiB"). */
 void fz_table_add_metric(const char *metric, const char *unit, struct fz_buf *out);

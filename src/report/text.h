@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Text reports for terminals: the hottest functions of a profile, and the findings of a diff.
  *
- * Equal input and style give equal bytes. Everything that came from a target is made printable;
- * colour only repeats what signs and words already say.
+ * Equal input and style give equal bytes. Text from a target is made printable; colour only repeats
+ * what signs and words say.
  */
 #pragma once
 

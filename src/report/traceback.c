@@ -7,9 +7,9 @@
  *              ^^^^^^^^^^^^^^
  *       request: bytes = b'GET / HTTP/1.1'
  *
- * Marks follow CPython's rule: none where they would underline the whole line, and to the end of
- * the first line where an expression goes on. Columns are bytes of the source, marks are columns of
- * the terminal.
+ * Marks follow CPython's rule: none if they would underline the whole line, and up to the end of
+ * the first line if an expression spans several. Columns are bytes of the source, marks are columns
+ * of the terminal.
  */
 #include "report/traceback.h"
 

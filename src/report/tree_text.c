@@ -330,7 +330,7 @@ static void table_init(struct fz_table *t, const struct view *v)
 		t->titles[t->n - 1] = "function and its callers";
 }
 
-/* Are there calls to show? A diff without a certain change only has rows left out. */
+/* Are there calls to show? In a diff without a certain change, all rows are hidden. */
 static bool shows_calls(const struct view *v)
 {
 	uint32_t first = v->t->first[0];

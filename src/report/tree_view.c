@@ -28,8 +28,8 @@ static bool has_python(const struct fz_profile *p)
 	return false;
 }
 
-/* Is a function that is several times on a stack recursive? Not an interpreter's own functions,
- * which are there once for each Python call. */
+/* Is a function that occurs several times on a stack recursive? An interpreter's own functions are
+ * not: they occur once for each Python call. */
 static bool recurs(uint8_t kind, bool python)
 {
 	return kind != FZ_KIND_MARKER && (!python || kind == FZ_KIND_PYTHON);
@@ -270,7 +270,7 @@ static void add_diff(struct fz_tree_view *v)
 					     .inverted = v->inverted });
 }
 
-/* Is the row's total all of its first node's? Totals per run are rounded. */
+/* Does the row's total equal that of its first node? Totals per run are rounded. */
 static bool is_all(const struct fz_tree_view *v, const struct fz_call *c, enum fz_side side)
 {
 	int64_t more = v->d->nodes[c->source].cost.total[side] - c->total[side];
@@ -368,8 +368,8 @@ static void choose(struct fz_tree_view *v)
 		v->shown[order[i]] = v->weight[order[i]] > 0;
 }
 
-/* Below each shown row add one row for the hidden ones. Its `deep` counts unchanged ones, `marked`
- * means that some had no room, and `source` is the last row. */
+/* Below each shown row, add one row for the hidden ones. Its `deep` is the number of unchanged
+ * ones, `marked` means that there was no room for some, and `source` is the last row. */
 static void add_rests(struct fz_tree_view *v)
 {
 	struct fz_call_tree *t = &v->tree;

@@ -8,8 +8,8 @@
  *
  * If waits were sampled, the title says so, and the columns "longest" and "times" are missing.
  *
- * Shares are of all recorded time, on a CPU or not. Waits for a CPU are one row. Then follow the
- * waits by who ended them, and the longest chain, whose shares are of the chain:
+ * Shares are of all recorded time, on a CPU or not. Waits for a CPU are one row. The waits by the
+ * function that ended them follow, and the longest chain, whose shares are of the chain:
  *
  *   Made others wait:
  *     2.04 s   68.4 %  refresh (cache.py:31)
@@ -51,7 +51,7 @@ static void read_waits(const struct fz_profile *p, struct waits *ret)
 	fz_wait_table_init(&ret->table, p);
 	if (ret->table.rows.n)
 		ret->names = fz_names_of(p, &ret->arena);
-	/* sampled waits do not show who ended them */
+	/* for sampled waits it is unknown who ended them */
 	if (!ret->table.exact)
 		return;
 	fz_wait_graph_init(&ret->graph, p, &ret->table);
