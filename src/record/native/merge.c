@@ -23,7 +23,7 @@
  * older versions, one extra call has just started and has no frame yet, so pairing starts at the
  * root; two or more, or greenlet's code on the stack, mean a greenlet, so pairing starts innermost.
  *
- * Python frames whose call was not found keep their order among the other Python frames.
+ * Python frames whose call was not found keep their position among the other Python frames.
  */
 #include "record/native/merge.h"
 

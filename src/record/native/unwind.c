@@ -14,7 +14,7 @@
  * which are used only if they point up the stack. Every step must lead towards the root, so the
  * walk ends.
  *
- * Only the copy is read. The few expressions that need other memory end the walk.
+ * Only the copy is read. An expression that needs other memory, which is rare, ends the walk.
  */
 #include "record/native/unwind.h"
 

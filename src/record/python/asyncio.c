@@ -9,8 +9,8 @@
  *                  v
  *   coroutine {state, frame} -- waits for --> coroutine {state, frame} -> ...
  *
- * All of it is read through copies of pages (pages.h), which later tell whether it stayed
- * unchanged. Everything is bounded: tasks, frames, awaiters, lengths.
+ * All of it is read through copies of pages (pages.h), which are compared later to find out whether
+ * it stayed unchanged. Everything is bounded: tasks, frames, awaiters, lengths.
  */
 #include "asyncio_tasks.h"
 
@@ -197,8 +197,8 @@ static enum kind kind_of(struct fz_py_tasks *t, uint64_t type)
 	return KIND_OTHER;
 }
 
-/* Does an object of this kind continue the chain after one of kind `before`? The end of a chain may
- * be any object, such as a future's generator. */
+/* Does an object of this kind continue the chain after one of kind `before`? A chain may end in any
+ * object, such as a future's generator. */
 static bool goes_on(enum kind before, enum kind kind)
 {
 	if (before == KIND_OTHER)
@@ -224,7 +224,7 @@ static enum coro_state coro_state(const struct fz_py_layout *l, int8_t state)
 					  : CORO_OVER;
 }
 
-/* Does the coroutine wait, rather than `yield`? Up to 3.12 only the next instruction tells. */
+/* Does the coroutine wait, rather than `yield`? Up to 3.12 only the next instruction shows that. */
 static bool waits(struct fz_py_tasks *t, uint64_t position)
 {
 	enum { RESUME_QUICK = 150, RESUME, INSTRUMENTED_RESUME = 240, AFTER_YIELD_FROM = 2 };
@@ -274,8 +274,8 @@ static bool add_frame(struct fz_py_tasks *t, const uint8_t *frame)
 	return true;
 }
 
-/* Add a coroutine's frame, and return what it waits for (0: nothing with frames). *kind: that of
- * the one before, replaced by its own. */
+/* Add a coroutine's frame, and set what it waits for (0: nothing with frames). *kind: kind of the
+ * previous object in the chain, replaced by the coroutine's. */
 static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, enum kind *kind,
 			   uint64_t *ret_next)
 {
@@ -295,7 +295,7 @@ static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, enum kind *kind
 	if (!goes_on(*kind, this_kind))
 		return true;
 	*kind = this_kind;
-	/* A glance: the frame of a running coroutine changes all the time. */
+	/* Not compared later, because the frame of a running coroutine changes all the time. */
 	if (!fz_py_pages_glance(t->from, coro, object, size))
 		return false;
 	enum coro_state state = coro_state(l, (int8_t)object[l->coro.state]);

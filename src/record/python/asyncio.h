@@ -38,7 +38,7 @@ struct fz_py_old_tasks {
 /* A stack from the outermost waiting task to the innermost one. */
 struct fz_py_task_stack {
 	uint32_t stack;
-	bool rejected; /* a task kept changing: the stack is only a mark of that */
+	bool rejected; /* a task kept changing: the stack only marks that */
 };
 
 /* Number of types of coroutines and the like. */
@@ -54,7 +54,7 @@ struct fz_py_tasks {
 	bool by_callbacks; /* it is an old one: see asyncio_old.c */
 	struct fz_py_old_tasks old;
 	struct fz_py_pages pages, few;
-	struct fz_py_pages *from; /* the one of them to read now */
+	struct fz_py_pages *from; /* the one to read now */
 
 	struct fz_py_task *list;
 	uint32_t n, cap;
@@ -90,8 +90,8 @@ struct fz_py_tasks_thread fz_py_tasks_thread(struct fz_py_tasks *t, uint64_t tst
 uint64_t fz_py_tasks_frame(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread);
 /* Make the stacks of a thread's tasks, after the walk of the thread. `stack` is the thread's own;
  * its part above `base` belongs to the running task's coroutine (FZ_NONE if that was not found).
- * FZ_PY_WALK_OK: they are in t->stacks, and *ret_runs tells whether the first is the running
- * task's. CHANGED: try again from the beginning. */
+ * FZ_PY_WALK_OK: the stacks are in t->stacks; *ret_runs is true if the first is the running task's.
+ * CHANGED: try again from the beginning. */
 enum fz_py_outcome fz_py_tasks_take(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread,
 				    uint32_t stack, bool runs, uint32_t base, bool *ret_runs);
 void fz_py_tasks_release(struct fz_py_tasks *t);

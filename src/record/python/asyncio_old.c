@@ -8,7 +8,7 @@
  *   thread's dict["__asyncio_running_event_loop__"] -> loop; 3.11: -> holder -> loop;
  *   3.13: thread state -> loop
  *
- * A task is a future, and a future's callbacks tell which tasks wait for it:
+ * A task is a future, and a future's callbacks show which tasks wait for it:
  *
  *   task_wakeup of a task               that task
  *   TaskGroup._on_task_done             the task in which the group is
@@ -148,8 +148,8 @@ static enum kind kind_by_name(struct fz_py_tasks *t, uint64_t type)
 	return OTHER;
 }
 
-/* The kind of an object, cached by type: for good if the type is C code's, for this sample if it is
- * a class of the program, which may be freed. Such a class has the kind of its base. */
+/* The kind of an object, cached by type: forever if the type is implemented in C, for this sample
+ * if it is a class of the program, which may be freed. Such a class has the kind of its base. */
 static enum kind kind_of(struct fz_py_tasks *t, uint64_t object)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;
@@ -301,7 +301,7 @@ static bool belongs(struct fz_py_tasks *t, uint64_t task, uint64_t loop)
 	       its == loop;
 }
 
-/* List the tasks in a set. The set may change meanwhile: each task is checked by itself. */
+/* List the tasks in a set. The set may change meanwhile, so each task is checked by itself. */
 static bool list_set(struct fz_py_tasks *t, uint64_t set, uint64_t loop)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;

@@ -3,12 +3,12 @@
  *
  *   <task A> frames of A's coroutines <task B> frames of B's coroutines
  *
- * where A waits for B, and B for no task in the list. The running task has the frames of its thread
- * from its coroutine on, which may include any code.
+ * where A waits for B, and B waits for no task in the list. The running task has the frames of its
+ * thread from its coroutine on, which may include any code.
  *
- * A stack is valid if everything read for it is the same in copies taken before and after; those
- * for the running task enclose the copy of its thread, so all of it belongs to one moment. A
- * waiting task that changed is read again by itself.
+ * A stack is valid if everything read for it is the same in copies taken before and after. For the
+ * running task, these copies are taken before and after that of its thread, so everything belongs
+ * to one moment. A waiting task that changed is read again by itself.
  */
 #include "asyncio_tasks.h"
 #include "opcodes.h"
@@ -19,7 +19,7 @@ enum {
 	STEPS_MAX = 1 << 20, /* from task to task, in one sample */
 };
 
-/* Names given by programs often end in a number: drop it, to join tasks of one kind. */
+/* Names given by programs often end in a number, which is dropped to join tasks of one kind. */
 static struct fz_str without_number(struct fz_str s)
 {
 	size_t n = s.n;

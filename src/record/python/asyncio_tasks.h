@@ -28,7 +28,7 @@ uint32_t fz_py_task_add(struct fz_py_tasks *t, uint64_t address);
 /* The loop and task that run in a thread, from its memory; 0 if none. */
 bool fz_py_tasks_current(struct fz_py_tasks *t, uint64_t tstate, uint64_t *ret_loop,
 			 uint64_t *ret_task);
-/* Does its neighbour in the target's list link to it? Not if its memory was freed. */
+/* Does its neighbour in the target's list link to it? False if its memory was freed. */
 bool fz_py_task_is_linked(struct fz_py_tasks *t, uint64_t task);
 /* Empty the list. */
 void fz_py_tasks_forget(struct fz_py_tasks *t);
@@ -36,7 +36,8 @@ void fz_py_tasks_forget(struct fz_py_tasks *t);
 bool fz_py_tasks_list(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread);
 /* Read the tasks in the list and their awaiters, which are added to it. */
 void fz_py_tasks_read(struct fz_py_tasks *t);
-/* Mark those that were the same in both copies. old: and were copied before the thread. */
+/* Mark tasks that were the same in both copies. old: only if they were also copied before the
+ * thread. */
 void fz_py_tasks_confirm(struct fz_py_tasks *t, bool old);
 
 /* ---- asyncio_old.c: the same for 3.11 to 3.13 ---- */

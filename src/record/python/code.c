@@ -5,11 +5,11 @@
  *   places: (code, position) -> {code entry, frame}     one probe in the common case
  *   list:   {address, signature, function, line table}
  *
- * A code object can be freed and another take its address. So each entry has the epoch in which it
- * was last known to be valid; when the caller starts a new epoch (code was freed in the target, or
- * a millisecond went by), an entry's signature - the addresses of its name, file and line table,
- * its first line, its serial number or the text of its strings - is compared with the target before
- * the entry is used again.
+ * A code object may be freed and another may take its address. So each entry has the epoch in which
+ * it was last known to be valid. When the caller starts a new epoch (code was freed in the target,
+ * or a millisecond passed), an entry's signature is compared with the target before the entry is
+ * used again: the addresses of its name, file and line table, its first line, and its serial number
+ * or the text of its strings.
  */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -41,7 +41,7 @@ struct signature {
 };
 
 /* Before 3.12 a code object can have the same signature as the one that it replaces, if its strings
- * replaced the other's strings: so their text is compared, too. */
+ * are at the same addresses, too. So their text is also compared. */
 struct text_check {
 	uint64_t hash;
 	uint32_t size; /* compared bytes of the string object; 0: not compared */
@@ -519,8 +519,8 @@ static bool mark_text(struct fz_py_codes *c, uint64_t object, uint64_t *mark)
 	return true;
 }
 
-/* Compute the mark of an entry, if the target still has that object: then all that was read of it
- * holds. */
+/* Compute the mark of an entry, if the target still has that object and everything read of it is
+ * valid. */
 static bool mark_entry(struct fz_py_codes *c, struct fz_py_code *code)
 {
 	struct signature now;
@@ -545,7 +545,7 @@ static uint32_t marked_frame(struct fz_py_codes *c, uint64_t code, uint64_t posi
 	uint32_t entry = fz_map_get(&c->by_address, code);
 
 	if (entry == FZ_NONE || c->list[entry].mark != mark) {
-		/* Another object was there, or this one is new. */
+		/* Another object was at this address, or this one is new. */
 		fz_py_codes_expire(c);
 		entry = find_code(c, code);
 		if (entry == FZ_NONE || !mark_entry(c, &c->list[entry]) ||

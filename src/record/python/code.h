@@ -45,7 +45,7 @@ void fz_py_codes_set_kin(struct fz_py_codes *c, struct fz_py_codes *kin);
  * or FZ_NO_OPCODE. FZ_NONE if it is no code object, or the position is outside of it. */
 uint32_t fz_py_codes_frame(struct fz_py_codes *c, uint64_t code, uint64_t position,
 			   uint32_t tlbc_index, uint8_t opcode);
-/* The same for a code object that a tick in the kernel (capture/bpf) saw with this mark. FZ_NONE
+/* The same for a code object that a tick in the kernel (record/bpf) saw with this mark. FZ_NONE
  * also if it is gone and was never read. */
 uint32_t fz_py_codes_marked(struct fz_py_codes *c, uint64_t code, uint64_t position,
 			    uint32_t tlbc_index, uint64_t mark);

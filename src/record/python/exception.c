@@ -8,8 +8,8 @@
  *
  * A generator can run inside an except block (its own item is empty then) or have an except block
  * itself (exc_state is empty then), so the whole chain must be checked. Generators' items are
- * outside the thread state; they are read together with the pointer to the first, which must not
- * change meanwhile. Nested generators make long chains: their pages are copied in one call.
+ * outside the thread state. They are read together with the pointer to the first, which must not
+ * change meanwhile. Nested generators form long chains, so their pages are copied in one call.
  */
 #include "exception.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Conclusions from the GIL: which threads ran between two reads of it, and which stand still until
- * it changes hands. */
+/* Finds out from the GIL which threads ran between two reads of it, and which stand still until it
+ * changes hands. */
 #include "python_state.h"
 
 enum {
@@ -95,7 +95,7 @@ void fz_py_gils_let_wait(struct fz_python *py, struct fz_py_thread *t,
 {
 	uint32_t i = py->threads.interps[t->interp].gil;
 
-	/* By task: another thread may have woken some of its tasks. */
+	/* When sampling by task, another thread may have woken some of its tasks. */
 	if (py->by_task || t->shared || i == FZ_NONE ||
 	    py->threads.gils[i].at_end == FZ_PY_NO_COPY || s->rejected ||
 	    py->threads.gils[i].hold_off > 0)

@@ -2,12 +2,12 @@
 /* The layout tables, and parsing of _Py_DebugOffsets.
  *
  * The static tables hold for every patch release of a minor version, release and debug builds,
- * x86-64 and aarch64: they were compiled from the headers of first and last releases and the
- * fields used here never moved.
+ * x86-64 and aarch64: they were generated from the headers of the first and last releases, between
+ * which the fields used here never moved.
  *
  * _Py_DebugOffsets is a list of 64-bit numbers in sections (runtime, interpreter, thread, ...).
- * Each section has a size, and each of its fields must lie inside and be aligned; what passes is
- * small enough that a copy of the structure can be indexed without further checks.
+ * Each section has a size, and each of its fields must lie inside it and be aligned. Offsets that
+ * pass can index a copy of the structure without further checks.
  */
 #include <stddef.h>
 
@@ -400,7 +400,8 @@ static void fill_rest(const struct table *t, struct fz_py_layout *out)
 		fill_coroutines(t, out);
 	out->code.flags = FZ_PY_ABSENT;
 	out->code.size = (uint32_t)t->sizes[CODE];
-	/* Not in the table, but needed: the counter of freed code (3.14 on) does not tell which. */
+	/* Not in the table, but needed: the counter of freed code (3.14 on) does not show which
+	 * code was freed. */
 	out->code.version = FZ_PY_ABSENT;
 	if (out->code.first_line + 28 <= out->code.size)
 		out->code.version = out->code.first_line + 24;

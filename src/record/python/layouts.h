@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The layout of data structures in each CPython version.
  *
- * 3.8 - 3.12 come from tables that were compiled from each version's own headers; from 3.13 on the
+ * 3.8 - 3.12 come from tables that were generated from each version's own headers; from 3.13 on the
  * interpreter contains its own table (_Py_DebugOffsets, at the start of _PyRuntime), which is
  * checked once as untrusted input so that nothing has to be checked again while sampling.
  */
@@ -66,8 +66,8 @@ struct fz_py_layout {
 		uint32_t thread_id, native_thread_id, stack_chunk, holds_gil, gil_requested;
 		uint32_t tracing;   /* a trace function runs: 4 bytes; of heap frames only */
 		uint32_t raised;    /* exception being raised, or its type */
-		uint32_t exc_state; /* what is being handled, outside generators */
-		uint32_t exc_info;  /* to the innermost of what is being handled */
+		uint32_t exc_state; /* exception being handled, outside generators */
+		uint32_t exc_info;  /* pointer to the innermost exception being handled */
 		/* Of asyncio; absent until its own table has been found. */
 		uint32_t running_loop, running_task, tasks;
 	} thread;
@@ -123,7 +123,7 @@ struct fz_py_layout {
 		uint32_t tag, digits; /* up to 3.11 the tag is the signed number of digits */
 	} integer;
 	struct {
-		uint32_t items; /* in a tuple they are, in a list there is the address of them */
+		uint32_t items; /* in a tuple the items themselves, in a list the address of them */
 	} tuple, list;
 	struct {
 		uint32_t value;

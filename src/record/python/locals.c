@@ -4,9 +4,9 @@
  *   frame {code, ..., variable, variable, ..., cell, ...} -> object
  *                                               '-> cell {object}
  *
- * A running program keeps changing. So a sample is taken, then the variables of its frames are
- * read as of one moment (pages.h), then a second sample is taken: a frame that is at the same place
- * in both, with callers that did not move, was there all the time.
+ * A running program keeps changing. So a sample is taken, then the variables of its frames are read
+ * as of one moment (pages.h), then a second sample is taken: a frame at the same place in both,
+ * whose callers did not move either, was there all the time.
  *
  * Two equal copies are not enough for a value: a loop may free an object and create another at the
  * same address, over and over, so that a stale value looks the same in every iteration. So copies
@@ -24,7 +24,7 @@
 enum {
 	ROUNDS_MAX = 4,
 	VARIABLES_MAX = 4096,
-	LOOKS = 16,             /* by chance alone half of them agree, at the very most */
+	LOOKS = 16,             /* by chance, at most half of them agree */
 	READ_PAUSE_NS = 100000, /* the longest */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sys.modules["threading"].__dict__["_active"][ident]._name, by reading dicts (object.h) from
- * outside, with a linear search. An instance has its attributes in a dict (3.8 - 3.10), in a
- * separate array whose names are the type's cached keys (3.11, 3.12), or in an array inside it
- * (3.13).
+ * outside, with a linear search. Attributes of an instance are in a dict (3.8 - 3.10), in a
+ * separate array whose names are the type's cached keys (3.11, 3.12), or in an array inside the
+ * instance (3.13).
  */
 #include "names.h"
 #include "object.h"

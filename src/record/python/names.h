@@ -19,10 +19,10 @@ struct fz_py_names {
  * caches the dict's address (0: not known yet). */
 void fz_py_names_read(struct fz_py_names *names, struct fz_process *process,
 		      const struct fz_py_runtime *runtime, uint64_t interp, uint64_t *active);
-/* In turn: the dict of a module (modules_at: address of the interpreter's pointer to sys.modules);
- * an item of such a dict; an attribute of an instance of a Python class; the index of an attribute
- * in instances of a class. They return 0 if there is none, the last one FZ_NONE. Only process and
- * layout need be set. */
+/* These functions return, in this order: the dict of a module (modules_at: address of the
+ * interpreter's pointer to sys.modules); an item of such a dict; an attribute of an instance of a
+ * Python class; the index of an attribute in instances of a class. They return 0 if there is none,
+ * the last one FZ_NONE. Only process and layout need be set. */
 uint64_t fz_py_names_module(const struct fz_py_names *names, uint64_t modules_at, const char *name);
 uint64_t fz_py_names_item(const struct fz_py_names *names, uint64_t dict, const char *name);
 uint64_t fz_py_names_attribute(const struct fz_py_names *names, uint64_t object, const char *name);

@@ -13,8 +13,8 @@
 
 enum { BATCH = 256 };
 
-/* Is the frame at an instruction? That its address lies in the code object cannot be checked for a
- * thread's own copy of the bytecode. */
+/* Is the frame at an instruction? For a thread's own copy of the bytecode, it cannot be checked
+ * that the address lies in the code object. */
 static bool has_begun(const struct fz_py_layout *l, const struct fz_py_raw_frame *f)
 {
 	uint64_t object = f->code & ((1ull << FZ_PY_CODE_BITS) - 1);

@@ -5,8 +5,8 @@
  *   a, b: the copy of list[i] is at i * 4096
  *
  * Whole pages are copied because the kernel does so anyway, and because the objects (tasks,
- * coroutines) fill them: adjacent pages share one part of the call. Only the bytes that were read
- * are compared. A page not used for some rounds is dropped.
+ * coroutines) fill them. Adjacent pages are one part of the call. Only the bytes that were read are
+ * compared. A page not used for some rounds is dropped.
  */
 #include "pages.h"
 

@@ -3,9 +3,10 @@
  *
  *   round n:   copy A of the pages that round n-1 used | ... read from it ... | copy B, compare
  *
- * Objects that point at each other can't be copied in one call the first time; the second time
- * their addresses are known. Each piece that is read is recorded; if both copies of it agree, it
- * had that value at one moment. A new page is copied when it is first needed.
+ * Objects that point at each other cannot be copied in one call the first time, because their
+ * addresses are unknown; the second time they can. Each piece that is read is recorded; if both
+ * copies of it agree, it had that value at one moment. A new page is copied when it is first
+ * needed.
  */
 #pragma once
 
@@ -40,10 +41,10 @@ void fz_py_pages_release(struct fz_py_pages *p);
 void fz_py_pages_begin(struct fz_py_pages *p, bool fresh);
 /* Read from copy A, at most a page. False if the memory is gone. */
 bool fz_py_pages_read(struct fz_py_pages *p, uint64_t at, void *out, uint32_t n);
-/* The same for data that may change: not compared later. */
+/* The same for data that may change; it is not compared later. */
 bool fz_py_pages_glance(struct fz_py_pages *p, uint64_t at, void *out, uint32_t n);
 /* Take copy B. False if memory is gone. */
 bool fz_py_pages_confirm(struct fz_py_pages *p);
-/* After that: are pieces [from, to) the same in both copies? old: and were they copied at the start
- * of the round? */
+/* After that: are pieces [from, to) the same in both copies? old: were they also copied at the
+ * start of the round? */
 bool fz_py_pages_agree(const struct fz_py_pages *p, uint32_t from, uint32_t to, bool old);

@@ -58,7 +58,7 @@ struct fz_python_info {
 int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz_profile *into,
 		   struct fz_python **ret, struct fz_error *err);
 void fz_python_close(struct fz_python *py);
-/* Check that this version supports samples of this mode with the options in use. */
+/* Check that samples of this mode are supported for this version, with the options in use. */
 int fz_python_check(const struct fz_python *py, enum fz_mode mode, struct fz_error *err);
 const struct fz_python_info *fz_python_info(const struct fz_python *py);
 
@@ -91,8 +91,8 @@ struct fz_python_stack {
 	uint8_t reject;  /* enum fz_reject, meaningful when `rejected` */
 	bool waiting;    /* a waiting task, independent of its thread */
 	bool rejected;   /* stack is [unreadable] on top of the frames that are certain */
-	bool gil_unsaid; /* another thread holds the GIL, and this interpreter hides who waits for
-			    it */
+	bool gil_unsaid; /* another thread holds the GIL, and this interpreter does not show which
+			    threads wait for it */
 	struct fz_python_calls calls;
 };
 

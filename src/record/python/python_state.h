@@ -97,7 +97,8 @@ void fz_py_gils_plan_end(struct fz_python *py);
 /* Mark threads that may have run since they were copied: they need a second copy. */
 void fz_py_gils_find_runners(struct fz_python *py);
 /* A thread that did not hold the GIL while it was copied keeps its stack until the GIL changes
- * hands: it need not be copied again. If that happens all the time this is tried less often. */
+ * hands, so it need not be copied again. If the GIL changes hands all the time, this is tried less
+ * often. */
 void fz_py_gils_let_wait(struct fz_python *py, struct fz_py_thread *t,
 			 const struct fz_python_stack *s);
 /* Put threads back into the plan if their GIL has changed hands. True if there were any. */
@@ -107,5 +108,6 @@ void fz_py_gils_count_down(struct fz_python *py);
 /* Does the thread hold its GIL? Without a GIL every thread that is not parked outside the
  * interpreter counts as holding it. */
 bool fz_py_gils_is_held(const struct fz_python *py, const struct fz_py_thread *t);
-/* Does another thread hold the thread's GIL, with no way to know whether this one waits for it? */
+/* Does another thread hold the thread's GIL, so that it is unknown whether this one waits for
+ * it? */
 bool fz_py_gils_is_unsaid(const struct fz_python *py, const struct fz_py_thread *t);

@@ -4,9 +4,9 @@
  * Frames of 3.11 and later are in stack chunks, contiguous pieces of 16 KiB that a thread fills
  * from the bottom, except those of generators, which are inside the generator object. Before, every
  * frame was a separate object. Regions are the memory that recent walks went through: a part of a
- * chunk with some room above for further frames, or neighbouring heap frames. So a sample normally
- * finds all frames inside them; a frame outside is read directly and added, and the sample is taken
- * again.
+ * chunk with some room above for further frames, or neighbouring heap frames. So normally all
+ * frames of a sample are inside them. A frame outside is read directly and added, and the sample is
+ * taken again.
  *
  * Invariant: regions are sorted and disjoint.
  */
@@ -26,7 +26,7 @@ enum {
 	REGIONS_MAX = 1 << 17,
 	REGION_BYTES_MAX = 512 << 20,
 	SWEEP_EVERY = 32, /* walks between searches for regions that are no longer needed */
-	IDLE_OBJECT = 32, /* walks after which copying it in vain has cost more than a miss */
+	IDLE_OBJECT = 32, /* after this many walks, copying it in vain has cost more than a miss */
 	IDLE_CHUNK = 512,
 	HEAP_LEARN_MAX = 100000,
 };
@@ -398,8 +398,8 @@ static void learn_heap(struct fz_py_walk *w, const struct fz_py_walk_context *c,
 		if (at % 8 || size > sizeof(frame) || !fz_process_read(c->process, at, frame, size))
 			return;
 		if (r == FZ_NONE) {
-			/* Adding joins regions and so drops their copies: only single reads from
-			 * here. */
+			/* Adding a region joins regions and drops their copies, so only single
+			 * reads from here on. */
 			add_region(w, (struct fz_py_region){ .lo = at,
 							     .hi = at + ((size + 7) & ~7u),
 							     .order = i });

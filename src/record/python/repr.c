@@ -39,8 +39,8 @@ size_t fz_py_repr_int(const uint32_t *digits, size_t n, bool negative, size_t mo
 	return text.n;
 }
 
-/* Floats are denser below a power of two than above: there the nearest number with 16 digits may
- * read back as another float while the next higher one does not. Try that. */
+/* Floats are denser below a power of two than above. There the nearest number with 16 digits may
+ * read back as another float, while the next higher one reads back correctly. Try that. */
 static bool round_up(char text[40], double v, int digits)
 {
 	char up[40];

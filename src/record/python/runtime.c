@@ -4,8 +4,8 @@
  * A candidate is a mapping of the start of such a file. Its symbols are looked up in memory first,
  * which needs no file and so works for deleted files and other roots; then in the file; then the
  * memory is searched for the table of offsets that 3.13 and later contain. A finding is valid only
- * if the interpreter and thread that it leads to point back at each other, since a program can have
- * the same file mapped twice.
+ * if the interpreter and thread that it leads to point back at each other, because a program may
+ * map the same file twice.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -227,7 +227,7 @@ static unsigned minor_of_name(const char *path)
 	return p ? (unsigned)strtoul(p + 8, NULL, 10) : 0;
 }
 
-/* The newest layout before 3.13 with which the runtime makes sense, or NULL. */
+/* The newest layout before 3.13 that fits the runtime, or NULL. */
 static const struct fz_py_layout *guess_layout(struct fz_process *p, uint64_t runtime)
 {
 	for (unsigned minor = 12; minor >= FZ_PY_MINOR_MIN; minor--) {
@@ -359,7 +359,8 @@ static int take_finding(struct search *s, const struct candidate *c, struct find
 	return 0;
 }
 
-/* Try one candidate; a file of another name must have the symbol in memory. FZ_EAGAIN as above. */
+/* Try one candidate; a file not named like an interpreter must have the symbol in memory. FZ_EAGAIN
+ * as above. */
 static int try_candidate(struct search *s, const struct candidate *c, struct fz_py_runtime *ret,
 			 struct fz_error *err)
 {

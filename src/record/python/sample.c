@@ -22,7 +22,7 @@
 #include "base/clock.h"
 
 enum {
-	/* a Python call can be shorter than a copy: it takes some tries to succeed */
+	/* a Python call can be shorter than a copy, so some tries may be needed */
 	TRIES_MAX = 64,
 	LEARN_MAX = 64, /* reads that were interrupted, or only located frames */
 	LIST_TRIES_MAX = 4,
@@ -102,8 +102,8 @@ static uint64_t collecting_frame(const struct fz_python *py, const struct fz_py_
 	return fz_py_copied_u64(&py->plan, block_field(py, interp, py->layout->interp.gc_frame));
 }
 
-/* Before 3.14 nothing shows that code objects were freed: cached ones are compared with the target
- * after some time, and at every sample for a while after one was found replaced. */
+/* Before 3.14 nothing shows that code objects were freed, so cached ones are compared with the
+ * target after some time, and at every sample for a while after one was found replaced. */
 static void expire_by_time(struct fz_python *py, int64_t now)
 {
 	if (py->codes.changes != py->seen_changes)
@@ -117,8 +117,9 @@ static void expire_by_time(struct fz_python *py, int64_t now)
 	py->codes.lag = churning ? 0 : EXPIRE_LAG;
 }
 
-/* A code object was found replaced after the frames that run it were copied: may that have happened
- * in between? Then expire the cache. False if the target is stopped or counts freed code. */
+/* Call when a code object was found replaced, which may have happened after the frames that run it
+ * were copied: expires the cache. Does nothing and returns false if that is impossible, because the
+ * target is stopped or counts freed code. */
 static bool doubt_codes(struct fz_python *py)
 {
 	if (py->options.stopped || py->layout->interp.code_generation != FZ_PY_ABSENT)
@@ -147,9 +148,9 @@ static void check_generations(struct fz_python *py, int64_t now)
 	}
 }
 
-/* Does a change of the interpreter's list of threads matter? If only the main thread is wanted, not
- * in the first interpreter (last in the list), where it stays: only its states in others come and
- * go. */
+/* Does a change of the interpreter's list of threads matter? If only the main thread is wanted, it
+ * does not in the first interpreter (last in the list), where that thread stays; only its states in
+ * others come and go. */
 static bool counts_threads(const struct fz_python *py, uint32_t interp)
 {
 	return py->options.all_threads || py->by_task || interp + 1 < py->threads.interp_n;
@@ -344,8 +345,9 @@ static struct fz_python_stack *next_stack(struct fz_python *py)
 	return &py->stacks[py->stack_n++];
 }
 
-/* Is a thread's own stack shown when no task runs in it? With a loop only while it holds the GIL
- * (when it waits, its tasks are shown instead) or if it is unreadable; without asyncio as usual. */
+/* Is a thread's own stack shown when no task runs in it? A thread with a loop shows it only while
+ * it holds the GIL (when it waits, its tasks are shown instead) or if it is unreadable; a thread
+ * without asyncio, as usual. */
 static bool shows_itself(const struct fz_python *py, const struct fz_py_thread *t,
 			 const struct fz_python_stack *own)
 {
@@ -368,7 +370,7 @@ static void put_tasks(struct fz_python *py, const struct fz_py_thread *t,
 		to->stack = from->stack;
 		to->rejected = from->rejected;
 		to->reject = FZ_REJECT_CHANGED;
-		/* The first stack of an instant shows what the thread does. */
+		/* The first stack of an instant is that of the thread. */
 		to->waiting = py->stack_n - first > 1;
 		if (to->waiting)
 			to->status = (own->status & FZ_STATUS_MAIN_THREAD) | FZ_STATUS_BESIDE;
@@ -478,7 +480,7 @@ static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *er
 		       (int)py->process.pid);
 }
 
-/* Do more threads need to be read, or others? */
+/* Has the list of threads to read changed? */
 static bool is_outdated(struct fz_python *py)
 {
 	bool woken = fz_py_gils_wake(py);

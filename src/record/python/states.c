@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of its states a kernel thread runs with. C code can give a thread several: one in each
- * interpreter that it enters, or two of the same. It runs Python code with one of them at a time;
- * the calls below that in the C stack belong to the others:
+/* Finds the state with which a kernel thread runs. C code can give a thread several: one in each
+ * interpreter that it enters, or two of one interpreter. It runs Python code with one of them at a
+ * time; the calls below that in the C stack belong to the others:
  *
  *   state of the first interpreter:  main -> outer -> C code
  *   state of the second one:                            `-> PyThreadState_Swap -> hot
  *
- * From 3.12 on each state has a flag for whether its thread runs with it, or did last. Before that
- * the runtime has the state that holds the GIL, and (3.10, 3.11) each state the address of its
- * calls in the C stack: the innermost is the one. The stack's owner is checked, too, since up
- * to 3.11 a state keeps the ids of the thread that made it.
+ * From 3.12 on each state has a flag for whether its thread runs with it, or did last. Before that,
+ * the runtime has the state that holds the GIL, and (3.10, 3.11) each state has the address of its
+ * calls in the C stack, of which the innermost counts. The stack's owner is checked, too, because
+ * up to 3.11 a state keeps the ids of the thread that made it.
  *
  * A state without frames, or certainly below another, has no stack in the sample. In 3.8 and 3.9
  * two states with frames are both taken, the one that holds the GIL first.

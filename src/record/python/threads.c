@@ -11,7 +11,7 @@
 #include "names.h"
 #include "threads.h"
 
-/* A thread gets its name a moment after its start: how often to read the name again. */
+/* How often to read a thread's name again, which it gets a moment after its start. */
 enum { NAME_ASKS = 4 };
 
 enum { INTERPRETERS_MAX = 4096, THREADS_MAX = 1 << 16, LIBC_THREAD_SIZE = 1024 };
@@ -94,10 +94,10 @@ static void need_tasks(struct listing *l)
 	l->have_tasks = true;
 }
 
-/* Does a state, in the memory of a forked process, belong to a thread of its parent? The list of
- * threads may be older than the state, so read it again before deciding. Unknown, so false, for
- * several threads if no state's id was ever one of the process, as in a pid namespace that /proc
- * does not describe. */
+/* Does a state in the memory of a forked process belong to a thread of its parent? The list of
+ * threads may be older than the state, so it is read again first. False (unknown) for several
+ * threads if no state ever had an id of the process, as in a pid namespace that /proc does not
+ * describe. */
 static bool is_of_parent(struct listing *l, uint64_t inner)
 {
 	need_tasks(l);
@@ -290,10 +290,10 @@ static void take_state(struct listing *l, const struct state *s)
 	}
 }
 
-/* List the threads of the newest interpreter, oldest first. A thread that has not begun has no id,
- * or up to 3.11 that of the thread that started it, which a second state of that thread has, too.
- * If only the main thread is wanted, *last becomes the oldest one, in case no thread has the
- * process's id. */
+/* List the threads of the newest interpreter, oldest first. A thread that has not begun has no id.
+ * Up to 3.11 it has that of the thread that started it, and so looks like a second state of that
+ * thread. If only the main thread is wanted, *last becomes the oldest one, in case no thread has
+ * the process's id. */
 static bool list_threads(struct listing *l, struct state *last)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
@@ -411,7 +411,7 @@ static void adopt_main(struct listing *l, const struct state *oldest)
 	}
 }
 
-/* Report threads that will not be sampled, except one that became the main one meanwhile. */
+/* Report threads that will not be sampled, except one that meanwhile became the main one. */
 static void report_left_out(struct listing *l)
 {
 	const struct fz_py_threads *t = l->t;

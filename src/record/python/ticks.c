@@ -2,8 +2,8 @@
 /* From ticks to stacks; ticks.h has the contract.
  *
  * A thread stood still while its frames were read, so they are consistent. It may have been in the
- * middle of a change, which shows at the root as in any other read: such a stack is rejected. So is
- * one with a code object that was freed before its name could be read.
+ * middle of a change. As in any other read, the chain then ends at no valid root, and the stack is
+ * rejected. So is one with a code object that was freed before its name could be read.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -233,8 +233,8 @@ uint32_t fz_python_ticks_thread(struct fz_python *py, const struct fz_bpf_tick *
 
 /* ---- stacks ---- */
 
-/* Does the chain end at a valid root for this version? A frame that runs no code is the first of a
- * call from C, and is linked to its caller before others are linked to it. */
+/* Does the chain end at a valid root for this version? A frame that runs no code is the first one
+ * of a call from C, and is linked to its caller before others are linked to it. */
 static bool root_is_right(const struct fz_py_layout *l, const struct fz_bpf_tick *t)
 {
 	uint32_t owner = FZ_BPF_OWNER(t->flags);
@@ -246,7 +246,7 @@ static bool root_is_right(const struct fz_py_layout *l, const struct fz_bpf_tick
 		return !(t->flags & FZ_BPF_IN_CALL);
 	if (l->thread.base_frame != FZ_PY_ABSENT && t->last == t->base)
 		return true;
-	/* A greenlet's, while it is switched: see walk.c. */
+	/* The outermost frame of a greenlet that is being switched: see walk.c. */
 	if (owner == FZ_PY_OWNER_THREAD && t->flags & FZ_BPF_ROOT_OBJECT)
 		return true;
 	if (l->owner_entry != 255)
@@ -254,9 +254,9 @@ static bool root_is_right(const struct fz_py_layout *l, const struct fz_bpf_tick
 	return t->flags & FZ_BPF_ROOT_ENTRY && owner == FZ_PY_OWNER_THREAD;
 }
 
-/* A function's frame object is linked to its caller before it becomes the innermost one. But where
+/* A function's frame object is linked to its caller before it becomes the innermost one. But when
  * 3.9 throws an exception into a generator that waits for another, the frame of the first becomes
- * the innermost one without any link to who throws. */
+ * the innermost one without a link to its caller. */
 static bool heap_root_is_right(const struct fz_python *py, const struct fz_bpf_tick *t)
 {
 	if (py->layout->frames != FZ_PY_FRAMES_HEAP || t->trouble != FZ_BPF_WHOLE || !t->frame_n)

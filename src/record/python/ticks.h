@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks read by the program in the kernel (capture/bpf): configuring it with offsets, and
- * converting its ticks to stacks of the profile. */
+/* Stacks read by the program in the kernel (record/bpf): configures it with offsets and converts
+ * its ticks to stacks of the profile. */
 #pragma once
 
 #include "record/bpf/wire.h"

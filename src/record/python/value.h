@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any object as text: plain values and containers of them like repr, all others as
- * <module.Class at 0x...>. No code of the target runs; memory is read through pages (pages.h),
- * which later tell whether it stayed unchanged. Bounded by limits, for hostile memory. */
+/* Any object as text: plain values and containers of them like repr, all others as <module.Class at
+ * 0x...>. No code of the target runs; memory is read through pages (pages.h), which are compared
+ * later to find out whether it stayed unchanged. Bounded by limits, for hostile memory. */
 #pragma once
 
 #include "base/buf.h"

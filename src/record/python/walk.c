@@ -107,7 +107,7 @@ static bool is_known_root(const struct fz_py_walk *w, uint64_t root)
 }
 
 /* Is the chain's last frame the outermost one of a greenlet that is being switched? The package
- * takes entry frames out of the chain then, as they are on the C stack that is about to be
+ * then takes entry frames out of the chain, because they are on the C stack that is about to be
  * replaced, and gives each frame an object. Any other frame without a caller is not linked yet, and
  * a function's has no object then; a generator's may have one. */
 static bool is_switched(const struct fz_py_layout *l, const struct step *s)
@@ -270,8 +270,9 @@ static bool is_traced(const struct fz_py_walk *w, const struct fz_py_layout *l,
 	       (uint32_t)fz_py_word(plan->buffer + w->at_tstate, l->thread.tracing) != 0;
 }
 
-/* Heap frames are reused as soon as their call is over, so in a loop two copies may agree although
- * they caught it at different places: accept frames only if the next read yields the same. */
+/* Heap frames are reused as soon as their call is over, so two copies of a loop may agree although
+ * they were taken at different places in it. Accept frames only if the next read yields the
+ * same. */
 static bool is_confirmed(struct fz_py_walk *w)
 {
 	const struct fz_py_raw_frame *f = w->now.frames;
@@ -360,7 +361,7 @@ static bool heap_root_is_right(struct fz_py_walk *w, const struct fz_py_walk_con
 	if (c->layout->frames != FZ_PY_FRAMES_HEAP || w->now.n == 0)
 		return true;
 	uint64_t code = w->now.frames[w->now.n - 1].code;
-	/* Asked first: it may be other code than was known by this address. */
+	/* Must come first: the address may now belong to other code than before. */
 	if (fz_py_codes_is_generator(c->codes, code))
 		return false;
 	if (is_known_root(w, code))
