@@ -17,7 +17,7 @@ static void make_path(char path[PATH_SIZE], pid_t pid, uint64_t tid)
 	snprintf(path, PATH_SIZE, "/proc/%d/task/%llu/syscall", (int)pid, (unsigned long long)tid);
 }
 
-/* It is not an error that a thread has ended. */
+/* A thread that has ended is no error. */
 static int trouble_of(int code)
 {
 	return code == ENOENT || code == ESRCH ? 0 : code;

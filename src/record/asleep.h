@@ -23,6 +23,6 @@ void fz_asleep_close(struct fz_asleep *a);
 /* turns: how often the thread has been given a CPU, as schedstat just reported; 0: unknown. */
 void fz_asleep_read(struct fz_asleep *a, struct fz_process *process, uint64_t turns);
 
-/* 0 if what the main thread of a process sleeps for can be read. With our own pid it tests whether
- * the kernel supports this at all. */
+/* Returns 0 if it can be read what the main thread of a process sleeps for. With our own pid, this
+ * tests whether the kernel supports it at all. */
 int fz_asleep_check(pid_t pid, struct fz_error *err);

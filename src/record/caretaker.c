@@ -4,9 +4,9 @@
  *   we --pipe--> caretaker          "d": it exits; end of file: it cleans up first
  *      \-- shared page: pid of the running program
  *
- * It has its own session and inherits only the pipe and the lock of the scratch folder, so nobody
- * else cleans up that folder meanwhile. Our forks hold the pipe, too, so it waits until they have
- * ended their programs.
+ * It has its own session and inherits only the pipe and the lock of the scratch folder, so no other
+ * process cleans up that folder meanwhile. Our forks hold the pipe, too, so it waits until they
+ * have ended their programs.
  */
 #include "record/caretaker.h"
 
@@ -42,7 +42,7 @@ static void kill_tree(pid_t program)
 	tree[n++] = program;
 	for (size_t i = 0; i < n; i++) {
 		kill(tree[i], SIGSTOP);
-		/* Only those of its first thread, which nearly always is the one that forks. */
+		/* Only children of the first thread, which is nearly always the one that forks. */
 		n += fz_procstat_children(tree[i], tree[i], tree + n, TREE_MAX - n);
 	}
 	while (n)

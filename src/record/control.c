@@ -38,7 +38,7 @@ static void status(struct fz_sampler *s, struct fz_buf *ret)
 		      (double)(fz_clock_now() - s->sampling->start) / 1e9);
 }
 
-/* End as when the duration is over: the recording is kept. */
+/* End the recording and keep it, as when the duration is over. */
 static void quit(struct fz_sampler *s, struct fz_buf *ret)
 {
 	if (!s->end)

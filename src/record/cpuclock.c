@@ -13,8 +13,8 @@
  * A sampler that may preempt moves to the CPU of the thread that woke it: that thread then stands
  * still, exactly where the counter overflowed, while it is read. From another CPU it would be read
  * while it runs. A stack that changes meanwhile is read again, so code that pauses for a moment
- * would be sampled too often, and small functions only a third as often as they ran: two runs
- * would differ only because the scheduler chose other CPUs.
+ * would be sampled too often, and small functions only a third as often as they run. Two runs would
+ * differ merely because the scheduler chose other CPUs.
  */
 #include "record/cpuclock.h"
 
@@ -207,7 +207,7 @@ static int64_t rest(const struct fz_cpuclock *c, const struct counter *k)
 	return FZ_MAX(now - k->last, 0);
 }
 
-/* Add the CPU time of k that is in no sample. left: its time since it was last charged. */
+/* Add the CPU time of k that no sample covers. left: its time since it was last charged. */
 static void add_silent(struct process *p, const struct counter *k, int64_t left)
 {
 	int64_t silent = k->outside + (k->sampled ? 0 : left);
@@ -584,8 +584,8 @@ bool fz_cpuclock_wait(struct fz_cpuclock *c, int64_t ns, bool *ret_watched)
 
 /* A benchmark is a loop. If an iteration takes about a whole number of periods, the loop would
  * always be sampled at the same places: some functions too often, others too rarely, and the other
- * way round in the next run. So each period has a random length, from half to one and a half of
- * the requested one; it includes the delay until the sampler ran. */
+ * way round in the next run. So each period has a random length, between half and one and a half
+ * times the requested one, which includes the delay until the sampler ran. */
 int64_t fz_cpuclock_next(int64_t planned, int64_t last, int64_t period, uint64_t dice)
 {
 	int64_t next = planned + period / 2 + (int64_t)(dice % (uint64_t)period);

@@ -20,8 +20,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Instants are drawn at random within slots of at least this length. In shorter slots lateness
- * makes them random anyway. */
+/* In slots of at least this length, instants are drawn at random. In shorter slots lateness makes
+ * them random anyway. */
 #define SHIFT_FROM ((int64_t)100000)
 
 struct reader {
@@ -143,8 +143,8 @@ static void add_wait(struct fz_sampler *s, struct fz_python_stack *stack, enum f
 		set_waits_for_gil(stack);
 }
 
-/* The kind of wait to record: any with --wait, else only for the GIL, and only if the interpreter
- * does not show that. */
+/* The kind of wait to record: any with --wait, otherwise only waits for the GIL, if the interpreter
+ * does not show these itself. */
 static enum fz_wait wanted_wait(struct fz_sampler *s, const struct fz_target_process *p,
 				const struct fz_engine_sample *e)
 {

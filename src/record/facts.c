@@ -155,7 +155,7 @@ static const char *program_of(char *const argv[])
 
 	if (r.script)
 		return base_name(r.script);
-	/* Not the interpreter's name, which differs between environments. */
+	/* The interpreter's name is of no use, because it differs between environments. */
 	return r.module ? r.module : r.text ? "python -c" : "python";
 }
 

@@ -23,7 +23,7 @@ struct fz_launch_words {
 
 /* The argument vector to execute (caller frees the array; the strings are borrowed):
  * - a module, a .py/.pyw/.pyz file or a folder is run by `python`;
- * - so is a file that is not executable if no program of that name is in PATH;
+ * - so is a file that is not executable, unless PATH has a program of that name;
  * - everything else is a program, for which --python is an error;
  * - a script that does not exist is an error;
  * - after "--" a file that can be executed is a program, whatever its suffix;

@@ -7,9 +7,9 @@
  *   /proc/PID/stat       what still runs
  *
  * /proc/stat counts ticks of 10 ms each: for a run of 0.1 s on two processors, shares are accurate
- * to 5 %. Our own CPU time is not others' work, so it is added to the program's. Time for which the
- * program waited because we sampled it is not a wait for others either; the CPU time of our thread,
- * its upper limit, is subtracted.
+ * to 5 %. Our own CPU time is not others' work, so it is added to the program's. Time that the
+ * program waited because we sampled it is not a wait for others either; it is at most the CPU time
+ * of our thread, which is subtracted.
  */
 #include "record/load.h"
 

@@ -187,7 +187,7 @@ static bool read_path(const struct seccomp_notif *n, char out[PATH_ROOM])
 	return strncmp(out, magic, strlen(magic)) == 0;
 }
 
-/* For a part that is entered very often the first visits suffice. */
+/* If a part is entered very often, the first visits suffice. */
 static void add_visit(struct fz_marks *m, uint32_t mark, int64_t from, int64_t to)
 {
 	if (m->visit_n >= VISITS_MAX)
@@ -322,7 +322,7 @@ int fz_marks_run(struct fz_marks *m, char *const argv[], const struct fz_launch_
 	m->whole_ns = fz_clock_now() - begin;
 	fz_speed_watch_stop(speed);
 	work_out(m, speed, begin);
-	/* Including processes that it left behind: without us they would wait forever. */
+	/* Also kill processes that it left behind, because without us they would wait forever. */
 	kill(-child.pid, SIGKILL);
 	fz_launch_wait(&child);
 	fz_launch_release(&child);

@@ -94,7 +94,7 @@ static void keep_worst(struct fz_runs *runs, const struct fz_series_run *run)
 	runs->timed_out |= run->timed_out;
 }
 
-/* A run that was cut short did less work, so it is used only if there is no complete one. */
+/* A run that was cut short did less work, so it is used only if no run was complete. */
 static int add_run(struct fz_runs *runs, struct fz_series *s, const struct fz_series_run *run,
 		   struct fz_error *err)
 {
@@ -209,7 +209,7 @@ static int run_counted(struct fz_series *s, char *const argv[], const struct fz_
 
 	struct fz_launch_place at = place ? *place : ours;
 	at.environ = counter->environ.list;
-	/* A program that is ended by the time limit may have children. */
+	/* A program that the time limit ends may have children. */
 	at.own_group |= s->patience > 0;
 	return fz_series_run(s, argv, &at, ret, err);
 }

@@ -7,18 +7,18 @@
  *   sample: R and credit >= half of its weight -> on a CPU, credit -= its weight
  *
  * schedstat is up to a tick late, and the last part of a thread that ends while running is never
- * reported: half a tick on average, which is lent to each thread once. Otherwise most threads that
- * live for milliseconds would never be on a CPU. The loan is limited to the CPU time of the
- * process, by its own clock, that no sample accounts for: otherwise short threads that mostly wait
- * for their turn would be on a CPU in all their samples.
+ * reported: half a tick on average, which is lent to each thread once. Without this loan, most
+ * threads that live for milliseconds would never count as on a CPU. The loan is limited to the CPU
+ * time of the process, by its own clock, that no sample accounts for: otherwise short threads that
+ * mostly wait for their turn would count as on a CPU in all their samples.
  *
  * Both files stay open and are read at most once a millisecond, less often with many threads, so
  * reading costs a few thousandths of a core. If a thread could not run and its CPU time has not
  * changed for some ticks, it still sleeps, and its state need not be read.
  *
- * If callers always need what threads sleep for, asleep.h is read each time, and a thread whose
- * stack has changed is read again, because it ran. If they need it now and then, it is read on
- * demand, once until the thread gets a CPU again, and no third file stays open.
+ * If callers always need to know what threads sleep for, that is read each time (asleep.h), and
+ * again for a thread whose stack has changed, because it ran. If they need it now and then, it is
+ * read on demand, once until the thread gets a CPU again, and no third file stays open.
  */
 #include "record/oncpu.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether threads are on a CPU, for samples that are taken by the wall clock.
  *
- * The state of a thread in /proc does not distinguish one that runs from one that waits for its
- * turn. Its CPU time does, but advances in steps of a scheduler tick. So both are combined: a
- * sample counts as on a CPU if its thread was runnable at that instant and has CPU time that no
- * earlier sample accounts for. The share of such samples is then the share of CPU time, on a
- * crowded machine too.
+ * The state of a thread in /proc does not distinguish running from waiting for a turn. Its CPU time
+ * does, but advances in steps of a scheduler tick. So both are combined: a sample counts as on a
+ * CPU if its thread was runnable at that instant and has CPU time that no earlier sample accounts
+ * for. The share of such samples is then the share of CPU time, on a crowded machine too.
  */
 #pragma once
 
@@ -23,7 +22,7 @@ enum fz_oncpu_answer {
 	FZ_ONCPU_YES,
 };
 
-/* process: borrowed, to find out what threads sleep for; NULL: not needed. always: read that with
+/* process: borrowed, to find out what threads sleep for; NULL: not needed. always: find it out with
  * every reading, else only in fz_oncpu_asleep. */
 struct fz_oncpu *fz_oncpu_new(pid_t pid, struct fz_process *process, bool always);
 /* NULL is allowed. */

@@ -18,7 +18,7 @@ enum fz_native_kind { FZ_NATIVE_NONE, FZ_NATIVE_MARKERS, FZ_NATIVE_STACKS };
 struct fz_record_options {
 	struct fz_rate rate;
 	double duration; /* seconds; 0: until the process ends */
-	/* FZ_MODE_CPU goes with FZ_CLOCK_CPU, FZ_MODE_WALL with FZ_CLOCK_WALL. */
+	/* FZ_MODE_CPU requires FZ_CLOCK_CPU, FZ_MODE_WALL requires FZ_CLOCK_WALL. */
 	enum fz_mode mode;
 	enum fz_clock clock; /* FZ_CLOCK_CPU needs a rate that is not the highest possible */
 	int native;          /* enum fz_native_kind */

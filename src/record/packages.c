@@ -6,7 +6,7 @@
  *   FOLDER/PyYAML-6.0.1.dist-info                            its name is not "yaml", but
  *   FOLDER/PyYAML-6.0.1.dist-info/top_level.txt              "yaml" is a line of this
  *
- * Wheels call the folder NAME-VERSION.dist-info, with no "-" in NAME; setuptools' older form is
+ * In wheels the folder is NAME-VERSION.dist-info, with no "-" in NAME; setuptools' older form is
  * NAME-VERSION[-pyX.Y].egg-info, a folder or a file. Names compare as pip compares them: without
  * case, and with "-", "_" and "." alike.
  */

@@ -15,6 +15,6 @@ typedef int fz_packages_open(void *arg, const char *path);
  * are pieces of "entry"; false if it is another name. */
 bool fz_packages_split(const char *entry, struct fz_str *ret_name, struct fz_str *ret_version);
 
-/* Set the fact "packages" from the files of all functions in p; packages of an earlier call stay.
- * Nothing changes if no version is found. */
+/* Set the fact "packages" from the files of all functions in p, in addition to the packages of
+ * earlier calls. Nothing changes if no version is found. */
 void fz_packages_record(struct fz_profile *p, fz_packages_open *open, void *arg);

@@ -4,8 +4,8 @@
  * A sampler that waits for a free processor wakes when the target happens to pause, and samples
  * only those moments: late samples are not only fewer but biased. So the sampler runs at the lowest
  * real-time priority if that is allowed, otherwise with the shortest time slice, which since Linux
- * 6.12 also means an earlier turn. Both are for a thread that mostly sleeps; one that uses much of
- * a core must not have them.
+ * 6.12 also means an earlier turn. Both suit only a thread that mostly sleeps; one that uses much
+ * of a core must not have them.
  */
 #pragma once
 

@@ -214,8 +214,8 @@ ssize_t fz_process_read_parts(struct fz_process *p, const struct iovec *parts, s
 	if (p->mem_fd >= 0)
 		return read_parts_mem(p, parts, n, out);
 	ssize_t k = process_vm_readv(p->pid, &local, 1, parts, n, 0);
-	/* Read the file if only this call is refused, by an old kernel or a container, and if the
-	 * main thread has ended: the file is the memory, whichever thread it was opened for. */
+	/* Read the file if only this call is refused, by an old kernel or a container, or if the
+	 * main thread has ended: the file shows the memory, whichever thread it was opened for. */
 	int code = errno;
 	if (k < 0 && (code == ENOSYS || code == EPERM || code == ESRCH) && open_mem(p))
 		return read_parts_mem(p, parts, n, out);

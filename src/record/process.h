@@ -82,23 +82,24 @@ struct fz_process_threads {
 	struct fz_process_thread *list;
 	size_t n, cap;
 };
-/* Those that have not ended: the first one stays in /proc until all have. */
+/* Lists threads that have not ended; the first one stays in /proc until all have. */
 int fz_process_threads(const struct fz_process *p, struct fz_process_threads *ret,
 		       struct fz_error *err);
 void fz_process_threads_release(struct fz_process_threads *t);
 /* The kernel's name of a thread, without the newline; false if it has ended. */
 bool fz_process_thread_name(const struct fz_process *p, pid_t tid, char *out, size_t size);
 
-/* A thread that has not ended: the first one, unless it has ended before others. Then /proc/PID
- * shows neither memory nor files, but /proc/TID of this thread does. `pid` if all have ended. */
+/* Returns a thread that has not ended: the first one, unless it ended before others. In that case
+ * /proc/PID shows neither memory nor files, but /proc/TID of the returned thread does. `pid` if all
+ * have ended. */
 pid_t fz_process_live(pid_t pid);
 
 /* State letter of a thread as in /proc/PID/task/TID/stat ('R': runnable, 'S': sleeps, ...); 0 if it
  * has ended. */
 char fz_process_thread_state(pid_t pid, pid_t tid);
 
-/* FZ_EAGAIN between vfork and exec: until then a process has its parent's memory, and would be
- * mistaken for it. 0 also if the kernel does not say (kcmp). */
+/* FZ_EAGAIN between vfork and exec, while a process has its parent's memory and would be mistaken
+ * for it. 0 also if the kernel cannot tell (kcmp). */
 int fz_process_check_started(const struct fz_process *p, struct fz_error *err);
 
 /* The error for a pidfd_open that failed with errno for an existing process. */

@@ -11,7 +11,7 @@
 
 enum { MICRO = 1000000, RATE_DIGITS_MAX = 15 };
 
-/* 1 MHz. No engine is that fast, and "500mhz" probably means 0.5 Hz. */
+/* 1 MHz. No engine is that fast, and "500mhz" is probably meant as 0.5 Hz. */
 static const uint64_t MICRO_HZ_MAX = (uint64_t)1000000 * MICRO;
 
 /* Nanoseconds per second times 1e6: an interval is this divided by micro_hz. */
@@ -96,7 +96,7 @@ uint64_t fz_rate_slot(struct fz_rate rate, int64_t ns)
 }
 
 /* A program that repeats itself every few intervals must not always be sampled at the same places,
- * nor may a part of it never be sampled: so each offset in a slot is equally likely. From one slot
+ * and no part of it may never be sampled. So each offset in a slot is equally likely. From one slot
  * to the next it changes by up to half an interval, reflected at the ends, so that two instants are
  * never closer than that. */
 int64_t fz_rate_shift(int64_t shift, int64_t interval, uint64_t dice)

@@ -58,8 +58,8 @@ struct fz_recording fz_record_plan(const struct fz_record_options *o)
 	};
 }
 
-/* A recorder that cannot open files would report that the program ended. We do not raise our own
- * limit because the program would inherit it. */
+/* A recorder that cannot open files would report that the program has ended. We do not raise our
+ * own limit because the program would inherit it. */
 int fz_record_check(struct fz_error *err)
 {
 	struct rlimit limit;
@@ -106,7 +106,7 @@ int fz_record_to_file(struct fz_record *r, const char *path, struct fz_error *er
 		return fz_record_to_temporary(r, err);
 	}
 	r->existed = access(r->path, F_OK) == 0;
-	/* Not truncated yet: if the program does not start, the old recording is kept. */
+	/* Do not truncate it yet: if the program does not start, the old recording is kept. */
 	r->fd = open(r->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0666);
 	return r->fd < 0 ? fz_fail_errno(err, "%s", r->path) : 0;
 }

@@ -66,7 +66,7 @@ void fz_record_init(struct fz_record *r, const struct fz_record_options *options
 int fz_record_to_store(struct fz_record *r, const char *program, struct fz_error *err);
 int fz_record_to_file(struct fz_record *r, const char *path, struct fz_error *err);
 int fz_record_to_temporary(struct fz_record *r, struct fz_error *err);
-/* Listen on options->control, if set: clients get replies once the sampler runs. */
+/* Listen on options->control, if set. Clients get replies once the sampler runs. */
 int fz_record_listen(struct fz_record *r, struct fz_error *err);
 /* Load the kernel's engine, if requested, before the program starts. */
 int fz_record_load(struct fz_record *r, struct fz_error *err);

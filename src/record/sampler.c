@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The sampling loop, and opening what it samples.
  *
- * One thread does everything, so that nothing competes with the target but the sampler itself:
- * chores (writing a block, loading one source file) are done right after an instant, when the next
- * one is furthest away. The engine decides what a sample is and when it is taken: engine.h.
+ * One thread does everything, so that only the sampler itself competes with the target. Chores
+ * (writing a block, loading one source file) are done right after an instant, when the next one is
+ * furthest away. The engine decides what a sample is and when it is taken: engine.h.
  */
 #include "record/sampler.h"
 
@@ -40,7 +40,7 @@
 #define THREADS_EVERY (100 * FZ_MS)
 #define THREADS_SHARE 500
 
-/* Above this CPU time per second we do not count as a thread that mostly sleeps. */
+/* With more CPU time per second than this, we do not count as a thread that mostly sleeps. */
 #define PRIORITY_MOST (FZ_SECOND / 4 * 3)
 
 const char *const fz_clock_names[] = { "wall", "cpu", NULL };

@@ -23,7 +23,7 @@
 
 struct fz_bpf; /* the program in the kernel: bpf/bpf.h */
 
-/* Warnings that the kernel refused something and a substitute is used. */
+/* Warnings that the kernel refused something, so a substitute is used. */
 enum { FZ_WARN_CLOCK, FZ_WARN_SUBPROCESSES, FZ_WARN_WAITS, FZ_WARNINGS };
 
 /* The kind of a process that is found for the first time. */
@@ -100,7 +100,7 @@ struct fz_sampler {
 	enum fz_end end;
 	bool paused;             /* no instants meanwhile */
 	int64_t paused_since;    /* fz_clock_now() then */
-	int64_t paused_ns;       /* total, after the run */
+	int64_t paused_ns;       /* total; complete after the run */
 	struct fz_error trouble; /* of the output */
 	struct fz_error refusal; /* a target was found but these options do not apply to it */
 	const char *warnings[FZ_WARNINGS]; /* for the user; NULL: none */
@@ -116,7 +116,7 @@ struct fz_sampler {
 	int64_t next_chore; /* when to flush next */
 	int64_t next_second;
 	int64_t next_probe; /* when to time the machine's speed again */
-	uint32_t probe_cpu; /* where: the CPU of the last sampled thread; FZ_NONE: none */
+	uint32_t probe_cpu; /* on which CPU: that of the last sampled thread; FZ_NONE: none */
 	uint64_t samples;   /* written, of all threads */
 	int64_t sampled_ns; /* sum of their weights */
 	int64_t launch_ns;  /* CPU time of a program that we started, before its first sample */

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Less than this is the cost of starting and ending a thread. */
+/* Starting and ending a thread costs less than this. */
 #define LEAST (10 * FZ_MS)
 
 void fz_silent_release(struct fz_silent *q)

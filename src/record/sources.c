@@ -32,7 +32,7 @@ struct fz_sources {
 	int root, cwd;          /* of the process; -1: none yet */
 	uid_t uid;
 	gid_t gid;
-	int64_t newest; /* ignore files modified after this unix time; 0: no limit */
+	int64_t newest; /* ignore files modified after this Unix time; 0: no limit */
 };
 
 struct fz_sources *fz_sources_new(struct fz_profile *p)
@@ -62,7 +62,7 @@ static int open_folder(pid_t pid, const char *name)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* When a process started, in unix seconds; 0 if unknown. */
+/* When a process started, in Unix seconds; 0 if unknown. */
 static int64_t start_time(pid_t pid)
 {
 	struct fz_procstat now;

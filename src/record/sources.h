@@ -15,8 +15,8 @@ struct fz_sources;
 
 struct fz_sources *fz_sources_new(struct fz_profile *p);
 void fz_sources_free(struct fz_sources *s);
-/* New files belong to this process from now on. If we did not start it, a file that is newer than
- * the process is not what it runs and is skipped. */
+/* New files belong to this process from now on. If we did not start it, files that are newer than
+ * the process are skipped, because it does not run their contents. */
 void fz_sources_process(struct fz_sources *s, pid_t pid, bool started);
 /* Load at most one file that is new in the profile. */
 void fz_sources_step(struct fz_sources *s);

@@ -2,10 +2,10 @@
 /* Timing a small fixed piece of work, to measure how fast a CPU is at the moment.
  *
  * On shared machines, the clock of a core varies, and so does the part of its width that another
- * hardware thread leaves. A chain of dependent multiplications hardly shows this; an interpreter,
- * which fills the core, does. So the piece is six independent chains of integer operations, about
- * 8 us, timed by this thread's own CPU clock on the CPU where the target runs. On machines where
- * CPU times of one program varied by 9 to 17 %, this explained all but 3 to 5 %
+ * hardware thread leaves. The time of a chain of dependent multiplications hardly shows this; that
+ * of an interpreter, which fills the core, does. So the piece is six independent chains of integer
+ * operations, about 8 us, timed by this thread's own CPU clock on the CPU where the target runs. On
+ * machines where CPU times of one program varied by 9 to 17 %, this explained all but 3 to 5 %
  * (docs/statistics.md).
  */
 #pragma once

@@ -107,7 +107,7 @@ static int seize(struct fz_stopper *s, pid_t tid, struct fz_error *err)
 		find(s, tid)->deaf = true;
 		return 0;
 	}
-	/* A thread that a seized one has just started, before that was reported. */
+	/* A seized thread has just started this one, which is not reported yet. */
 	if (fz_process_tracer(tid) == gettid()) {
 		add(s, tid);
 		return 0;

@@ -2,9 +2,9 @@
 /* Searching a command and its descendants for the process to sample.
  *
  * An interpreter needs 10-15 ms from exec to its first Python frame, and a try costs tens of
- * microseconds, so there is one per millisecond for as long as a shell or the like takes to become
- * Python; then they thin out to one per 50 ms. The time of the last failed try is kept: what ran
- * since then was not sampled.
+ * microseconds. So there is one try per millisecond for as long as a shell usually takes to become
+ * Python; then they thin out to one per 50 ms. The time of the last failed try is kept, because
+ * code that ran since then was not sampled.
  */
 #include "record/target.h"
 
@@ -54,7 +54,7 @@ static void add_children(struct found *f, pid_t pid)
 }
 
 /* True if a process is exiting, or was sampled and is still the same program. Its children, such as
- * multiprocessing's resource tracker, outlive it for a moment but are not to be sampled. After an
+ * multiprocessing's resource tracker, outlive it for a moment but must not be sampled. After an
  * exec it may be a shell that starts another interpreter. */
 static bool has_had_its_turn(const struct fz_target *t, pid_t pid)
 {

@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* A forked child is still its parent's image for a moment. */
+/* For a moment after a fork, the child has its parent's image. */
 #define FORK_PAUSE FZ_MS
 
 /* Limit of open files: a tree needs some for each process and each thread. */
@@ -126,7 +126,7 @@ int fz_target_process_start_stopper(struct fz_sampler *s, struct fz_target_proce
 }
 
 /* A thread that stops, for a signal or a new thread, waits until we continue it. If we were stopped
- * meanwhile, so would be the program. */
+ * then, the program would stay stopped, too. */
 void fz_target_process_suspend(struct fz_sampler *s)
 {
 	sigset_t stop, before;

@@ -2,8 +2,8 @@
 /* Waiting for a program and ending it; see trial.h.
  *
  * The terminal sends its signals (Ctrl-C, hang-up) to the whole foreground group, so the program
- * has them already; those are not sent again. Signals sent to us alone are passed on. Either way
- * the program decides when its run ends.
+ * has already received them; they are not sent again. Signals sent to us alone are passed on.
+ * Either way the program decides when its run ends.
  */
 #include "record/trial.h"
 

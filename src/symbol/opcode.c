@@ -26,7 +26,8 @@ void fz_opcode_units(const uint8_t python[3], const uint8_t *bytecode, size_t n,
 
 	while (unit < end) {
 		const struct fz_opcode *op = fz_opcode_find(python, bytecode[2 * unit]);
-		/* Set by a debugger or a coverage tool, which keeps the original elsewhere. */
+		/* A debugger or a coverage tool replaced the opcode and stores the original
+		 * elsewhere. */
 		if (!op || op->caches == FZ_OPCODE_CACHES_UNKNOWN)
 			break;
 		for (uint8_t i = 0; i <= op->caches && unit < end; i++)

@@ -31,13 +31,13 @@
 #include <tick.skel.h> /* by bpftool, from tick.bpf.c */
 #include <unistd.h>
 
-/* A new period starts at once, so the elapsed part of the previous one gets no tick. So a period is
- * drawn only after some ticks, and never for a thread without one. */
+/* A new period starts at once, and the elapsed part of the previous one gets no tick. So a period
+ * is drawn only after some ticks, and never for a thread that had none. */
 enum { TICKS_TO_DRAW = 8 };
 
-/* Many threads live for less than a period, or are gone before they can be watched. So after the
- * start of a thread all CPUs tick and sample young threads, until there are none and no others are
- * started for a while: the nursery. Threads older than CHILDHOOD get their own events. */
+/* The nursery: many threads live for less than a period, or are gone before they can be watched. So
+ * after a thread is started, all CPUs tick and sample young threads, until there are no young
+ * threads and none was started for a while. Threads older than CHILDHOOD get their own events. */
 #define CHILDHOOD ((int64_t)50000000)
 #define NURSERY_STAYS FZ_SECOND
 
@@ -284,8 +284,8 @@ void fz_bpf_free(struct fz_bpf *b)
 /* ---- watching a process ---- */
 
 /* Open an event for a thread's CPU time or, with tid -1, for a CPU's non-idle time. The periods of
- * CPUs differ a little, so that they do not tick in step: else a thread woken by one CPU's tick,
- * such as ours, would be sampled each time on another CPU a moment later. */
+ * CPUs differ a little, so that CPUs do not tick in step. Otherwise a thread that one CPU's tick
+ * wakes, such as ours, would be sampled every time, on another CPU a moment later. */
 static int open_event(const struct fz_bpf *b, pid_t tid, int cpu)
 {
 	int64_t more = cpu < 0 ? 0 : b->period / DRIFT * (cpu % DRIFTS);

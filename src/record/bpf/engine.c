@@ -191,8 +191,8 @@ static struct account *account_of(struct state *b, uint32_t watch, uint32_t tid)
 }
 
 /* Weight of a tick: the thread's CPU time that was not charged yet. A young thread was charged by
- * CPU ticks until its own first tick, whose weight is half a period: the average time after its
- * last tick. */
+ * CPU ticks until its own first tick. The weight of that one is half a period, the average time
+ * since the last CPU tick. */
 static int64_t charge(struct fz_sampler *s, uint32_t watch, const struct fz_bpf_tick *t)
 {
 	struct account *a = account_of(state_of(s), watch, t->tid);
@@ -244,7 +244,7 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 	s->profile->quality.taken++;
 }
 
-/* Read the CPU time of processes in a tree, to report what is not Python's. */
+/* Read the CPU time of processes in a tree, to report how much of it is not Python's. */
 static void read_clocks(struct fz_sampler *s)
 {
 	struct state *b = state_of(s);
@@ -396,7 +396,7 @@ static void resume(struct fz_sampler *s)
 	}
 }
 
-/* Report children that are not Python, or ended before they ran it. */
+/* Report children that are not Python, or ended before they started it. */
 static void note_missing(struct fz_sampler *s)
 {
 	struct fz_cputimes_sum sum = fz_cputimes_sum(&state_of(s)->times);

@@ -6,9 +6,9 @@
  *
  *   change == (this CPU's part - previous) + (if the part is 0: gathered - previous)
  *
- * Two CPUs may add to the sum before either is reported: one then finds too much, the other too
- * little. The latter thread gets a debt, as does one that replaces a page of a file by its own
- * copy: what a thread gives back during a fault is deducted from its next growth. Other shrinking
+ * Two CPUs may add to the sum before either is reported. Then one finds too much and the other too
+ * little, and the latter's thread gets a debt. So does a thread that replaces a page of a file by
+ * its own copy: what it gives back during a fault is deducted from its next growth. Other shrinking
  * means that memory was freed.
  */
 #pragma once

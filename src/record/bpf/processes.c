@@ -5,9 +5,9 @@
  *        --> Python's frames by the interpreter's own tables (record/python/ticks.c)
  *        --> the program's addresses by its maps (record/native/space.c), the kernel's by kallsyms
  *
- * A Python thread's stack is its Python frames, then the native code that the innermost one called:
- * the addresses that the interpreter's own code called. If frame pointers do not lead to the
- * interpreter, only the innermost address is certain, and only that is shown.
+ * A Python thread's stack is its Python frames, then the native code that the innermost frame
+ * called, which is everything above the interpreter's own code. If frame pointers do not lead to
+ * the interpreter, only the innermost address is certain, and only that is shown.
  *
  * Memory is bounded: after ADDRESSES_MAX addresses only their functions are distinguished, and
  * after STACKS_MAX stacks new ones are reduced to their process.

@@ -69,7 +69,8 @@ struct scratch {
 	struct known known[KNOWN]; /* cache of `codes` */
 	struct known filename;     /* the last filename and its hash */
 	__u64 turn;
-	struct best best;   /* of the search; the verifier does not track what is in a map */
+	struct best best;   /* of the search; in a map, because the verifier does not track map
+			       contents */
 	struct state state; /* cached from `states`, for thread state_of */
 	__u32 state_of;
 	__u64 owed; /* time of young threads on this CPU whose records did not fit into the ring */

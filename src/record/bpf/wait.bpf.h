@@ -77,7 +77,8 @@ static void read_call(struct task_struct *t, struct fz_bpf_call *call)
 	}
 }
 
-/* Get the mode of the file that the first argument may denote; the recorder knows whether it does.
+/* Get the mode of the file that the first argument may refer to; the recorder knows which calls
+ * have such an argument.
  */
 static void read_file_mode(struct task_struct *t, struct fz_bpf_call *call)
 {
@@ -117,9 +118,9 @@ static void end_wait(__u32 waiter, __u64 now, struct fz_bpf_counts *n)
 	bpf_map_delete_elem(&waits, &waiter);
 }
 
-/* End a wait whose end was not reported. The kernel does not report every switch: some to a thread,
- * from the first process of a virtual machine, are missing. When the thread leaves its CPU the next
- * time, or ends, its CPU time in between tells when it began to run. */
+/* End a wait whose end was not reported. The kernel does not report every switch: in virtual
+ * machines, some from the first process to a thread are missing. When the thread next leaves its
+ * CPU, or ends, its CPU time in between shows when it began to run. */
 static void end_unseen(__u32 waiter, __u64 now, __u64 used, struct fz_bpf_counts *n)
 {
 	struct fz_bpf_wait *wait = bpf_map_lookup_elem(&waits, &waiter);

@@ -2,9 +2,9 @@
 /* Data shared by the BPF program (tick.bpf.c) and the recorder; both include this.
  *
  * The BPF program knows no versions of Python: it gets offsets from the layouts in record/python.
- * It identifies a code object by its address and a mark, a hash of fields that distinguish it from
- * others at the same address. Names and lines are read later, and are valid only if the mark is
- * still the same.
+ * It identifies a code object by its address and a mark, which is a hash of fields that distinguish
+ * it from other objects at the same address. Names and lines are read later and are valid only if
+ * the mark is still the same.
  */
 #pragma once
 

@@ -16,7 +16,7 @@ void fz_counter_callgrind_options(const struct fz_counter *c, const char *ret[FZ
 
 	*ret++ = "--tool=callgrind";
 	*ret++ = c->graph ? "--separate-callers=0" : "--separate-callers=200";
-	/* Counting what is outside of parts would take most of the time. */
+	/* Counting outside of parts would take most of the time. */
 	*ret++ = parts ? "--instr-atstart=no" : "--instr-atstart=yes";
 	/* The geometry of our tool's caches. */
 	*ret++ = "--I1=32768,8,64";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting with Valgrind's own callgrind, if our tool is not installed.
  *
- * Totals equal those of our tool. Contexts come from --separate-callers: a function that calls
- * itself is one frame or two, and neither callers beyond the 200th nor functions of the same name
- * are distinguished. A whole Node program would have gigabytes of contexts, so it is counted as a
+ * Totals equal those of our tool. Contexts come from --separate-callers: recursion appears as at
+ * most two frames, and callers beyond the 200th and functions with equal names are not
+ * distinguished. A whole Node program would have gigabytes of contexts, so it is counted as a
  * graph, from which the tree is inferred. Python functions are visible from 3.12 on, through the
  * interpreter's perf trampoline, whose instructions are included. Random bytes are not fixed, and
  * only client requests mark parts, not magic paths.

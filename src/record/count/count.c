@@ -167,7 +167,7 @@ static char *users_variables(const struct fz_environ *e)
 	return text.n ? fz_buf_take(&text) : NULL;
 }
 
-/* Variables that differ between terminals and hosts without being the user's choice; and the time
+/* Variables that differ between terminals and hosts without the user's intention; and the time
  * zone, unless it is set. */
 static const struct {
 	const char *name, *value;
@@ -451,7 +451,7 @@ static void add_facts(const struct fz_counter *c, struct fz_profile *p)
 		fz_profile_set_fact(p, "variables", fz_str_of(c->variables));
 }
 
-/* Name each process after its last program. Parents are not recorded. */
+/* Name each process after the last program that it ran. Parents are not recorded. */
 static void name_processes(struct fz_profile *p)
 {
 	for (uint32_t i = 0; i < p->thread_count; i++)
@@ -508,7 +508,8 @@ int fz_counter_read(struct fz_counter *c, struct fz_profile **ret, struct fz_err
 		fz_profile_free(p);
 		return rc;
 	}
-	/* Code before and between marked parts may have a million contexts. */
+	/* Drop contexts that are not used: code before and between marked parts may have a
+	 * million. */
 	fz_profile_keep_used(p);
 	add_facts(c, p);
 	*ret = p;

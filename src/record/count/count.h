@@ -4,8 +4,8 @@
  *
  *   fz_counter_find -> fz_counter_begin -> (start and wait) -> fz_counter_read -> fz_counter_end
  *
- * If our tool is missing, Valgrind's own callgrind can replace it (callgrind.h), if the user allows
- * it: its totals are as exact, but its contexts and functions are not.
+ * If our tool is missing and the user allows it, Valgrind's own callgrind replaces it
+ * (callgrind.h). Its totals are as exact, but its contexts and functions are not.
  *
  * Counts do not depend on how busy the machine is. Other sources of variation between runs are
  * fixed: random bytes, Python's hash seed, the size of the environment. Counts do not depend on the

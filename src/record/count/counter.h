@@ -33,7 +33,7 @@ struct fz_count_options {
 enum fz_counter_engine { FZ_COUNTER_OURS, FZ_COUNTER_ANY, FZ_COUNTER_CALLGRIND };
 
 struct fz_counter {
-	/* Which may count; ANY: ours if it is installed. fz_counter_find decides. */
+	/* Which tool may count; ANY: ours if it is installed. fz_counter_find decides. */
 	enum fz_counter_engine engine;
 	char *instead;  /* why callgrind is used although it was not requested; else NULL */
 	bool graph;     /* callgrind counts a graph, without contexts */

@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 const char *const fz_counter_node_flags[FZ_NODE_FLAGS] = {
-	/* the optimising compilers run in threads, at any time */
+	/* optimising compilers would run in threads, at random times */
 	"--no-opt",
 	"--no-sparkplug",
 	"--single-threaded",
 	"--predictable",
 	"--predictable-gc-schedule",
-	/* V8 up to 10 (Node 18) gives a part of each collection to a worker if there is one */
+	/* V8 up to 10 (Node 18) would leave part of each collection to a worker */
 	"--v8-pool-size=0",
 	/* a collection before a body would drop code that was not called lately */
 	"--no-flush-bytecode",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Moving the stacks of a part below its marker; see part.h.
  *
- * `moved` maps each stack to its replacement. To drop callers, the last of them is mapped to the
- * marker; the stacks above it follow.
+ * `moved` maps each stack to its replacement. To drop callers, the innermost of them is mapped to
+ * the marker; the stacks of its callees follow.
  */
 #include "record/count/part.h"
 
@@ -69,8 +69,9 @@ static bool is_bytecode(const struct mover *m, uint32_t stack)
 	return m->v8 && is_handler(m->p, fz_profile_stack_function(m->p, stack));
 }
 
-/* True if a frame is an interpreter's that executes its caller, so its counts belong to the caller.
- * C library functions called by an extension stay the extension's callees. */
+/* True if a frame belongs to the interpreter that executes the calling function, so its counts
+ * belong to that function. C library functions that an extension calls stay callees of the
+ * extension. */
 static bool is_inside(const struct mover *m, uint32_t stack, uint32_t caller)
 {
 	bool interpreter;
@@ -295,8 +296,8 @@ static uint32_t outermost(struct mover *m, uint32_t stack)
 /* ---- what all stacks have in common ---- */
 
 /* Drop the callers that all rows of a thread share, except the last. Threads are distinguished by
- * their outermost function; `except` is skipped. The part that a row shares with all earlier ones
- * ends where its walk reaches a visited stack. */
+ * their outermost function; `except` is skipped. A row's walk to the root reaches a visited stack
+ * where the part that it shares with all earlier rows ends. */
 static void drop_common(struct mover *m, uint32_t except)
 {
 	const struct fz_stack *stacks = m->p->stacks;

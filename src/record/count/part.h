@@ -9,8 +9,8 @@
  *
  * A harness calls the body through a function that is named __bench_root_frame__ (by CodSpeed's,
  * __codspeed_root_frame__), and everything that this calls is the benchmark. Without one, the
- * callers that the whole part has in common are dropped, except the last, which sets the marks.
- * What other threads did meanwhile is included.
+ * callers that the whole part has in common are dropped, except the last, which sets the marks. The
+ * work of other threads during that time is included.
  *
  *   parse - PyObject_Vectorcall - python3.11+0x5fa160        in a Python program, interpreter code
  *        '- PyObject_Vectorcall - parse_body                 counts as its Python function:

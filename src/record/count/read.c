@@ -3,7 +3,7 @@
  *
  * A node becomes a stack and, if something was counted at the node itself, a row. The evaluation
  * loop of CPython is hidden: its nodes are the Python functions that it runs. The rows of a part
- * are added at its end; see part.h. Code that a program made at run time has the names in the
+ * are added at its end; see part.h. Code that a program made at run time gets its names from the
  * program's map.
  */
 #include "record/count/count.h"
@@ -138,7 +138,7 @@ static struct fz_str from_root(const struct reader *r, struct fz_str file)
 }
 
 /* Find a function of V8 by its line in the map, such as "JS:~name file:///a.js:3:7"; "*" and "~"
- * are how it was compiled. */
+ * show how it was compiled. */
 static bool find_made(struct reader *r, uint64_t address, struct fz_function *f, int32_t *ret_line)
 {
 	struct fz_str name;
