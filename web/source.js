@@ -201,6 +201,7 @@ export class SourceView {
 		const isBoth = this.isFile ? file.total.every((v) => v > 0) : before[f] && after[f];
 		const isWide = Boolean(isPair && isBoth) && matchMedia(WIDE).matches;
 		this.marked = this.target = null;
+		this.opened = [];
 		this.side = isPair ? HEAD : this.sideOf(what);
 		const rows = this.isFile ? linesOfFile(data, file) : (isPair ? aligned :
 			this.side === undefined ? { rows: [] } : linesOfSide(data, f, this.side)).rows
@@ -372,6 +373,7 @@ export class SourceView {
 
 	highlight(row, isFar) {
 		this.target?.element?.classList.remove("called");
+		this.openOps(row);
 		this.target = row;
 		row.element.classList.add("called");
 		if (isFar) row.element.scrollIntoView({ block: "center" });
@@ -469,14 +471,31 @@ export class SourceView {
 			opcodeWords(data, this.ops.total.get(line.number), side) : "");
 		const text = [...new Set([words(before, BASE), words(after, HEAD)])].filter(Boolean)
 			.join(" → ");
-		return text && el("small", { class: "opcodes", title: "instructions of the line" }, text);
+		return text && el("button", {
+			class: "opcodes", title: "Instructions of the line", "aria-expanded": "false",
+			onclick: ({ target }) => [...target.closest("tr").querySelectorAll("a")].at(-1).click(),
+		}, text);
+	}
+
+	// Opens the instructions of a line and closes those of another, or of the same.
+	openOps(row) {
+		const tell = (at, isOpen) => at?.element?.querySelector("button.opcodes")
+			?.setAttribute("aria-expanded", String(isOpen));
+		const isAgain = row === this.target && this.opened.length > 0;
+		for (const line of this.opened) line.remove();
+		tell(this.target, false);
+		this.opened = isAgain || this.model.state.ops ? [] : this.rows
+			.filter(({ element }) => element === row.element)
+			.flatMap((one) => this.opRows(one, row.element.cells.length));
+		row.element.after(...this.opened);
+		tell(row, this.opened.length > 0);
 	}
 
 	// A row for each instruction of a line, of the side that is listed.
 	opRows(row, columns) {
-		const { data, state } = this.model, { scale, side, ops } = this;
+		const { data } = this.model, { scale, side, ops } = this;
 		const number = this.lineOf(row)?.number;
-		if (!ops || !state.ops || !number) return [];
+		if (!ops || !number) return [];
 		const own = new Map(ops.self.get(number)), list = ops.total.get(number) ?? [];
 		const costOf = (cost, [name, total]) => (cost === "self" ? own.get(name)?.[side] ?? 0 :
 			total[side]);
@@ -545,7 +564,9 @@ export class SourceView {
 			if (row.share) element.style.setProperty("--share", row.share.toFixed(3));
 			for (const one of part.rows) one.element = element;
 			if (isMarked) this.marked = element;
-			out.push(element, ...part.rows.flatMap((one) => this.opRows(one, columns)));
+			out.push(element);
+			if (this.model.state.ops)
+				out.push(...part.rows.flatMap((one) => this.opRows(one, columns)));
 		});
 		return out;
 	}

@@ -2,6 +2,7 @@
 // Bytecode instructions: in tooltips of every view, and next to source lines.
 "use strict";
 const assert = require("node:assert/strict");
+const { complaints } = require("./axe.js");
 const { withPage } = require("./browser.js");
 const { diffPage, profilePage, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
@@ -79,6 +80,39 @@ test("lines of the source name their instructions", async () => {
 		const rows = await page.$$eval(".lines tr", (list) => list.map((r) => [...r.cells].map((c) => c.textContent.trim())));
 		assert.equal(rows.find((r) => r[0] === "7")[1], "line_7()LOAD_ATTR 63.6 %, LOAD_ATTR_SLOT 36.4 %");
 		assert.equal(rows.find((r) => r[0] === "9")[1], "line_9()");
+	});
+});
+
+test("a chosen line shows its instructions alone, again hides them, and B shows those of all", async () => {
+	const text = writeText(Array.from({ length: 12 }, (_, i) => `    line_${i + 1}()`).join("\n"));
+	const file = profilePage(samples, ["opcodes=12", `source=/srv/app/main.py=${text}`]);
+	const shownOps = (page) => page.$$eval(".lines tr", (rows) => rows.map((row, i) => [row, rows.slice(0, i).reverse().find((r) => !r.classList.contains("op"))])
+		.filter(([row]) => row.classList.contains("op")).map(([row, line]) => [line.cells[0].textContent, row.querySelector("code").textContent]));
+	const seven = [["7", "LOAD_ATTR"], ["7", "LOAD_ATTR_SLOT"]], eight = [["8", "BINARY_OP_ADD_INT"]];
+	for (const width of [1400, 390]) await withPage(file, { width, height: 800 }, async (page) => {
+		const expanded = () => page.$$eval("button.opcodes", (list) => list.map((b) => b.getAttribute("aria-expanded")));
+		await page.evaluate(() => fizeau.set({ tab: "source", middle: fizeau.data.functions.names.indexOf("work") }));
+		assert.deepEqual(await shownOps(page), []);
+		await page.click('.lines tr:has-text("line_7()") button.opcodes');
+		assert.deepEqual(await shownOps(page), seven);
+		assert.deepEqual(await expanded(), ["true", "false"]);
+		assert.ok(await page.$eval(".listing", (e) => e.scrollWidth <= e.clientWidth));
+		await page.click('.lines a[data-line="8"]');
+		assert.deepEqual(await shownOps(page), eight);
+		assert.deepEqual(await expanded(), ["false", "true"]);
+		const hash = await page.evaluate(() => location.hash.slice(1));
+		await withPage(file, { hash }, async (other) => assert.deepEqual(await shownOps(other), eight, "a link to the line"));
+		await page.click('.lines a[data-line="8"]');
+		assert.deepEqual(await shownOps(page), []);
+		await page.keyboard.press("B");
+		assert.deepEqual(await shownOps(page), [...seven, ...eight]);
+		await page.click('.lines a[data-line="8"]');
+		assert.deepEqual(await shownOps(page), [...seven, ...eight]);
+		await page.keyboard.press("B");
+		for (const colorScheme of ["light", "dark"]) {
+			await page.emulateMedia({ colorScheme });
+			assert.deepEqual(await complaints(page), [], colorScheme);
+		}
 	});
 });
 

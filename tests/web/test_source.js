@@ -216,8 +216,12 @@ test("a line has what it calls and a function its callers, and each opens its so
 		assert.deepEqual(await callsOf(page, "statement_6()"), [["a", "50"], ["b", "30"]]);
 		assert.match(await page.textContent('.lines tr:has-text("statement_6()") .calls'), /and 1 other$/);
 		assert.match(await page.textContent("#source p.calls"), /^Called bywalk100$/);
-		await page.setViewportSize({ width: 390, height: 800 });
-		assert.equal(await page.isVisible(".lines .calls"), false, "a phone has no room for them");
+		for (const width of [700, 390]) {
+			await page.setViewportSize({ width, height: 800 });
+			const boxes = await page.$$eval(".lines .calls", (list) => list.map((e) => [e.offsetWidth, e.getBoundingClientRect().right]));
+			assert.ok(boxes.length === 2 && boxes.every(([w, right]) => w > 0 && right <= width), `${width}: ${boxes}`);
+			assert.ok(await page.$eval(".listing", (e) => e.scrollWidth <= e.clientWidth), `${width}: nothing scrolls sideways`);
+		}
 	});
 	// An edited line calls what it called before, and now.
 	const edited = (line, callee, count) => ({ tid: 1, count, stack: [{ name: "work", file: "/srv/app/code.py", line }, { name: callee, file: "/srv/app/leaf.py", line: 5 }] });
