@@ -2,7 +2,7 @@
 /* Changes of benchmarks accepted on a server: as JSON, and where they apply.
  *
  * If a pull request is merged, the accepted commit is among the compared commits. If it is squashed
- * or rebased, that commit never lands: then the change is recognised by the text of its patch or by
+ * or rebased, that commit never lands. Then the change is recognised by the text of its patch or by
  * its counts, once, and only on its target branch. The commit in which it was recognised replaces
  * the accepted one from then on, so any later change must be accepted separately. */
 #pragma once

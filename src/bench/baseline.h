@@ -9,9 +9,10 @@
  *   server   `fizeau serve`, through callbacks of the caller
  *
  * Notes and branch are ordinary git refs and are fetched, merged and pushed as such. A writer
- * retries if the ref has moved meanwhile, so nothing is lost. Lines of notes are a set (`git notes
- * merge
- * --strategy=cat_sort_uniq`).
+ * retries if the ref has moved meanwhile, so nothing is lost. Lines of notes are a set, so notes
+ * are merged with
+ *
+ *   git notes merge --strategy=cat_sort_uniq
  *
  * A recording identifies itself by the fact "git.commit" and the fact "environment" (see
  * environment.h), whose hash is its key.

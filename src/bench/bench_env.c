@@ -28,7 +28,7 @@ static void offer_plugins(struct fz_environ *e)
 		return;
 	fz_auto(fz_free_ptr) char *real = realpath(folder, NULL);
 	fz_environ_prepend(e, "PYTHONPATH", real ? real : folder, ':');
-	/* asv passes only this one on. */
+	/* asv passes only this variable on. */
 	fz_environ_prepend(e, "ASV_PYTHONPATH", real ? real : folder, ':');
 	fz_environ_prepend(e, "PYTEST_PLUGINS", "pytest_fizeau", ',');
 }
@@ -63,11 +63,11 @@ static void set_google(struct fz_environ *e, const char *filter, const char *tim
 	}
 }
 
-/* Not an option, which would be duplicate if the user sets it, too. */
+/* A variable, because an option would be a duplicate if the user also sets it. */
 #define DIVAN_MAX_TIME "DIVAN_MAX_TIME"
 
-/* A program with divan or bencher prints only medians of its samples, so it is run several times,
- * each benchmark of divan for at most a second unless the user sets another limit. */
+/* Programs with divan or bencher print only medians of their samples, so they are run several
+ * times. Each benchmark of divan runs for at most a second unless the user sets another limit. */
 static void set_divan(struct fz_environ *e, const char *filter, const char *times)
 {
 	fz_auto(fz_buf_release) struct fz_buf words = { 0 };

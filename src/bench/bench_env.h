@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Variables for the bindings: whether and how they are measured (docs/benchmarks.md). */
+/* Variables that tell the bindings whether and how to measure (docs/benchmarks.md). */
 #pragma once
 
 #include "base/environ.h"

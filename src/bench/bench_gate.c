@@ -5,8 +5,8 @@
  *   the last recording    instructions, peak, live              |--> a verdict by each metric
  *   this one              of the benchmarks that it has       --'
  *
- * One recording per side provides no floors, and nothing is timed in turn: limits are thresholds,
- * and no clock confirms.
+ * One recording per side provides no floors, so limits are thresholds; and nothing is timed, so no
+ * clock confirms a change.
  */
 #include "bench/benchmarks.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times that frameworks of benchmarks write or print, each read by a file of its own. */
+/* Times that benchmark frameworks write or print; each has a reader in a file of its own. */
 #pragma once
 
 #include "base/error.h"

@@ -374,7 +374,7 @@ static bool closes(const struct fz_ci_bench *b, const struct fz_ci_config *c)
 	return b->verdict == FZ_CI_MISSING && c->missing_fails;
 }
 
-/* Order: first what fails, then what matters, then the rest. */
+/* Order: failing benchmarks, then important ones, then the rest. */
 static int importance(const struct fz_ci_bench *b)
 {
 	static const int order[FZ_CI_VERDICTS] = {
@@ -426,8 +426,8 @@ void fz_ci_tally(struct fz_ci_result *r)
 	shorten_names(r);
 }
 
-/* A failing benchmark may be an accepted change that landed after a conflict was resolved, so
- * neither its patch nor its counts are the same. That cannot be decided here, so add a note. */
+/* A failing benchmark may be an accepted change that landed after a conflict was resolved, so that
+ * both its patch and its counts differ. That cannot be decided here, so add a note. */
 static void note_possibly_accepted(struct fz_ci_result *r, const struct fz_ci_bench *b,
 				   const struct fz_ci_rules *rules)
 {

@@ -8,7 +8,7 @@
  * A benchmark has a verdict for each metric. It is a marker at the root of a counted recording
  * (docs/counting.md). Counts are exact but also depend on the program's environment: the floor of a
  * benchmark is how much it changes when only the environment does, and less than three floors is
- * not a change. Larger changes are also timed, because more instructions need not take longer.
+ * not a change. Larger changes are also timed, because more instructions do not always take longer.
  *
  * + always means more cost.
  */

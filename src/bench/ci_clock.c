@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Timing suspects: base and head run in turn until the interval of their ratio decides, all pairs
- * are done or the time is over; see ci_run.h.
+/* Timing suspects: base and head run alternately until the interval of their ratio decides, all
+ * pairs are done or the time is over; see ci_run.h.
  *
  * If the machine's speed is known in every run, times are divided by the cost of a fixed piece of
  * work meanwhile (record/speed.h), which cancels the influence of a shared machine.
@@ -67,7 +67,7 @@ struct itself {
 	bool any;
 };
 
-/* Keep the shortest of several times: other load only makes them longer. */
+/* Keep the shortest of several times, because other load can only make them longer. */
 static void take_repetition(void *arg, struct fz_str name, double ns, struct fz_str failed)
 {
 	struct itself *own = arg;

@@ -4,7 +4,7 @@
  *   base (merge-base) --stored, or counted--\
  *                  .--others-----> floors ---> suspects --> verdicts
  *   head (this tree) --counted--------------/       |
- *                                                    `-- timed in turn
+ *                                                    `-- timed alternately
  *
  * If the base was counted before in the same environment, its stored counts are used; otherwise it
  * is counted in this job, on this machine.
@@ -220,7 +220,7 @@ static void describe_environment(struct fz_ci_run *c, const struct fz_counter *c
 static int prepare(struct fz_ci_run *c, struct fz_error *err)
 {
 	struct fz_counter counter = { 0 };
-	/* Before anything is built or checked out. */
+	/* Fail before anything is built or checked out. */
 	int rc = fz_counter_find(&counter, err);
 
 	if (!rc)

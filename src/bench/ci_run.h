@@ -67,7 +67,7 @@ void fz_ci_run_release(struct fz_ci_run *c);
  *
  *   ci_base.c    finds the base commit and its stored counts
  *   ci_run.c     counts what is not stored
- *   ci_clock.c   times suspects in turn
+ *   ci_clock.c   times suspects, base and head alternately
  *   ci_text.c    reads the source of both sides
  *   ci_base.c    stores the counts
  */

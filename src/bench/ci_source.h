@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Repository, branch and pull request of a run of `fizeau ci`, from git and from variables of the
- * CI service (GitHub, GitLab). For a server that stores runs of many repositories. */
+ * CI service (GitHub, GitLab). A server that stores runs of many repositories needs them. */
 #pragma once
 
 #include "git/worktree.h"

@@ -4,8 +4,8 @@
  *   a side with a checkout      its files
  *   a base with stored counts   git show COMMIT:path
  *
- * Counting itself records no source. Only files of the repository are read: the change is there,
- * and libraries would make each stored recording larger.
+ * Counting itself records no source. Only files of the repository are read, because they contain
+ * the change, and libraries would make each stored recording larger.
  */
 #include "bench/ci_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fizeau.ini; see config.h. base/ini.h splits lines, the tables here know the keys. */
+/* fizeau.ini; see config.h. base/ini.h splits lines; the tables here list the keys. */
 #include "bench/config.h"
 
 #include "base/ini.h"

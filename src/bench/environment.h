@@ -18,8 +18,8 @@
  *   variable PYTHONHASHSEED=0          those that are set
  *
  * A program in the checkout is itself compared, so its compilers are listed instead of a hash. The
- * machine's processor is missing because the counter emulates its own; simulated caches have the
- * counter's fixed geometry.
+ * machine's processor is not listed, because the counter emulates one of its own; simulated caches
+ * have the counter's fixed geometry.
  */
 #pragma once
 

@@ -214,8 +214,8 @@ static void annotate(const struct fz_ci_bench *b, struct fz_buf *out)
 	fz_buf_release(&sentence);
 }
 
-/* Annotate the benchmarks that fail, or those that do not; if there are too many, the last
- * annotation has the number of the others. */
+/* Annotate the benchmarks that fail, or those that do not. If there are too many, the last
+ * annotation gives the number of the others. */
 static void annotate_all(const struct fz_ci_result *r, bool fails, uint32_t room,
 			 struct fz_buf *out)
 {

@@ -198,7 +198,7 @@ static void find_all_turns(const struct fz_history *h, struct fz_history_series 
 	find_turns(s, at, n);
 }
 
-/* The size of its largest turn in either direction. */
+/* The size of a series' largest turn in either direction. */
 static double size_of(const struct fz_history_series *s)
 {
 	double size = 0;
@@ -257,7 +257,7 @@ void fz_history_locate(struct fz_history *h, uint32_t since, uint32_t at,
 	struct fz_ci_result r = FZ_CI_RESULT_INIT;
 
 	r.metrics = (struct fz_ci_metric_list){ { h->metric }, 1 };
-	/* A turn need not have a place. */
+	/* A turn without a place is valid. */
 	if (fz_ci_diff(&r, base, head, h->metric, &c, NULL))
 		return;
 	for (uint32_t i = 0; i < h->series_n; i++)

@@ -10,7 +10,7 @@
  *   +--------------------------------+
  *
  * Columns of commits have equal widths. A bar starts at zero; the line across its end is the range
- * within which a count is not a change. The script is only for searching.
+ * within which a count is not a change. The script only implements the search.
  */
 #include "bench/history.h"
 #include "report/markup.h"

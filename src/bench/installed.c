@@ -3,7 +3,8 @@
  *
  * They are in folders beside the interpreter, by the rules of CPython's site module and of Debian.
  * A virtual environment has its own, and uses those of the system only if its pyvenv.cfg allows it.
- * That file is not read: a package too many at worst causes a base to be counted again.
+ * That file is not read: at worst, a listed package that is not used causes a base to be counted
+ * again.
  */
 #include "bench/installed.h"
 

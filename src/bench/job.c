@@ -35,7 +35,7 @@ static void write_trouble(const struct fz_job *job, bool fatal, const char *text
 	fclose(f);
 }
 
-/* Report a failed run. It is not fatal, since counting it gives more information. */
+/* Report a failed run. It is not fatal, because counting the command gives more information. */
 static void judge_end(const struct fz_workspace *w, const struct fz_job *job,
 		      const struct fz_child *child)
 {

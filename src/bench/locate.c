@@ -101,7 +101,7 @@ static bool is_file_in(const char *root, struct fz_str file)
 	return access(path, R_OK) == 0;
 }
 
-/* A relative path in a recording may be that of a library at its compilation. */
+/* A relative path in a recording may be the path of a library when it was compiled. */
 struct fz_str fz_ci_file_below(const struct fz_profile *p, uint32_t function, const char *root)
 {
 	if (function == FZ_NONE || !root)
@@ -139,8 +139,8 @@ static const struct fz_diff_function *caller_of(const struct fz_diff *d, const s
 	return NULL;
 }
 
-/* Choose the innermost line of the path that the diff has: in a function, or where it is called.
- * All lines of a new function are in the diff, so there the call comes first. */
+/* Choose the innermost line of the path that is in the diff: in a function, or where it is called.
+ * All lines of a new function are in the diff, so for these the call comes first. */
 static bool find_change(struct fz_ci_result *r, const struct fz_diff *d, const struct path *path,
 			const char *const roots[FZ_SIDES], struct fz_ci_place *place)
 {
@@ -158,7 +158,7 @@ static bool find_change(struct fz_ci_result *r, const struct fz_diff *d, const s
 	return false;
 }
 
-/* Otherwise the innermost function whose source is in the checkout. */
+/* Otherwise choose the innermost function whose source is in the checkout. */
 static void find_source(struct fz_ci_result *r, const struct fz_diff *d, const struct path *path,
 			const char *const roots[FZ_SIDES], struct fz_ci_place *place)
 {

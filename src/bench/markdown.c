@@ -20,7 +20,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Rows end at ROOM: after it there is space for an excuse, names of the sides and the environment,
+/* Rows end at ROOM, which leaves space for an excuse, the names of the sides and the environment,
  * even if each of their TEXT_MAX_BYTES is an @, which must be escaped. */
 enum { ROOM = FZ_CI_MARKDOWN_MAX - 28000, NAME_MAX_BYTES = 160, TEXT_MAX_BYTES = 512 };
 /* A long name is cut to this much of its start, and its end. */
@@ -335,8 +335,8 @@ static void add_amount(const struct fz_ci_bench *b, struct fz_buf *out)
 		fz_buf_printf(out, " (%s)", fz_ci_change(b->change, change));
 }
 
-/* "Merging this makes `test_x` 21 % slower, in `parse_issue_fixed`; 1 faster". Nothing is written
- * for any other result: the headline reports it. */
+/* "Merging this makes `test_x` 21 % slower, in `parse_issue_fixed`; 1 faster". Writes nothing for
+ * other results, which the headline reports. */
 static bool add_sentence(const struct fz_ci_result *r, struct fz_buf *out)
 {
 	const struct fz_ci_bench *b = r->n ? &r->benches[0] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks whose code ran. Comparing two trees is meaningless if both import the same installed
- * package, or if one runs the other's files.
+/* Checks which tree's code ran. Comparing two trees is meaningless if both import the same
+ * installed package, or if one runs the other's files.
  *
  *   side's tree   /cache/base/pkg/core.py
  *   what ran      /usr/lib/python3/dist-packages/pkg/core.py   an installed copy

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two sides recorded in turn; see revisions.h.
+/* Two sides recorded alternately; see revisions.h.
  *
- *   base  ---B1      B2---B3      B4---        in turn, so that other load affects both sides
+ *   base  ---B1      B2---B3      B4---        alternately, so that other load affects both sides
  *   head      H1---H2      H3---H4             equally
  *
  * The base runs in a git worktree in a scratch folder, the head in the user's own tree, in the same
@@ -47,7 +47,7 @@ struct comparison {
 static int open_workspace(struct comparison *c, struct fz_error *err)
 {
 	c->workspace.record = c->options->record;
-	/* Threads that wait use no CPU time, so all the others belong to the run. */
+	/* Threads that wait use no CPU time, so all threads can be recorded. */
 	c->workspace.record.all_threads |= c->options->record.clock == FZ_CLOCK_CPU;
 	c->workspace.setup = c->options->setup;
 	return fz_workspace_open(&c->workspace, "compare", c->notify, c->options->show_output, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording the same command at two revisions, or two commands, in turn. */
+/* Recording the same command at two revisions, or two commands, alternately. */
 #pragma once
 
 #include "compare/diff.h"

@@ -134,7 +134,7 @@ static void text_found(const struct fz_ci_search *s, const struct fz_style *styl
 	if (!s->parent)
 		fz_buf_printf(out, "its parent could not be counted; compared with %.10s\n",
 			      s->steps[s->before].commit);
-	/* Other commits may have changed it, too. */
+	/* Other commits may also have changed the benchmark. */
 	if (fabs(whole->change - b->change) > 0.1 * fabs(whole->change))
 		fz_buf_printf(out, "from good to bad it is %s\n",
 			      fz_ci_change(whole->change, change));

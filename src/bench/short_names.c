@@ -6,8 +6,8 @@
  *   tests/test_it.py::test_parse_document_of_users[small]       test_parse_…users[small]
  *
  * The file is omitted if the rest is unique. The rest is sorted, so names that share most are
- * neighbours. Where a name agrees with others in FZ_SHORT_SAME bytes, only the start of these and
- * the word in which they differ are kept; the remainder is shortened in the same way.
+ * neighbours. If a name agrees with others in FZ_SHORT_SAME bytes, only the start of these and the
+ * word in which the names differ are kept; the remainder is shortened in the same way.
  */
 #include "bench/short_names.h"
 
@@ -17,8 +17,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* Kept of a cut part: its start, with this much of its difference from names that share less, and
- * at most this much before the difference. */
+/* Kept of a cut part: its first START bytes, or OWN bytes beyond what it shares with less similar
+ * names if that is more; and up to WORD bytes before the next difference. */
 enum { START = 11, OWN = 4, WORD = 7 };
 
 struct entry {
@@ -70,13 +70,13 @@ static void separate(struct entry *list, uint32_t n)
 	qsort(list, n, sizeof(*list), by_shown);
 }
 
-/* What an entry shares with others, in bytes: the least that is at least a limit (SIZE_MAX: none),
- * and the most below it. */
+/* Bytes that an entry shares with others: the least number at or above a limit (SIZE_MAX: none),
+ * and the largest below it. */
 struct shared {
 	size_t least, below;
 };
 
-/* Add what entry i shares with others in one direction. */
+/* Add the bytes that entry i shares with others in one direction. */
 static void add_shared(const struct entry *list, uint32_t n, uint32_t i, int step, size_t limit,
 		       struct shared *s)
 {

@@ -175,7 +175,7 @@ static const double scale_agreed_least = 0.02, scale_scattered = 0.5;
 /* Drift of a machine between the runs of one side and those of the other. */
 static const double sides_apart = 0.02;
 
-/* The fraction of such a drift that lies between the sides: 0 if they were recorded in turn. */
+/* The fraction of such a drift that lies between the sides: 0 if they were recorded alternately. */
 static double imbalance(const struct fz_diff *d)
 {
 	double part = fz_runs_imbalance(d->profile[FZ_BASE], d->profile[FZ_HEAD]);

@@ -7,8 +7,8 @@
  *
  * Settings in the environment override those of all files, and their names are used verbatim: "-c
  * filter.a=b.clean=" would not work for a filter "a=b". Filters cannot be disabled all at once, so
- * git is queried for their names first. Without its filter, a file with a new time counts as
- * changed if its stored form differs.
+ * git is queried for their names first. Without its filter, a file with a new modification time
+ * counts as changed if its stored form differs.
  */
 #include "git/command.h"
 
@@ -43,8 +43,8 @@ static const char *const local[] = {
 	"GIT_WORK_TREE",
 };
 
-/* Environment of a git that is only queried. No protocol has that name, so a partial clone does not
- * fetch missing objects. */
+/* Environment for queries. No protocol has this name, so a partial clone does not fetch missing
+ * objects. */
 static const struct {
 	const char *name, *value;
 } quiet[] = { { "GIT_OPTIONAL_LOCKS", "0" },

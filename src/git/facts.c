@@ -96,7 +96,7 @@ void fz_git_finish(struct fz_git *g, struct fz_profile *p)
 
 	if (!g->pid)
 		return;
-	/* We wait now, and at idle priority git might never finish on a busy machine. */
+	/* Now we wait for git, which at idle priority might never finish on a busy machine. */
 	sched_setscheduler(g->pid, SCHED_OTHER, &(struct sched_param){ 0 });
 	read_answer(g, &b);
 	kill(-g->pid, SIGKILL); /* its output is closed, or it is too slow */

@@ -84,7 +84,8 @@ int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
 		rc = ask_git(NULL, prefix, &r.prefix, &why, err);
 	if (!rc && (!r.root || !r.prefix))
 		rc = no_repository(why ? why : "", err);
-	/* git fails before the first commit; resolving a revision gives a better message. */
+	/* git fails before the first commit. Resolving a revision reports that with a better
+	 * message. */
 	fz_auto(fz_close_fd) int silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (!rc)
 		rc = run_git(NULL, changed, silence, silence, &status, err);
@@ -269,7 +270,7 @@ int fz_worktree_add(const struct fz_repository *r, const char *commit, const cha
 	};
 	int status = 0;
 
-	fz_assert(folder[0] == '/' && commit[0] != '-'); /* neither is an option of git */
+	fz_assert(folder[0] == '/' && commit[0] != '-'); /* so git takes neither for an option */
 	/* Concurrent calls would choose the same name in the repository. */
 	fz_auto(fz_close_fd) int lock = lock_folder(r->root, LOCK_EX);
 	int rc = run_git(r->root, words, STDERR_FILENO, -1, &status, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Estimates by which factor the second of two programs, timed in turn, is slower than the first.
+/* Estimates how much slower the second of two programs is than the first, when both are timed
+ * alternately.
  *
  * A slow or busy machine affects both programs of a pair alike and hardly changes their ratio. The
  * interval of the median ratio is that of the sign test, which assumes nothing about the
