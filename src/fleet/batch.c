@@ -160,7 +160,7 @@ static int expose_run(struct builder *k, uint32_t run, struct fz_error *err)
 	const struct fz_run *r = &k->p->runs[run];
 	int64_t start = r->start_unix_ns ? r->start_unix_ns : k->start;
 	int64_t length = FZ_MAX(r->duration_ns, 0), done = 0, cpu = 0, minute, part;
-	/* Without times it all belongs to the minute in which the run began. */
+	/* Without times, everything belongs to the minute in which the run began. */
 	bool split = k->p->samples.timed;
 
 	do {

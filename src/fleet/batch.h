@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile converted to what a store adds up: lines become functions, samples become sums by
- * minute. */
+/* Converts a profile to the sums that a store contains: lines become functions, samples become sums
+ * by minute. */
 #pragma once
 
 #include "fleet/fleet.h"
@@ -19,7 +19,7 @@ int fz_fleet_batch_of(const struct fz_profile *p, const struct fz_fleet_part *pa
 		      int64_t start_unix_ns, int64_t now_unix_ns, struct fz_fleet_batch *ret,
 		      struct fz_error *err);
 /* Distinguishes pushes with one id: a hash of service, version, host, labels and all sums. The same
- * push has the same digest whenever it arrives, although minutes may depend on that. Never 0, which
- * means unknown. */
+ * push has the same digest whenever it arrives, although its minutes may depend on the time of
+ * arrival. Never 0, which means unknown. */
 uint64_t fz_fleet_digest(const struct fz_fleet_push *push, const struct fz_fleet_batch *b);
 void fz_fleet_batch_release(struct fz_fleet_batch *b);

@@ -7,12 +7,12 @@
  *   push {host "", id, put = age}       now visible: readers take the sums instead of the values
  *   a while later: the values of these pushes in this hour are deleted
  *
- * A roll-up counts like a push (clickhouse_put.c): of two with one id, made by two servers at once,
- * the one with the smaller number counts. The id has the number of earlier roll-ups of that hour.
- * These start half an hour apart, so no push is in two that count. What arrived in the last half
- * hour is left for the next one: the same push may still arrive again, with a smaller number.
+ * A roll-up counts like a push (clickhouse_put.c): if two servers make two with one id at once, the
+ * one with the smaller number counts. The id contains the number of earlier roll-ups of that hour.
+ * These start half an hour apart, so no push is in two that count. Pushes of the last half hour are
+ * left for the next roll-up, because the same push may still arrive again with a smaller number.
  *
- * Values of an hour of which some are lost, or whose sums exceed 63 bits, stay as they are.
+ * If some values of an hour are lost, or its sums exceed 63 bits, the values stay as they are.
  */
 #include <math.h>
 
@@ -109,7 +109,7 @@ static void prepare(struct aging *k)
 		      k->cells.p, k->in_age.p);
 }
 
-/* All series of the pushes in this roll-up; one that arrives now is in neither. */
+/* Find all series of the pushes in this roll-up. A push that arrives now is in neither. */
 static int find_series(struct aging *k, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 }, answer = { 0 };

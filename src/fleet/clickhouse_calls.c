@@ -277,7 +277,8 @@ static int make_tables(struct fz_clickhouse *c, struct fz_shard *s, struct fz_er
 	return r;
 }
 
-/* Upgrade a store of an earlier version; its pushes get 0: an unknown digest, came long ago. */
+/* Upgrade a store of an earlier version. In the new columns its pushes get 0: unknown digest,
+ * arrived long ago. */
 static int add_column(struct fz_clickhouse *c, struct fz_shard *s, const char *name,
 		      const char *type, struct fz_error *err)
 {
@@ -300,7 +301,7 @@ static int add_column(struct fz_clickhouse *c, struct fz_shard *s, const char *n
 	return fz_shard_query(c, s, fz_str_of(add), &answer, err);
 }
 
-/* A shard has a row for each layout that it had. */
+/* A shard has a row for each layout that it has had. */
 static int check_place(const struct fz_clickhouse *c, const struct fz_shard *s,
 		       struct fz_cursor *row, uint32_t *ret_layout, struct fz_error *err)
 {

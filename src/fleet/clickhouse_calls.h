@@ -2,7 +2,7 @@
 /* ClickHouse for the engine of a store: shards, which are databases on servers, queried by HTTP.
  *
  * Texts from outside appear in statements only as hexadecimal digits, and are written and read as
- * RowBinary; so they are never parsed as SQL.
+ * RowBinary, so they are never parsed as SQL.
  */
 #pragma once
 
@@ -82,7 +82,8 @@ void fz_sql_add_series(struct fz_buf *sql, const int64_t *series, size_t n);
 void fz_sql_add_puts(struct fz_buf *sql, const char *project, const char *service, int64_t from,
 		     int64_t until);
 
-/* The same, without those of the last FZ_SETTLED_SECONDS: no row with a smaller number follows. */
+/* The same, without pushes of the last FZ_SETTLED_SECONDS, so that no row with a smaller number can
+ * follow. */
 void fz_sql_add_settled_puts(struct fz_buf *sql, const char *project, const char *service,
 			     int64_t from, int64_t until);
 

@@ -7,8 +7,8 @@
  * A push exists when its row in `push` exists, which is written last; the rows of an aborted push
  * have a number (`put`) that no such row refers to. If two servers write the same id at once, or a
  * write completes after it was given up and repeated, an id has two rows: readers use the one with
- * the smaller number. So an id counts once, whatever happens in between. Old pushes are added up
- * when no second row can follow (clickhouse_age.c).
+ * the smaller number. So an id counts once, whatever happens in between. Old pushes are only added
+ * up when no second row can follow (clickhouse_age.c).
  *
  * Each shard has its own writer thread. A shard that did not respond is skipped for some seconds,
  * so that pushes for other shards do not wait for it.
@@ -120,7 +120,8 @@ uint64_t fz_clickhouse_draw(void)
 	return put;
 }
 
-/* Sends the rows of the items before `end`, of the pushes last, if these are still in time. */
+/* Sends the rows of the items before `end`. Rows of pushes come last, and only if it is not too
+ * late for them. */
 static int flush(struct job *j, size_t end, struct fz_error *err)
 {
 	enum { TABLES = FZ_ARRAY_LEN(fz_clickhouse_tables) };

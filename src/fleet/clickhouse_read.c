@@ -4,8 +4,8 @@
  *   shard 0: series, counts -+
  *   shard 1: series, counts -+-> one row per series -> their cells, from all shards
  *
- * A handle sees the pushes that existed when it queried cells: values come from the same pushes
- * (clickhouse_values.c), whatever arrived since.
+ * A handle sees the pushes that existed when it queried cells. Values come from the same pushes
+ * (clickhouse_values.c), whatever has arrived since.
  */
 #include "fleet/clickhouse_read.h"
 
@@ -29,8 +29,8 @@ void fz_clickhouse_read_free(struct fz_clickhouse_read *r)
 
 /* ---- state ---- */
 
-/* The numbers of pushes are random, so their exclusive or identifies them. Roll-ups, which are of
- * all versions, have no host. Retention drops the cells of a day later than its pushes. */
+/* The numbers of pushes are random, so their exclusive or identifies them. Roll-ups have no host,
+ * because they cover all versions. Retention drops the cells of a day later than its pushes. */
 int fz_clickhouse_state(struct fz_fleet *f, const char *project, const char *service,
 			const char *version, struct fz_buf *ret, struct fz_error *err)
 {
@@ -311,7 +311,8 @@ static int begin_aged(struct finder *k, const struct row *row, int64_t *ret_key,
 	return r;
 }
 
-/* Without cells it is of a roll-up that does not count, or began to count since. */
+/* A sum without cells belongs to a roll-up that does not count, or did not yet when cells were
+ * queried. */
 static void take_sum(struct finder *k, const struct row *row)
 {
 	struct sums *s = &k->sums;
@@ -425,8 +426,8 @@ static void add_selection(struct fz_buf *sql, const struct fz_fleet_query *q, co
 			FZ_MIN(q->until, UINT32_MAX) + FZ_HOUR_MINUTES);
 }
 
-/* Which sums count is queried once: a cell is in one of them if that has its age, and a sum without
- * such cells is ignored. */
+/* Queries once which sums count: a cell is in the sum whose number is the cell's age, and a sum
+ * without such cells is ignored. */
 static void ask_for_cells(const struct fz_fleet_query *q, const int64_t *series, uint32_t n,
 			  struct fz_buf *sql)
 {

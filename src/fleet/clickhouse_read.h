@@ -45,7 +45,7 @@ int fz_clickhouse_names(struct fz_fleet *f, const char *project, const char *ser
 
 /* ---- series and cells: clickhouse_read.c ---- */
 
-/* What was found before is no longer there. */
+/* The error for found cells or values that have been deleted meanwhile. */
 int fz_clickhouse_fail_lost(const char *what, struct fz_error *err);
 
 int fz_clickhouse_state(struct fz_fleet *f, const char *project, const char *service,

@@ -57,7 +57,7 @@ static void add_cell(struct reader *k, uint32_t cell, int64_t key)
 	}
 }
 
-/* Values of one part are mostly consecutive. */
+/* Values of one part are usually consecutive. */
 static struct part *part_of(struct reader *k, uint64_t put, int64_t number)
 {
 	struct part key = { .put = put, .number = number };
@@ -215,7 +215,7 @@ static int read_functions(struct fz_clickhouse *c, uint32_t shard, const struct 
 	return fz_clickhouse_check(c, shard, row, err);
 }
 
-/* Load a table's rows for all queried services and the days of the found cells. */
+/* Load a table's rows for all queried services on the days of the found cells. */
 static int load(struct fz_clickhouse *c, const char *columns, const char *table,
 		int (*read)(struct fz_clickhouse *c, uint32_t shard, const struct fz_buf *answer,
 			    struct fz_error *err),

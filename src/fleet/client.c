@@ -114,7 +114,7 @@ static struct attempt ask(const struct fz_client *c, const char *url, const stru
 	return a;
 }
 
-/* May a retry succeed? Not if the host name is unknown or the request is invalid. */
+/* Can a retry succeed? Not if the host name is unknown or the request is invalid. */
 static bool may_help_to_wait(const struct attempt *a)
 {
 	switch (a->code) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between a store and its storage engine. All else does not depend on the engine: the
- * series of a query (series.h), order of cells (find.c), buckets of time (timeline.c).
+/* The interface between a store and its storage engine. Everything else is independent of the
+ * engine: the series of a query (series.h), the order of cells (find.c), buckets of time
+ * (timeline.c).
  *
  * Texts passed to callbacks are valid until the callback returns. Errors are those of the functions
  * of the same name in fleet.h.
@@ -81,20 +82,20 @@ struct fz_fleet_engine {
 		     void (*take)(void *arg, struct fz_str name), void *arg, struct fz_error *err);
 
 	/* All series of a query's service and version that have cells, in a fixed order; labels and
-	 * metric are ignored. From here on the handle does not see changes by others to the cells
+	 * metric are ignored. From then on the handle does not see changes by others to the cells
 	 * that it finds and their values. */
 	int (*series)(struct fz_fleet *f, const struct fz_fleet_query *q,
 		      void (*take)(void *arg, const struct fz_fleet_series_row *row), void *arg,
 		      struct fz_error *err);
 	int (*state)(struct fz_fleet *f, const char *project, const char *service,
 		     const char *version, struct fz_buf *ret, struct fz_error *err);
-	/* Cells of these series in a query's time, one for each series, host and minute (or hour,
+	/* Cells of these series in a query's time: one for each series, host and minute (or hour,
 	 * if the query permits it), or two if one is by_hour. If `take` returns an error, stop and
 	 * return it. */
 	int (*cells)(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
 		     uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
 		     void *arg, struct fz_error *err);
-	/* Sums of the same cells; there may be several rows for a series and bucket. */
+	/* Sums of the same cells. A series and bucket may have several rows. */
 	int (*sums)(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
 		    uint32_t n, int64_t first, int64_t minutes,
 		    void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,

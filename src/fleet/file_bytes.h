@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of kept files, in a folder or in a bucket. An index stores what they are and who owns
- * them (fleet/files.h). */
+/* The bytes of stored files, in a folder or in a bucket. An index stores their names and projects
+ * (fleet/files.h). */
 #pragma once
 
 #include "base/error.h"

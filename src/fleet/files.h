@@ -25,14 +25,14 @@ struct fz_file {
 	const char *name;  /* unique for its kind and project: a push's id, "COMMIT/KEY" */
 	const char *group; /* a service, a commit */
 	const char *version, *host, *labels; /* of a recording, as in struct fz_fleet_push */
-	int64_t began_unix_ns;               /* start of what it shows; retention depends on it */
+	int64_t began_unix_ns; /* start of the time that it covers; retention depends on it */
 	int64_t came_unix_ns;
 	int64_t bytes;
 };
 
 /* Creates a missing folder. bucket: URL of a bucket (fleet/bucket.h) for the files; NULL: they are
- * in the folder. Files are not looked for in a previous place. limit: bytes for each kind and
- * project, counted in blocks of 4 KiB as on disk. */
+ * in the folder. Files in a previous place are not found. limit: bytes for each kind and project,
+ * counted in blocks of 4 KiB as on disk. */
 int fz_files_open(const char *folder, const char *bucket, uint64_t limit, struct fz_files **ret,
 		  struct fz_error *err);
 void fz_files_close(struct fz_files *f); /* NULL is allowed */
@@ -59,6 +59,6 @@ int fz_files_read(struct fz_files *f, const char *project, enum fz_files_kind ki
 		  const char *name, int *ret_fd, uint64_t *ret_bytes, struct fz_error *err);
 /* Forget files that began earlier; fz_files_tidy removes their bytes. */
 int fz_files_forget(struct fz_files *f, int64_t before_unix_ns, struct fz_error *err);
-/* Remove the bytes of forgotten files. fz_files_put does so, too, but ignores errors; what could
- * not be removed is retried later. */
+/* Remove the bytes of forgotten files. fz_files_put does so, too, but ignores errors; a failed
+ * removal is retried later. */
 int fz_files_tidy(struct fz_files *f, struct fz_error *err);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles of many hosts, kept by service and version so that releases can be compared.
+/* Profiles of many hosts, stored by service and version so that releases can be compared.
  *
  *   profile --batch.h--> batch --put--> cells --find, each--> fold.h --> a profile with runs
  *
  * A *cell* is what one host did in one minute, of one service, version, set of labels and kind of
- * profile: its exposure (how much was watched), and values and numbers of samples by node. A *node*
- * is a path of functions; functions and nodes are stored once for a project. Costs vary between
- * hosts and minutes even without a change of code, so a verdict's variance is computed from cells;
- * they are kept unchanged until retention deletes them, or replaces them by sums of hours.
+ * profile: its exposure (how much was observed), and values and numbers of samples by node. A
+ * *node* is a path of functions; functions and nodes are stored once for a project. Costs vary
+ * between hosts and minutes even without a change of code, so a verdict's variance is computed from
+ * cells; they are kept unchanged until retention deletes them, or replaces them by sums of hours.
  *
  * Every query and every change concerns one project; data of other projects is never visible.
  *
@@ -42,7 +42,7 @@ struct fz_fleet_kind {
 	bool main;           /* the profile's default metric */
 };
 
-/* How much was watched. */
+/* How much was observed. */
 struct fz_fleet_exposure {
 	int64_t cpu_ns;  /* CPU time, if measured */
 	int64_t wall_ns; /* duration */
@@ -115,9 +115,9 @@ enum fz_fleet_access { FZ_FLEET_READ, FZ_FLEET_WRITE /* creates a missing store 
  * responds. */
 int fz_fleet_open(const char *path, enum fz_fleet_access access, struct fz_fleet **ret,
 		  struct fz_error *err);
-/* Convert an existing store of an earlier layout, which fz_fleet_open does otherwise. progress gets
- * 0, if there is something to convert and it can be written, and 100 at the end. If the process
- * ends meanwhile, the next one continues. */
+/* Convert an existing store of an earlier layout; otherwise fz_fleet_open does so. progress gets 0,
+ * if there is something to convert and the store can be written, and 100 at the end. If the process
+ * ends during the conversion, the next one continues it. */
 int fz_fleet_convert(const char *path, void (*progress)(void *arg, int percent), void *arg,
 		     struct fz_error *err);
 void fz_fleet_close(struct fz_fleet *f);
@@ -147,8 +147,8 @@ struct fz_fleet_item {
 /* Store each push completely or not at all. */
 void fz_fleet_put_all(struct fz_fleet *f, struct fz_fleet_item *const *items, size_t n);
 
-/* Delete cells before a minute (ClickHouse: whole days) in all projects, and what is unreferenced
- * then. Returns the number of deleted cells, or an error. */
+/* Delete cells before a minute (ClickHouse: whole days) in all projects, and rows that are
+ * unreferenced after that. Returns the number of deleted cells, or an error. */
 int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err);
 /* The same while others write to the store. After each transaction, of at most FZ_FLEET_SLICE rows
  * or one cell more, `between` gets the number of deleted rows and returns whether to continue; the
@@ -164,9 +164,9 @@ bool fz_fleet_forgets_beside(const struct fz_fleet *f);
 int64_t fz_fleet_sum_hours(struct fz_fleet *f, int64_t before, struct fz_error *err);
 
 /* Replace the cells of hours that ended before a minute by the sums of each hour: from then on a
- * query gets whole hours, those whose middle is in its time. `between` is as above, but an hour may
- * have 60 rows. Returns the number of replaced hours (ClickHouse: of a service on a shard, in all
- * projects), or an error. */
+ * query gets only whole hours, those whose middle is in its time. `between` is as above, but an
+ * hour may have 60 rows. Returns the number of replaced hours (ClickHouse: of a service on a shard,
+ * in all projects), or an error. */
 int64_t fz_fleet_age_between(struct fz_fleet *f, int64_t before,
 			     bool (*between)(void *arg, int64_t rows), void *arg,
 			     struct fz_error *err);
@@ -208,12 +208,13 @@ struct fz_fleet_query {
 	const char *project, *service;
 	const char *version; /* NULL: all versions */
 	const char *labels;  /* as in a push; selects cells with all of them */
-	/* NULL: of main metrics CPU time, else time, else samples, else the one with most cells */
+	/* NULL: among main metrics CPU time, else time, else samples, else the one with most
+	 * cells */
 	const char *metric;
 	int64_t from, until; /* minutes: from <= minute < until */
 	int64_t head_from;   /* in comparisons: minimum for the head */
 	int64_t base_until;  /* and end for the base; 0: until */
-	bool whole_hours;    /* find one cell for a host and hour, where an engine has the sum */
+	bool whole_hours;    /* find one cell for a host and hour if the engine has its sum */
 };
 
 /* The cells of a query, ordered by host and minute. A host's cells with by_hour belong to one unit
@@ -226,8 +227,8 @@ struct fz_fleet_found {
 	uint32_t kind_n, kind_cap, cell_n, cell_cap, host_n, host_cap;
 };
 
-/* FZ_EINPUT if there are none; the message then names what exists. FZ_EAGAIN: the same, but part of
- * the store does not respond. From here on the handle does not see changes by others. */
+/* FZ_EINPUT if there are none; the message then lists what exists. FZ_EAGAIN: the same, but part of
+ * the store does not respond. From then on the handle does not see changes by others. */
 int fz_fleet_find(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_fleet_found *ret,
 		  struct fz_error *err);
 void fz_fleet_found_release(struct fz_fleet_found *found);
@@ -241,9 +242,9 @@ int fz_fleet_each(struct fz_fleet *f, const struct fz_fleet_found *found, const 
 int fz_fleet_node(struct fz_fleet *f, int64_t node, struct fz_profile *p, int64_t *ret_parent,
 		  uint32_t *ret_function, struct fz_error *err);
 
-/* Append what identifies the data of a service and version (NULL: all versions): something else
- * after every change that may change the result of a query. Returns 1, or 0 if a part of it is
- * missing. From here on a handle of SQLite does not see changes by others. */
+/* Append a text that identifies the data of a service and version (NULL: all versions) and changes
+ * whenever the result of a query may change. Returns 1, or 0 if part of the data is missing. From
+ * then on a handle of SQLite does not see changes by others. */
 int fz_fleet_state(struct fz_fleet *f, const char *project, const char *service,
 		   const char *version, struct fz_buf *ret, struct fz_error *err);
 

@@ -218,9 +218,9 @@ static void find_hosts(struct folder *k)
 			k->host[k->unit[i]] = k->found->cells[i].host;
 }
 
-/* Consecutive minutes are correlated, and so may be blocks of them: join blocks until they are not.
- * If even long ones are, each host is one unit. Both sides keep the same number of blocks for each
- * host. */
+/* Consecutive minutes are correlated, and blocks of them may be, too: join blocks until they are
+ * not. If even long blocks are correlated, each host is one unit. Both sides keep the same number
+ * of blocks for each host. */
 static void lengthen_blocks(struct folder k[2], uint32_t hosts)
 {
 	find_hosts(&k[0]);
@@ -398,8 +398,8 @@ static void describe(struct folder *k, const struct fz_fleet_units *u, int side,
 	fz_profile_set_fact(k->p, FZ_FLEET_PAIRS_FACT, fz_buf_view(&text));
 }
 
-/* Hosts of a unit, on the side with fewer, if there were as many units as there can be. What
- * happens to one host, such as a clock that stalls, is averaged from some hosts on. */
+/* Note the number of hosts of a unit, on the side with fewer hosts, as if there were the maximum of
+ * units. With enough hosts, an event on one of them, such as a clock that stalls, averages out. */
 static void note_hosts(const struct fz_fleet_found *const found[2], const struct fz_fleet_units *u,
 		       struct fz_profile *const ret[2])
 {
@@ -524,7 +524,7 @@ static int find_side(struct fz_fleet *f, const struct fz_fleet_query *q,
 	of.until = FZ_MIN(q->until, side->until);
 	int r = fz_fleet_find(f, &of, ret, err);
 	bool is_range = side->from > 0 || side->until < INT64_MAX;
-	/* Name the side, because both may be of the same service. */
+	/* Name the side, because both may be the same service. */
 	return r && is_range ? fz_error_prefix(err, "%s", side->name) : r;
 }
 
@@ -568,7 +568,7 @@ static int find_pair(struct fz_fleet *f, const struct fz_fleet_query *q,
 	fz_auto(release_finding) struct finding k = { .f = f, .q = q, .side = side };
 	int r = find_units(&k, true, err);
 
-	/* Hours are enough for units of hosts; blocks of time, of few hosts, need minutes. */
+	/* Units of hosts need only hours; blocks of time, used with few hosts, need minutes. */
 	if (!r && k.units.kind == FZ_FLEET_BY_BLOCKS)
 		r = find_units(&k, false, err);
 	return r ? r

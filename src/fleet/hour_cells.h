@@ -13,7 +13,7 @@
 
 enum { FZ_HOUR_MINUTES = 60 };
 
-/* Old hours cannot be divided, so a time begins and ends with the hour that is nearest. */
+/* Old hours cannot be divided, so a range of time begins and ends at the nearest hour. */
 static inline int64_t fz_nearest_hour(int64_t minute)
 {
 	return (FZ_MIN(minute, INT64_MAX - FZ_HOUR_MINUTES) + FZ_HOUR_MINUTES / 2 - 1) /

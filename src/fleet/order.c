@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Node numbers depend on the order of pushes or on the engine; with another order of rows the
- * judge's random draws differ, and so do the last digits. So nodes are sorted by a hash of their
- * function names, which is the same in every store. */
+/* Node numbers depend on the order of pushes and on the engine. With another order of rows, the
+ * judge's random draws differ, and with them the last digits of its results. So nodes are sorted by
+ * a hash of their function names, which is the same in every store. */
 #include "fleet/order.h"
 
 #include "base/map.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Results of benchmarks: runs of `fizeau ci` by repository, values by commit, and acknowledged
- * changes. Always in a SQLite file, whatever engine stores the profiles: there are a few runs an
- * hour, not thousands of pushes a second.
+ * changes. They are always in a SQLite file, whatever engine stores the profiles, because there are
+ * a few runs an hour, not thousands of pushes a second.
  *
  *   repository <- commit {sha, branch, time} <- value {metric, name, environment}
  *              <- run {id, pull, head, base, report} <- page
@@ -143,7 +143,7 @@ struct fz_results_accepted {
 	const char *name, *metric, *reason;
 	const char *commit, *pull; /* valid for this commit and in this pull request */
 	double change;             /* accepted increase, relative to the base */
-	/* These identify the change if it is merged as another commit; "": unknown. */
+	/* Identify the change if it is merged as another commit; "": unknown. */
 	const char *into, *patch; /* target branch; digest of the change */
 	double count[2];          /* of base and head; negative: unknown */
 	const char *landed;       /* commit that merged it */

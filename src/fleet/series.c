@@ -158,8 +158,8 @@ static void take_row(void *arg, const struct fz_fleet_series_row *row)
 
 /* ---- one metric ---- */
 
-/* What a program did is preferred to what it holds or waits for, which agents push as often: CPU
- * time, time, samples, then the rest. */
+/* Order of preference: CPU time, time, samples, then the rest. What a program did is preferred to
+ * what it holds or waits for, which agents push just as often. */
 static size_t rank_of(const struct metric *m)
 {
 	static const char *const names[] = { "cpu", "wall", "samples" };
@@ -213,7 +213,7 @@ static int find(struct finder *k, struct fz_error *err)
 	return 0;
 }
 
-/* What was not found may be on a shard that does not respond. */
+/* Missing data may be on a shard that does not respond. */
 static int doubt(struct fz_fleet *f, int result, struct fz_error *err)
 {
 	const char *missing = fz_fleet_missing(f);

@@ -15,7 +15,7 @@ struct range {
 
 /* ---- times ---- */
 
-/* In a pattern 'd' matches a digit, all else itself. */
+/* In a pattern, 'd' matches a digit; other characters match themselves. */
 static bool fits(struct fz_str s, const char *pattern)
 {
 	for (size_t i = 0; i < s.n; i++)

@@ -7,7 +7,8 @@
  *   api@1.4@2h..1h                         a range of a release's time
  *   api@1.4{region=eu,zone=b}              any of these, only what was pushed with these labels
  *
- * Text that looks like a range or labels is that: no version may have such a name.
+ * Text that looks like a range or labels is always parsed as such, so no version may have such a
+ * name.
  */
 #pragma once
 

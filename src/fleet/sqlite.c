@@ -22,8 +22,8 @@ void fz_sqlite_forget_known(struct fz_sqlite_store *f)
 	f->id_n = 0;
 }
 
-/* Clear the cache if another connection wrote or it is too large. Called inside a write
- * transaction, so nobody else can write until it ends. */
+/* Clear the cache if another connection wrote or if it is too large. Called inside a write
+ * transaction, so no other connection can write until it ends. */
 static int check_known(struct fz_sqlite_store *f, struct fz_error *err)
 {
 	int64_t version;
@@ -408,7 +408,7 @@ static int put_values(struct fz_sqlite_store *f, const struct fz_fleet_batch *b,
 	return r;
 }
 
-/* An existing id must belong to the same push, or this one would be lost. */
+/* An existing id must belong to the same push; otherwise this push would be lost. */
 static int check_same_push(struct fz_sqlite_store *f, int64_t project,
 			   const struct fz_fleet_item *item, struct fz_error *err)
 {

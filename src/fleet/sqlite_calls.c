@@ -171,7 +171,7 @@ static const char *const upgrades[LAYOUT] = {
 		    "PRAGMA user_version = 5;",
 	/* From here on values may be compressed; existing ones remain readable. */
 	[5] = "PRAGMA user_version = 6;",
-	/* Hours are added up again, for the new columns. */
+	/* Delete the sums of hours: they are added up again, for the new columns. */
 	[6] = "DROP TABLE hour;" HOURS OLD_HOURS CHANGES
 	      "INSERT INTO stale_hour SELECT DISTINCT series, minute / 60, host FROM cell"
 	      " WHERE true ON CONFLICT DO NOTHING;"
@@ -190,7 +190,7 @@ static const char *const upgrades[LAYOUT] = {
 #define FIRST_MINUTE FIRST_OF(CELLS, OLD_HOURS_OF)
 #define LAST_MINUTE LAST_OF(CELLS, OLD_HOURS_OF)
 /* For FZ_SQL_FIND_SERIES: in the query's time. An old hour is in a time that contains its middle.
- * All cells of a series need not be counted. */
+ * This avoids counting all cells of a series. */
 #define IN_TIME CELLS " AND minute >= ?4 AND minute < ?5"
 #define OLD_IN_TIME(minute) \
 	OLD_HOURS_OF " AND " minute " >= (?4 + 29) / 60 * 60 AND " minute " < (?5 + 29) / 60 * 60"

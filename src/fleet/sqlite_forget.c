@@ -10,8 +10,8 @@
  * read; rows noted there are not deleted. A push that began earlier notices that another connection
  * wrote, and looks up all names again (sqlite.c).
  *
- * A process that dies meanwhile leaves in_use active; pushes note more than necessary until the
- * next sweep. If two run at once, the first one stops, because its generation is over.
+ * A process that dies during a sweep leaves in_use active, so pushes note more than necessary until
+ * the next sweep. If two run at once, the first one stops, because its generation is over.
  */
 #include "fleet/sqlite_calls.h"
 
@@ -346,7 +346,7 @@ static int sweep(struct forgetting *k, struct fz_error *err)
 {
 	int r = begin_sweep(k, err);
 
-	/* In this order: values move from cells to old hours. */
+	/* Cells first, because values move from cells to old hours. */
 	if (!r)
 		r = read_used_nodes(k, FZ_SQL_LAST_CELL, FZ_SQL_PART_OF_VALUES, err);
 	if (!r)

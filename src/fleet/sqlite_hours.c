@@ -8,14 +8,15 @@
  *
  * So a row of an hour always matches the cells of that hour and the sums of their values. `cells`
  * contains all columns of each cell (hour_cells.h), so results do not depend on which hours have
- * been added up; `bytes` contains the sums (cell_values.h), if there are values. All is NULL if
- * the cells are too few to gain from it or cannot be added up: those are read one by one.
+ * been added up; `bytes` contains the sums (cell_values.h), if there are values. All columns are
+ * NULL if there are too few cells to gain from a sum or they cannot be added up; such cells are
+ * read one by one.
  *
  * Cells that are old enough are replaced by such a row for good:
  *
  *   cell {minute ...} x 60  --fz_sqlite_age-->  old_hour {cells, bytes}
  *
- * Pushes may add cells to an old hour later; they are added to its row the next time. Cells whose
+ * Later pushes may add cells to an old hour; these are added to its row the next time. Cells whose
  * sums are above 63 bits remain.
  */
 #include "fleet/hour_cells.h"

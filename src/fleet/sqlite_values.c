@@ -4,8 +4,8 @@
  *   value {cell, node, value, n}, in that order -> cell_values {cell, bytes}
  *
  * Cells are converted in order, some in each transaction; the last one deletes the table. While it
- * exists, whoever opens the store goes on after the last cell that has been converted, and does
- * nothing else before. So a process may end at any time, and several may convert.
+ * exists, every process that opens the store first continues after the last converted cell. So a
+ * process may end at any time, and several may convert at once.
  */
 #include "fleet/sqlite_calls.h"
 

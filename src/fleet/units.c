@@ -7,8 +7,8 @@
 #include "fleet/units.h"
 
 /* Minimum share of each side's work done by hosts on both sides, for pairs and for blocks; and how
- * similarly it must be distributed among them. Hosts differ by a few percent: a tenth of that is
- * little. */
+ * similarly it must be distributed among them. Hosts differ by a few percent, so a tenth of that is
+ * small. */
 static const double pairs_least = 0.5, blocks_least = 0.9, alike_least = 0.9;
 
 /* Cells from[side] .. until[side] - 1 of a host; empty if it did not run there. */

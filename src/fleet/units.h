@@ -13,8 +13,8 @@
  *             before with the n-th after. Consecutive minutes are alike, so a block is
  *             as long as it can be (fold.c).
  *
- * A unit has at least FZ_FLEET_UNIT_SAMPLES samples. There are at most about FZ_FLEET_UNITS of
- * similar size: smaller hosts are combined.
+ * A unit has at least FZ_FLEET_UNIT_SAMPLES samples. There are at most about FZ_FLEET_UNITS units,
+ * of similar size; smaller hosts are combined.
  */
 #pragma once
 

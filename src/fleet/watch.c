@@ -174,9 +174,9 @@ static int compare_later(struct fz_fleet *f, const struct fz_fleet_watch *w, con
 				: compare_control(f, w, base, used, w->checked, ret, err);
 }
 
-/* Does a control show that a function costs no more than in the base? Earlier minutes are of the
- * same hosts, so each control must show an increase, too. Hosts that still run the base are
- * different ones and vary more: they only refute an increase that exceeds their interval, so that a
+/* Does a control show that a function costs no more than in the base? Earlier minutes come from the
+ * same hosts, so each of these controls must show an increase, too. Hosts that still run the base
+ * are different hosts and vary more, so they only refute an increase that exceeds their interval; a
  * few hosts cannot hide a change. */
 static bool is_refuted(const struct check *controls, const struct check *c, uint32_t function)
 {
@@ -368,7 +368,7 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 		r = control == used ? 0
 				    : compare_control(f, w, base.p, control, w->first,
 						      &controls[control], err);
-	/* With some hosts missing, the wrong version may seem to be the previous one. */
+	/* If some hosts are missing, the wrong version may seem to be the previous one. */
 	if (!r && fz_fleet_missing(f))
 		r = fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",
 			    fz_fleet_missing(f), w->service, w->version);

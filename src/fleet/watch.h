@@ -7,7 +7,7 @@
  *                                          -> alarm
  *
  * A release is compared with the previous version, as in all comparisons (fold.h). Data since the
- * last check does not confirm a change that went away, and hardly ever one due to chance. Effects
+ * last check does not confirm a change that went away, and hardly ever a chance difference. Effects
  * of the time of day or week also show at the same hours a day or a week earlier, and on hosts that
  * still run the previous version. Checks are few, so chance alarms stay unlikely. Only self costs
  * are compared, so a function's callers raise no alarm; one alarm lists all functions of a release

@@ -2,7 +2,8 @@
 /* Finds the last two recordings of the same program.
  *
  * A program is identified independent of its location: "-m module", "-c text", a script or an
- * executable. The place of a script or executable is what is the same in every environment:
+ * executable. The place of a script or executable is the part of its path that is the same in every
+ * environment:
  *
  *   /x/.venv/bin/tool                     tool                 any environment's
  *   /x/lib/python3/site-packages/a/b.py   a/b.py               any environment's
@@ -63,7 +64,7 @@ static struct fz_str place_of(struct fz_str path, struct fz_str checkout)
 
 struct program {
 	struct fz_str name, place;
-	struct fz_str path; /* "" if it is no file */
+	struct fz_str path; /* "": the program is not a file */
 };
 
 /* "-c text" of an interpreter or a shell in a command, or "". */

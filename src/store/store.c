@@ -33,9 +33,9 @@ char *fz_store_folder(const char *cwd)
 
 /* ---- new recordings ---- */
 
-/* Root acts as the owner of the folder ("run fizeau with sudo" is our own advice), so that the
- * owner can read the files and record again, and so that links only lead where the owner may go. If
- * the store is a link, its owner is that of the link. */
+/* As root we act as the owner of the folder (we ourselves advise running fizeau with sudo), so that
+ * the owner can read the files and record again, and so that links only lead where the owner may
+ * go. If the store is a link, its owner is that of the link. */
 static void act_as_owner(const char *folder)
 {
 	size_t n = strlen(folder) - fz_path_base(fz_str_of(folder)).n;
