@@ -203,7 +203,7 @@ static void on_sample(void *arg, const struct fz_sampler *s, const struct fz_sam
 	struct agent *a = arg;
 	pid_t pid = (pid_t)s->profile->threads[sample->thread].pid;
 
-	/* If there are too many threads, some processes were not reported. */
+	/* With too many threads, the sampler does not report some processes. */
 	if (!fz_agent_window_knows(a->window, pid))
 		on_process(a, pid, FZ_MET_GONE);
 	fz_agent_window_add(a->window, pid, sample, weight);

@@ -36,6 +36,6 @@ struct fz_agent_figures {
 };
 
 /* Run until SIGINT, SIGTERM or SIGHUP, which are blocked in this thread and its later threads. On
- * return everything sampled has been sent or is in the spool. ready: called after the set-up. */
+ * return all samples have been sent or are in the spool. ready: called after the set-up. */
 int fz_agent_run(const struct fz_agent_options *o, const struct fz_notify *notify,
 		 void (*ready)(void), struct fz_agent_figures *ret, struct fz_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs another program as root on behalf of others: with the rights of the owner of the files it
- * reads, with a timeout and a limited output. */
+/* Runs another program with the rights of the owner of the files it reads (if we are root), a
+ * timeout and limited output. */
 #pragma once
 
 #include <sys/types.h>

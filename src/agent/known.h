@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of known programs: service and version of each are found once and stay as long as it
- * runs, even if its files change. One thread at a time may use it. */
+/* The table of known programs: service and version of each are determined once and stay the same as
+ * long as it runs, even if its files change. One thread at a time may use it. */
 #pragma once
 
 #include "agent/version.h"

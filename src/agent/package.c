@@ -109,7 +109,8 @@ static void be_dpkg(const void *arg, int out)
 	}
 }
 
-/* The exit status is ignored: it is an error if only one of many was not found. */
+/* The exit status is ignored, because it is an error even if only one of many files was not
+ * found. */
 static void ask_dpkg(char *const *words, struct fz_buf *ret)
 {
 	fz_agent_run_child(&(struct fz_agent_question){ .become = be_dpkg, .arg = words }, ret);

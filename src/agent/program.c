@@ -82,7 +82,7 @@ static void set_build(struct fz_agent_program *p)
 {
 	char path[64], id[FZ_BUILD_ID_SIZE];
 
-	/* It would be that of the interpreter. */
+	/* The build id would be that of the interpreter. */
 	if (p->interpreted)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)fz_process_live(p->pid));
@@ -100,7 +100,7 @@ static void set_name(struct fz_agent_program *p, const char *word)
 	p->name = fz_strndup(name.p, name.n);
 }
 
-/* The resolution is a clock tick, 10 ms. */
+/* The resolution is one clock tick, 10 ms. */
 static void set_start(struct fz_agent_program *p)
 {
 	struct fz_procstat stat;

@@ -185,7 +185,7 @@ static void fill(struct splitter *s, uint32_t part, struct fz_profile *to)
 		int64_t weight = fz_sample_weight(from, 0, row);
 		fz_profile_add_sample(to, &sample, &weight);
 		samples += sample.count;
-		/* The reason is not stored per sample; any reason will do here. */
+		/* The reason is not stored per sample, and any reason serves here. */
 		if (stack != FZ_NONE &&
 		    fz_function_is_unreadable(to, fz_profile_stack_function(to, stack)))
 			to->quality.rejected[FZ_REJECT_CHANGED] += sample.count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The version of its service that a process runs: the first that is known of
+/* Finds the version of its service that a process runs, from the first of these that is known:
  *
  *   fizeau.ini       'version', or the commit of the checkout at 'folder'
  *   git              the commit that was checked out when the process started, around its script

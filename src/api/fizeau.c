@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The public interface; include/fizeau.h is its documentation.
  *
- * An object of the interface owns one of the library's and data that only the interface needs:
- * names that end in a zero, sorted functions. Everything is made with the object, so reading never
- * writes.
+ * An object of the interface owns an object of the library and data that only the interface needs:
+ * zero-terminated names, sorted functions. Everything is computed when the object is created, so
+ * reading never writes.
  */
 #include "api/api.h"
 

@@ -7,9 +7,9 @@
  *                      {"withdraw": true} instead of the reason removes it
  *   GET  /api/accepted?repository=R   all of them, for jobs
  *
- * The run defines how much is accepted: its change plus the benchmark's own limit. It applies to
- * comparisons that include the commit, to its pull request, and to the target branch after a merge
- * under another commit (bench/accepted.h).
+ * The run defines how much is accepted: its change plus the benchmark's own limit. The acceptance
+ * applies to comparisons that include the commit, to its pull request, and to the target branch
+ * after a merge under another commit (bench/accepted.h).
  *
  * Only JSON is accepted, because forms of other sites cannot send it.
  */

@@ -30,6 +30,6 @@ void fz_answer_cache_init(struct fz_answer_cache *c);
 void fz_answer_cache_release(struct fz_answer_cache *c);
 /* Append a known answer's body to ret. */
 bool fz_answer_cache_get(struct fz_answer_cache *c, struct fz_str key, struct fz_http_answer *ret);
-/* An answer that is larger than a quarter of the cache is not kept. */
+/* Stores an answer, unless it is larger than a quarter of the cache. */
 void fz_answer_cache_put(struct fz_answer_cache *c, struct fz_str key,
 			 const struct fz_http_answer *answer);

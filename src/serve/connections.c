@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One list for each state, in order of arrival there, so that the first to be late, or to make
- * room, is the oldest of its list.
+/* Each state has a list in order of arrival, so the first connection to be late, or to make room,
+ * is the oldest of its list.
  *
  *   addresses   hash -> {key, n} -> ...    as long as a connection of it is open
  *   lists       HEADERS: c7 c8 c9    BODY: c3    ANSWER: c1 c2

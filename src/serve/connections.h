@@ -48,8 +48,8 @@ struct fz_connections {
 	struct fz_connection_address *addresses[FZ_CONNECTION_BUCKETS];
 };
 
-/* Connections with the same key count together: an IPv4 address, or an IPv6 network of 64 bits,
- * which is what one customer has. */
+/* Connections with the same key count together: those of an IPv4 address, or of an IPv6 network of
+ * 64 bits, the usual size for one customer. */
 uint64_t fz_connections_key(const struct sockaddr *address);
 /* May this address open another connection? */
 bool fz_connections_admit(const struct fz_connections *c, uint64_t key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A disk does a few hundred synchronised writes per second, however small. Requests that arrive
- * during a write wait; then one of them writes the data of all.
+/* A disk does a few hundred synchronised writes per second, however small they are. Requests that
+ * arrive during a write wait for its end; then one of them writes the data of all.
  *
  *   a  |== writes a ==|
  *   b     ............|== writes b, c, d ==|

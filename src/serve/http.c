@@ -8,11 +8,11 @@
  *   workers      pushes | reads | public   a complete request is suspended until one of the threads
  *                                          of its kind has its response
  *
- * Readers wait for readers and pushes for pushes, so neither keeps the other out. Supervisors have
- * threads of their own, which is why a busy server is not restarted.
+ * Readers wait only for readers and pushes only for pushes. Supervisors have threads of their own,
+ * so they get an answer from a busy server and do not restart it.
  *
  * Other sites must not abuse a browser's stored tokens or, without tokens, its access from this
- * machine. So cross-origin requests are rejected. Without tokens the server accepts only local
+ * machine. So cross-origin requests are rejected. Without tokens, the server accepts only local
  * requests, and the Host header must name this machine.
  */
 #include "serve/http.h"
@@ -33,7 +33,8 @@
 #include "serve/tls.h"
 #include "serve/workers.h"
 
-/* The first is as far as the limit of open files allows, less those that the rest needs. */
+/* The limit of open files, less OTHER_FILES for everything else, may lower CONNECTIONS_MAX, at most
+ * to CONNECTIONS_MIN. */
 enum { CONNECTIONS_MAX = 10000, OTHER_FILES = 500, CONNECTIONS_MIN = 100 };
 enum { IDLE_SECONDS = 15, BODIES_MAX = 512 << 20 };
 /* Seconds that fz_http_stop waits for responses to be received. */
@@ -64,8 +65,8 @@ static struct {
 
 enum kind { PUSHES, READS, PUBLIC, KINDS };
 
-/* Threads, and how many more complete requests may wait for them; above, they get 503. Most pushes
- * wait for the disk. */
+/* Number of threads, and how many more complete requests may wait for one; beyond that they get
+ * 503. Most pushes wait for the disk. */
 static const struct {
 	size_t threads, waiting;
 } places[KINDS] = {
@@ -216,7 +217,7 @@ static void check_token(struct fz_http *h, struct request *r)
 	if (in_address)
 		fz_buf_str(&token, shown);
 	const struct fz_token *found = fz_tokens_find(atomic_load(&h->tokens), fz_buf_view(&token));
-	/* URLs are shared and logged. */
+	/* A token in a URL may only grant badges, because URLs are shared and logged. */
 	if (found && in_address && found->rights != FZ_RIGHT_BADGE)
 		refuse(r, MHD_HTTP_FORBIDDEN, "a token in a URL must be a badge token");
 	else if (!found)

@@ -3,10 +3,10 @@
  *
  *   connection -> method and path -> access -> body, up to a limit -> handler -> one response
  *
- * A connection serves one request after the other, and costs a thread only from a complete request
- * to its response; an error ends it. There are limits for a body, all bodies together, the time
- * until a request is complete, and connections, of an address and of all. An error response is a
- * status and one line of text.
+ * A connection serves one request after the other, and occupies a thread only from a complete
+ * request to its response; an error ends it. There are limits for the size of a body and of all
+ * bodies together, for the time until a request is complete, and for the number of connections, per
+ * address and in total. An error response is a status and one line of text.
  */
 #pragma once
 
@@ -21,8 +21,8 @@ struct fz_http_options {
 	const struct fz_tokens *tokens; /* NULL: no access control */
 	uint64_t body_max;              /* bytes */
 	int headers_seconds;            /* until a connection's headers are complete */
-	int seconds_max;                /* from then on until its request is */
-	int idle_seconds;               /* from its answer until the next headers are */
+	int seconds_max;                /* from then on until its request is complete */
+	int idle_seconds;               /* from its answer until the next headers are complete */
 	size_t per_address;             /* connections */
 };
 

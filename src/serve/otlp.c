@@ -21,8 +21,8 @@
 #include "serve/otlp_resource.h"
 #include "serve/server.h"
 
-/* Groups that are stored together: at most so many, whose messages are this part of what a request
- * may take, because what is read from them is larger. */
+/* At most TOGETHER groups are stored at once. Their messages have at most 1/TOGETHER_PART of the
+ * request's memory, because the profiles read from them are larger. */
 enum { RESOURCES_MAX = 10000, TOGETHER = 16, TOGETHER_PART = 16 };
 /* Field numbers. */
 enum {
@@ -84,13 +84,13 @@ static int take_memory(struct request *r, uint64_t bytes, struct fz_error *err)
 	return fz_budget_check(&r->memory, "the body", err);
 }
 
-/* Decompress the body. This takes memory, so it counts as work. */
+/* Decompress the body. This takes memory, so it is limited like other work. */
 static int read_message(struct fz_server *s, struct fz_str body, bool is_json, struct request *r,
 			struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 
-	/* As a protocol buffer, nothing is a message without fields. */
+	/* As a protocol buffer, an empty body is a message without fields. */
 	if (!body.n)
 		return is_json ? fz_fail(err, FZ_EINPUT, "the body is not valid JSON: it is empty")
 			       : 0;
@@ -103,7 +103,7 @@ static int read_message(struct fz_server *s, struct fz_str body, bool is_json, s
 	fz_server_end_work(s);
 	if (code)
 		return code;
-	/* What the JSON took is free again. */
+	/* Give back the memory of the JSON, which has been freed. */
 	fz_budget_give(&r->memory, r->memory.taken);
 	return take_memory(r, r->message.n, err);
 }
@@ -155,7 +155,7 @@ static void take_resource(struct request *r, struct fz_str resource)
 static int take_resources(struct request *r, struct fz_error *err)
 {
 	struct fz_wire w = fz_wire_of(fz_buf_view(&r->message));
-	/* Groups have copies. */
+	/* Groups have copies of the resources. */
 	int code = take_memory(r, r->message.n, err);
 
 	while (!code && fz_wire_next(&w)) {

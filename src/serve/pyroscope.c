@@ -33,7 +33,8 @@ enum {
 struct who {
 	char *text;
 	const char *service, *version, *host;
-	const char *labels[FZ_FLEET_LABELS_MAX + 1]; /* one more is an error */
+	const char
+		*labels[FZ_FLEET_LABELS_MAX + 1]; /* one more than allowed, to detect the error */
 	size_t label_n;
 };
 

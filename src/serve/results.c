@@ -150,7 +150,7 @@ static int take_run(const struct fz_http_request *q, struct fz_results_run *run,
 	for (size_t i = 0; !rc && i < FZ_ARRAY_LEN(texts); i++)
 		if (*fz_inputs_text(q, texts[i]))
 			rc = fz_fleet_check_name(texts[i], fz_inputs_text(q, texts[i]), err);
-	/* A commit of a pull request does not belong to a branch that is followed. */
+	/* A commit of a pull request belongs to no branch of the charts. */
 	if (!rc)
 		rc = take_commit(q, "head", *run->pull ? "" : run->branch, &run->head, err);
 	if (!rc && !*run->head.sha)
@@ -189,7 +189,8 @@ static int check_names(const struct fz_ci_result *r, struct fz_error *err)
 	return 0;
 }
 
-/* Collect counts that are valid for a commit: not those of an edited tree, nor failed measurements.
+/* Collect the counts that are valid for a commit, which excludes edited trees and failed
+ * measurements.
  */
 static void take_values(const struct fz_ci_result *r, bool edited, struct fz_results_run *run,
 			struct fz_results_value *ret)
@@ -377,7 +378,8 @@ static void take_found(void *arg, const struct fz_results_found *f)
 	run->report = kept(run, f->report);
 }
 
-/* Reset changes that the job took as acknowledged: they may have been withdrawn since. */
+/* Reset changes that were acknowledged when the job ran, because they may have been withdrawn
+ * since. */
 static void forget_accepted(struct fz_ci_result *r)
 {
 	for (uint32_t i = 0; i < r->n; i++) {

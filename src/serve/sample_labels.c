@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as in the file become sets as in the store, of which those with most samples are kept.
+/* Converts label sets of the file to sets of the store and keeps those with most samples.
  *
  *   row -> set "k=v\0..." -> text "\nk=v\n" with the labels of the push -> part
  *
  * Names of threads, spans, profiles and containers are not labels: they differ from push to push or
- * from start to start. An invalid label, a label of the push with another value, or more than the
- * store has room for, loses the whole set: a part of a set would be mistaken for a smaller set.
+ * from start to start. A set is dropped as a whole if it has an invalid label, a label of the push
+ * with another value, or more labels than the store has room for, because part of a set would be
+ * mistaken for a smaller set.
  */
 #include "serve/sample_labels.h"
 
@@ -113,7 +114,8 @@ static uint32_t text_of_row(const struct splitter *k, size_t row)
 	return set == FZ_NONE ? 0 : k->text_of[set];
 }
 
-/* Give the texts with most samples a part, in this order; of equals the first in the file. */
+/* Give the texts with most samples a part each, in this order; with equal numbers, the first in the
+ * file. */
 static void choose_parts(struct splitter *k, struct fz_sample_labels *ret)
 {
 	for (uint32_t i = 1; i < k->texts.n; i++)

@@ -5,12 +5,12 @@
 
 #include "fleet/fleet.h"
 
-enum { FZ_SAMPLE_SETS = 16 }; /* of a push; the rest is stored without */
+enum { FZ_SAMPLE_SETS = 16 }; /* of a push; the rest is stored without labels */
 
 struct fz_sample_labels {
 	uint32_t *part_of; /* of each row; NULL: all are of part 0 */
-	/* Part 0 has the labels of the push alone, and the recording's time; the others those of
-	 * the push and of their samples, as made by fz_fleet_labels. */
+	/* Part 0 has only the labels of the push, and the recording's time. The others have those
+	 * of the push and of their samples, as made by fz_fleet_labels. */
 	struct fz_buf labels[1 + FZ_SAMPLE_SETS];
 	uint32_t part_n;
 	uint64_t samples[1 + FZ_SAMPLE_SETS];

@@ -24,7 +24,8 @@
 #include "serve/tls.h"
 
 enum { AT_ONCE = 2, HOUR = 3600, MINUTE = 60, MINUTES_A_DAY = 1440 };
-/* No client sends every 7 seconds, so none sends just when its connection is closed. */
+/* Clients do not usually send every 7 seconds, so hardly any sends just when its idle connection is
+ * closed. */
 enum { HEADERS_SECONDS = 10, REQUEST_SECONDS = 60, IDLE_SECONDS = 7 };
 enum { LATE_MINUTES = 5 };
 enum { PEM_MAX = 1 << 20 };
@@ -240,7 +241,7 @@ static int make_ready(struct fz_server *s, struct fz_server_push *push, struct r
 	return r;
 }
 
-/* Parts for whose labels the store has no room are stored without them. */
+/* If the store has no room for a part's labels, the part is stored without them. */
 static void drop_labels(struct ready *w, struct fz_fleet_item **put, size_t *put_n)
 {
 	for (uint32_t i = 1; i < w->labels.part_n; i++) {
@@ -328,9 +329,9 @@ static void put_together(struct fz_server *s, struct fz_fleet_item **put, size_t
 		fz_commits_put(&s->commits, s->writer, &s->writing, put, n);
 }
 
-/* Put all parts of the pushes that could be read, parts with labels of their own only when the
- * first is stored: a push whose id is refused stores nothing, and one that is interrupted is
- * complete when it is repeated. */
+/* Store all parts of the pushes that could be read. Parts with labels of their own follow when the
+ * first is stored: so a push whose id is refused stores nothing, and an interrupted one is
+ * completed when it is repeated. */
 static void put_parts(struct fz_server *s, struct fz_server_item *items, struct ready *ready,
 		      size_t n)
 {
@@ -393,8 +394,8 @@ int fz_server_store(struct fz_server *s, const struct fz_server_push *push,
 
 /* ---- the server ---- */
 
-/* Background work: after each transaction it leaves as much time to pushes, and closes slow
- * connections. A signal ends it and stays pending for wait_for_signal. */
+/* Background work. After each transaction it leaves pushes as much time as the transaction took,
+ * and closes slow connections. A signal ends it and stays pending for wait_for_signal. */
 struct beside {
 	struct fz_http *http;
 	const sigset_t *signals;

@@ -33,7 +33,7 @@ struct fz_server {
 	struct fz_files *files;     /* NULL: no whole files are kept */
 	struct fz_answer_cache answers;
 	struct fz_budget memory; /* for profiles that are read */
-	sem_t work;              /* limits how many read profiles or compare at once */
+	sem_t work;              /* limits how many threads read profiles or compare at once */
 	int64_t started;         /* ns since 1970 */
 	struct {
 		atomic_ullong stored, known, refused, failed; /* pushes */
@@ -70,8 +70,8 @@ struct fz_server_pushed {
  * nested. */
 void fz_server_begin_work(struct fz_server *s);
 void fz_server_end_work(struct fz_server *s);
-/* The memory that one request may take for reading its body: half of all. Release it when what was
- * read is freed. */
+/* The memory that one request may take for reading its body: half of the total. Release it when the
+ * data that was read is freed. */
 struct fz_budget_part fz_server_memory(struct fz_server *s);
 /* Open a body, compressed or not, for reading within that memory; an empty one is an error. */
 int fz_server_open_body(struct fz_str body, struct fz_budget_part *memory, struct fz_input **ret,
@@ -87,8 +87,8 @@ struct fz_server_item {
 	int result;
 	struct fz_error err;
 };
-/* Store several pushes, each as if alone; they are written to disk together. All are in memory
- * meanwhile. */
+/* Store several pushes, each as if alone, but with one write to disk. All are in memory until
+ * then. */
 void fz_server_store_all(struct fz_server *s, struct fz_server_item *items, size_t n);
 
 /* Keep the body of a push unchanged. *ret: does this server keep recordings? */
@@ -102,7 +102,7 @@ int fz_server_take_query(const struct fz_http_request *q, struct fz_buf *labels,
 
 /* A question about the store's data: a comparison, or a service over time. */
 struct fz_server_question {
-	struct fz_fleet *f; /* sees the data of one instant */
+	struct fz_fleet *f; /* the store as of one instant */
 	struct fz_fleet_query query;
 	struct fz_buf labels;
 	const char *texts[FZ_SIDES];         /* as in the request */

@@ -19,5 +19,5 @@ struct fz_tokens {
 /* Load a file of tokens. Rejects a file that others can read, and tokens of fewer than 16 bytes. */
 int fz_tokens_load(const char *path, struct fz_tokens *ret, struct fz_error *err);
 void fz_tokens_release(struct fz_tokens *t);
-/* Find a token; NULL if unknown. The time it takes reveals nothing about the tokens. */
+/* Find a token; NULL if unknown. The time that this takes reveals nothing about the tokens. */
 const struct fz_token *fz_tokens_find(const struct fz_tokens *t, struct fz_str token);

@@ -101,8 +101,8 @@ static void drop_oldest(struct fz_watcher *w)
 	w->n--;
 }
 
-/* If the first host's clock is behind, or it ran the release long before the others, checks would
- * be hours apart by the time the others start. So the second host restarts the checks. */
+/* If the first host's clock is slow, or it ran the release long before the others, checks would be
+ * hours apart by the time the others start. So the second host restarts the checks. */
 static void meet(struct release *r, const char *host, int64_t first)
 {
 	if (!r->host || (host && strcmp(r->host, host) == 0))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread is started for work if there may be one more, else the work waits. A thread takes what
- * waits until nothing does, then ends: an idle server has none.
+/* For new work a thread is started unless the limit is reached; otherwise the work waits. A thread
+ * takes waiting work until there is none, then ends, so an idle server has no threads.
  *
- * Work waits only while all threads run, so threads that end leave none behind.
+ * Work waits only while all threads run, so no work is left behind when threads end.
  */
 #include "serve/workers.h"
 

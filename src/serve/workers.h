@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A part of what is to be done; `run` may free it. */
+/* A piece of work; `run` may free it. */
 struct fz_work {
 	struct fz_work *next;
 	void (*run)(struct fz_work *work);
