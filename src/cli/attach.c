@@ -37,8 +37,8 @@ static const struct fz_opt top_option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-/* True if we may choose which threads to sample. False with options that other programs read, with
- * a baseline, which was recorded in a certain way, and with tasks. */
+/* True if we may choose which threads to sample. Not with options that other programs read, with
+ * tasks, or with a baseline, whose settings must match. */
 static bool may_choose_threads(void)
 {
 	const struct fz_cli_output *o = &options.output;

@@ -93,8 +93,8 @@ static bool has(const struct fz_profile *p, const char *metric)
 	return fz_profile_find_metric(p, fz_str_of(metric)) != FZ_NONE;
 }
 
-/* The count of a metric; below 0 if the benchmark was not counted: one that was executed
- * instructions, but memory may be 0. */
+/* The count of a metric; below 0 if the benchmark was not counted. A counted benchmark has
+ * instructions, but its memory may be 0. */
 static double count_of(const struct fz_profile *p, const struct fz_benchmark *b, const char *name)
 {
 	return total_of(p, b, fz_bench_metrics[0]) > 0 ? total_of(p, b, name) : -1;

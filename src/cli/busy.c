@@ -5,8 +5,8 @@
  *   main      busy("reading a.fz") ------------------------------> end(): remove the line
  *   a thread       waits for the end; after a moment it prints the line and ends
  *
- * So short work prints nothing, and the work itself contains no calls. The thread only reads
- * `line`, which is complete before it starts. Only the main thread begins and ends. */
+ * So short work prints nothing, and the work itself needs no calls. The thread only reads `line`,
+ * which is complete before it starts. Only the main thread begins and ends. */
 #include "cli/busy.h"
 
 #include "base/str.h"

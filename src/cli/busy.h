@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/* Show that line if the work has not ended after a moment. It replaces the previous one. */
+/* Show this line if the work has not ended after a moment. It replaces the previous line. */
 FZ_PRINTF(1, 2)
 void fz_cli_busy(const char *fmt, ...);
 /* The work is done: remove the line. Every message does this first. */

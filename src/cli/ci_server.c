@@ -7,7 +7,7 @@
  *            POST /api/benchmarks/page, for each page
  *
  * The id of a run is a hash of what is sent, so a run that is sent twice is stored once. Everything
- * goes through a spool, where it waits for the next run if the server is unreachable. A spool
+ * goes through a spool, where it waits for the next run while the server is unreachable. A spool
  * belongs to one server, repository and token, so results cannot go to another project. */
 #include "cli/ci.h"
 

@@ -21,7 +21,7 @@ const char *const fz_argument_names[] = { "nothing", "recording", "process", "pr
 /* Why standard output could not be written; reported at the end. */
 static int stdout_errno;
 
-/* Before each message. */
+/* Call before each message. */
 static void flush_stdout(void)
 {
 	fz_cli_busy_end();
@@ -62,7 +62,7 @@ int fz_cli_errorf(const char *fmt, ...)
 	return fz_cli_error(&err);
 }
 
-/* Escaped, and cut rather than lost if too long. */
+/* Prints an escaped message; one that is too long is cut. */
 static void say(const char *prefix, const char *fmt, va_list ap)
 {
 	char text[PATH_MAX + 256], safe[4 * sizeof(text)];

@@ -153,7 +153,8 @@ static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, st
 static void begin(void)
 {
 	options.record.clock = FZ_CLOCK_CPU;
-	/* Runs are complete, in turn on one machine, and do the same work, even with two commands.
+	/* Runs are complete, alternate on one machine, and do the same work, even with two
+	 * commands.
 	 */
 	options.record.output.scale = FZ_SCALE_TIME;
 }

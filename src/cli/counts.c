@@ -22,7 +22,7 @@ void fz_cli_counts_release(struct fz_cli_counts *c)
 #include "agent/sender.h"
 #include "fleet/client.h"
 
-/* A gate does not wait long for a server that does not respond. */
+/* A gate must not wait long for a server that does not respond. */
 enum { STALL_SECONDS = 20 };
 
 /* A server that was unreachable before is tried once more, without retries. */
@@ -75,8 +75,8 @@ static int open_spool(struct fz_cli_counts *c, const struct fz_notify *notify,
 	return fz_agent_spool_open(c->waits, limit, true, notify, ret, err);
 }
 
-/* Keep counts in the spool if the server failed temporarily, but not if it rejected them. Sent
- * later, they do not replace counts that were stored meanwhile. */
+/* Leave counts in the spool if the server failed temporarily, but not if it rejected them. When
+ * sent later, they do not replace counts that were stored meanwhile. */
 static void leave(struct fz_cli_counts *c, const char *query, struct fz_str bytes,
 		  struct fz_error *err)
 {

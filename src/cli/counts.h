@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --save PLACE of commands that count commits: the name of a place or the URL of a server. */
+/* The option --save PLACE of commands that count commits: the name of a place or the URL of a
+ * server. */
 #pragma once
 
 #include "bench/baseline.h"

@@ -41,7 +41,7 @@ static bool is_named(const struct fz_profile *p, const struct fz_thread *t,
 	char tid[24];
 
 	snprintf(tid, sizeof(tid), "%llu", (unsigned long long)t->tid);
-	/* Reports name it main, whatever its name is. */
+	/* Reports call this thread "main", whatever its name is. */
 	for (; *names; names++)
 		if (strcmp(*names, tid) == 0 || (t->is_main && strcmp(*names, "main") == 0) ||
 		    (name.n && fz_str_eq(name, fz_str_of(*names))))

@@ -29,8 +29,8 @@ int fz_cli_check_numbers(int number_unit, const struct fz_profile *base,
 	return fz_fail(err, FZ_EUSAGE, "--input-unit only applies to folded stacks without a unit");
 }
 
-/* The expected settings: a program that is not Python will be recorded like the baseline's,
- * whatever is planned. */
+/* The expected settings: a program that is not Python is recorded like the baseline, whatever is
+ * planned. */
 static struct fz_recording expected(const struct fz_recording *planned,
 				    const struct fz_recording *base)
 {

@@ -98,7 +98,7 @@ static void ignore_broken_pipes(void)
 }
 
 #ifdef __clang__
-#define IS_GCC "" /* __VERSION__ of clang has its name */
+#define IS_GCC "" /* clang's __VERSION__ includes its name */
 #else
 #define IS_GCC "GCC "
 #endif

@@ -86,7 +86,7 @@ static int keep_process(struct fz_profile *p, const char *word, const char *name
 
 /* ---- source from disk (report/disk_source.h) ---- */
 
-/* Fails if --source-root would have no effect. records: a new recording is shown. */
+/* Fails if --source-root would have no effect. records: the report shows a new recording. */
 static int check_source_root(const struct fz_cli_output *o, bool records, struct fz_error *err)
 {
 	if (o->source_root_n && records && !o->baseline)
@@ -340,7 +340,7 @@ static int load_baseline(struct fz_cli_output *o, const struct fz_recording *pla
 	int r = fz_cli_load_baseline(o->baseline, o->number_unit, o->force ? NULL : planned,
 				     &o->base, err);
 
-	/* Refusing the comparison at the end would lose the new recording. */
+	/* Do not refuse the comparison at the end, which would lose the new recording. */
 	o->force |= planned != NULL;
 	return r;
 }
@@ -511,14 +511,14 @@ void fz_cli_output_report(const char *path)
 		fz_cli_note("wrote %s", path);
 }
 
-/* The note that it was written ends that. */
+/* The note that the file was written replaces this line. */
 static void tell_writing(const char *path)
 {
 	if (strcmp(path, "-") != 0)
 		fz_cli_busy("writing %s", path);
 }
 
-/* Failing to open the page is only a warning, since it has been written. */
+/* Failing to open the page is only a warning, because it has been written. */
 static void open_page(const char *path)
 {
 	struct fz_error err;

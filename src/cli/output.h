@@ -68,7 +68,7 @@ struct fz_cli_output {
 	int palette;                  /* enum fz_palette */
 	const char *labels[FZ_SIDES]; /* names of the sides; set by the command */
 	uint64_t pid;                 /* of default file names; 0: of the first thread */
-	bool replays;                 /* set by replay: be less strict, like CPython's */
+	bool replays;                 /* set by replay: be less strict, like CPython's replay */
 	bool closed;                  /* set by fz_cli_output_write_diff: the gate failed */
 	bool two_commands;            /* the sides are expected to have different commands */
 	/* set by the check */
@@ -119,7 +119,7 @@ extern const char *const fz_cli_color_names[];
 		       .call = fz_cli_output_set_format,                                     \
 		       .list_values = fz_cli_output_list_formats, .common = true)
 
-/* For commands that read profiles: which part to show, and from which end. */
+/* For commands that read profiles: which part to show, and whether from callers or callees. */
 #define FZ_CLI_OUTPUT_PART_ENTRIES(o)                                                              \
 	FZ_CLI_RANGE_ENTRIES((o).range),                                                           \
 		FZ_OPT(CALL, "thread", "NAME", &(o),                                               \

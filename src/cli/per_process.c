@@ -18,7 +18,7 @@ bool fz_cli_per_process_wanted(const struct fz_cli_output *o, const struct fz_pr
 	/* CPython's format for files without a known suffix. */
 	bool pstats = o->chosen && strcmp(o->chosen->name, "pstats") == 0;
 
-	/* One of our own switches, for which CPython has no file names. */
+	/* A switch of our own, for which CPython has no file names. */
 	bool ours = !o->chosen || !o->chosen->profile_file;
 
 	if (!(o->switched || pstats) || ours || o->baseline || to_stdout(o))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that a user names: their ids, and better ones below a process that does no work itself
- * (a server's parent, a shell, an init, the loader of a packed program). */
+/* Parses process ids, and suggests processes below one that does no work itself (a server's parent,
+ * a shell, an init, the loader of a packed program). */
 #pragma once
 
 #include <sys/types.h>

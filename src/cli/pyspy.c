@@ -4,8 +4,8 @@
  *   record -o out.svg -f raw -sn --pid 4711
  *       -> attach -o out.svg --format collapsed --subprocesses --native=stacks 4711
  *
- * Options before the program are translated one by one; options that are not in the table are ours
- * and are kept, as is everything from the program on.
+ * Options before the program are translated one by one. Options that are not in the table are ours
+ * and are kept, like everything from the program on.
  */
 #include "cli/cli.h"
 

@@ -156,7 +156,7 @@ static int check_counted_metric(struct fz_cli_record *o, struct fz_error *err)
 	return 0;
 }
 
-/* With the wall clock the kernel's engine records only waits. */
+/* With the wall clock, the kernel's engine can only record waits. */
 static int check_waits(struct fz_cli_record *o, struct fz_error *err)
 {
 	bool bpf = o->how.sampled_by == FZ_ENGINE_BPF;

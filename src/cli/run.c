@@ -84,8 +84,8 @@ static int not_started(const struct fz_error *err)
 	return exit_not_started(err->code);
 }
 
-/* True if python -m found no module: it failed before runpy ran a module's code. Searching the
- * module beforehand would need another interpreter. */
+/* True if python -m found no module, that is, failed before runpy ran a module's code. Searching
+ * for the module beforehand would need another interpreter. */
 static bool module_missing(const struct fz_trial *run)
 {
 	const struct fz_profile *p = run->record.profile;
@@ -334,9 +334,9 @@ static bool is_its_own(const char *text, const char *name, int status)
 	return !text && status != USAGE;
 }
 
-/* After the program has ended, print a hint about the first option that was probably meant for us:
- * only a profiler has it, the script does not mention it, and the script failed or parses no
- * arguments. words[0]: the program; status: its exit status. */
+/* After the program has ended, print a hint about the first option that was probably meant for us,
+ * because only a profiler has it, the script does not mention it, and the script failed or parses
+ * no arguments. words[0]: the program; status: its exit status. */
 static void hint_misplaced(const struct fz_opt *table, char *const words[], int n, int status)
 {
 	const char *name = NULL;

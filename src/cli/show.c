@@ -64,7 +64,7 @@ static int show(struct fz_opt_state *state)
 	add_facts(p, path, &text.style, &facts);
 	fz_output_add(out, facts.p, facts.n);
 	fz_report_text_profile(p, &text, out);
-	/* With a range, times would differ from those in the suggested command. */
+	/* Not with a range, because times would differ from those in the suggested command. */
 	if (!fz_cli_range_given(&range)) {
 		fz_report_phases_text(p, name, &text.style, &phases);
 		fz_output_add(out, phases.p, phases.n);

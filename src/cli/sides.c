@@ -52,7 +52,7 @@ static int add(struct fz_profile *all, const char *first, const char *name,
 	return rc ? fz_error_prefix(err, "%s and %s cannot be combined", first, name) : 0;
 }
 
-/* Fails if a file is given twice: it is not two runs and must not increase significance. */
+/* Fails if a file is given twice, because it is not two runs and must not increase significance. */
 static int check_new(const struct fz_cli_side *side, int at, uint64_t *times, struct fz_error *err)
 {
 	for (int i = 0; i < at; i++) {

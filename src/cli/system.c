@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Check the options of --system and --pagefaults, which exclude most options for sampling one
- * process. Options that were not given have values here that users cannot specify. */
+ * process. Here, options that were not given have values that users cannot specify. */
 #include "cli/system.h"
 
 enum { ENGINE_NONE = -1, RATE = 99, RATE_MAX = 10000 };

@@ -11,7 +11,7 @@ int fz_cli_tasks_check(const struct fz_cli_tasks *o, enum fz_python_tasks usual,
 				     : o->mode == 0                    ? FZ_PYTHON_TASKS_RUNNING
 								       : FZ_PYTHON_TASKS_ALL;
 
-	/* The default value is accepted alone, as in CPython's profiler. */
+	/* The default value is accepted without the option, as in CPython's profiler. */
 	if (!o->aware && asked != usual)
 		return fz_fail(err, FZ_EUSAGE, "--async-mode requires --async-aware");
 	if (!o->aware && o->names)

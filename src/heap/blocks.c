@@ -9,8 +9,8 @@
  * first), or an mmapped chunk, or if it is a used block of a pool with a plausible header.
  *
  * Blocks are processed after all objects, because memory of builtin types counts as part of the
- * object and is marked by then. A block is scanned like a body, but at most two in a row, because
- * reused memory contains stale addresses, which lead to more of them.
+ * object and is marked by then. A block is scanned like a body, but chains of blocks end after two,
+ * because reused memory contains stale addresses, which lead to more of them.
  */
 #include "walk.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of layouts; fields are in layout.h. Compiled from the headers of 3.8.18, 3.9.18,
- * 3.10.13, 3.11.7, 3.12.1, 3.13.0, 3.13.15, 3.14.8 and 3.15.0, and from tests with the interpreters
- * for what the headers lack (additions of sys.getsizeof). */
+/* The table of layouts; fields are in layout.h. The values are from the headers of 3.8.18, 3.9.18,
+ * 3.10.13, 3.11.7, 3.12.1, 3.13.0, 3.13.15, 3.14.8 and 3.15.0, and for additions of sys.getsizeof,
+ * which the headers lack, from tests with the interpreters. */
 #include "layout.h"
 
 #include "record/python/layouts.h"

@@ -32,7 +32,7 @@ void fz_heap_scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t l
 	}
 }
 
-/* Whether most references of a container had no object: then its memory has been reused. */
+/* Whether most references of a container lead to no object, so its memory has been reused. */
 static bool is_gone(const struct fz_heap_walk *w, uint64_t changed_before, uint64_t items)
 {
 	enum { CHANGED_MAX = 64 };

@@ -31,7 +31,8 @@ static bool read_module(struct fz_heap_walk *w, uint64_t name, uint64_t object, 
 	return true;
 }
 
-/* Queues modules first, so that none is held by an importing one; then their variables. */
+/* Queues all modules first, so that none counts as held by a module that imports it; then their
+ * variables. */
 void fz_heap_add_modules(struct fz_heap_walk *w, uint64_t dict)
 {
 	struct module *list = NULL;
@@ -184,7 +185,7 @@ bool fz_heap_links(struct fz_heap_walk *w, uint64_t at, uint64_t ret[2])
 	return true;
 }
 
-/* Whether a ring leads back to its head in at least one direction, as it may change while being
+/* Whether a ring leads back to its head in at least one direction; it may have changed while it was
  * copied. */
 static bool is_head(struct fz_heap_walk *w, uint64_t at)
 {

@@ -18,7 +18,7 @@
 /* How to find the references of an object. */
 enum fz_heap_kind {
 	FZ_HEAP_OTHER, /* scanned */
-	FZ_HEAP_FIXED, /* scanned, but numbers follow its fields */
+	FZ_HEAP_FIXED, /* only its fields are scanned, because numbers follow them */
 	FZ_HEAP_PLAIN, /* none */
 	FZ_HEAP_INT,
 	FZ_HEAP_STR,

@@ -37,7 +37,7 @@ struct fz_live_calls {
 	uint32_t opcode_n;
 };
 
-/* Get at most `most` calls; those below a hundredth of the function are omitted. If the function
+/* Get at most `most` calls, without those below a hundredth of the function's cost. If the function
  * recurs in a stack, it counts once, from its outermost call on. */
 void fz_live_calls_of(const struct fz_live_model *m, uint32_t scope, uint32_t function,
 		      uint32_t most, struct fz_live_calls *ret);

@@ -241,7 +241,7 @@ static void *run_view(void *arg)
 	while (!l->view.quit || !l->over) {
 		wait_for_something(l);
 		if (l->view.quit && !l->over && l->leaving) {
-			/* Only wait for the end of sampling. */
+			/* From now on, only wait for the end of sampling. */
 			struct pollfd fd = { .fd = l->stop_fd, .events = POLLIN };
 			if (poll(&fd, 1, -1) > 0)
 				end_view(l);

@@ -7,8 +7,8 @@
  *      \____________________|_____________________/
  *               rows: (scope, function) -> self, total; at the mark; lately
  *
- * A function that is on a stack several times counts once in its total, and shares are relative to
- * the scope's sum, so none exceeds 100 %. "Lately" is a ring of half-second bins.
+ * A function that occurs several times on a stack counts once in its total, and shares are relative
+ * to the scope's sum, so none exceeds 100 %. "Lately" is a ring of half-second bins.
  */
 #pragma once
 

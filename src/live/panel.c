@@ -11,7 +11,7 @@
 
 enum { CALLS_MAX = 200, BAR_WIDTH = 10 };
 
-/* Counting callers and callees reads every stack, so not at each drawing. */
+/* Counting callers and callees reads every stack, so they are not counted at each drawing. */
 static void refresh_calls(struct fz_live_view *v, uint32_t scope)
 {
 	int64_t now = fz_clock_now();

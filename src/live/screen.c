@@ -97,7 +97,8 @@ int fz_live_screen_check(struct fz_error *err)
 	return 0;
 }
 
-/* Characters beyond ASCII require a UTF-8 locale. If the user's is not installed, use C.UTF-8. */
+/* Characters beyond ASCII require a UTF-8 locale. If the user's locale is not installed, use
+ * C.UTF-8. */
 static bool has_unicode(bool wanted)
 {
 	if (!wanted)

@@ -13,6 +13,6 @@
 int fz_mcp_resolve(const char *name, char **ret, struct fz_error *err);
 /* True if that file may be read after resolving links. */
 bool fz_mcp_may_read(const char *path);
-/* 0 if these words may be run: they equal those of an allowed command, which may end in "*" for any
- * further words. No shell interprets them. */
+/* Returns 0 if this command may be run: its words equal those of an allowed command, which may end
+ * in "*" for any further words. No shell interprets them. */
 int fz_mcp_may_run(const struct fz_mcp_options *o, const json_t *words, struct fz_error *err);

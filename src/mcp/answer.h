@@ -6,7 +6,7 @@
  *   KEY         rows: a list of objects that have the same members
  *
  * It is written as text or JSON. If it is too long, rows are omitted, the last ones first, or those
- * with the highest "rank", a hidden member; the answer has the number of omitted rows.
+ * with the highest "rank", a hidden member; the answer states the number of omitted rows.
  */
 #pragma once
 

@@ -4,9 +4,9 @@
  *   stdin  --lines-->  protocol  --request-->  one process per call
  *   stdout <--lines--     ^------ progress, result ------'  over a pipe, one JSON value per line
  *
- * Each call runs in its own process: a bad recording can crash only that process, its memory is
- * freed with it, a call can be cancelled, and pings are answered meanwhile. The handle outlives the
- * call, so it comes back over the pipe.
+ * Each call runs in its own process. So a bad recording can crash only that process, whose memory
+ * is freed with it; calls can be cancelled; and pings are answered during a call. The handle
+ * outlives the call, so it comes back over the pipe.
  *
  * A process is stopped with SIGTERM. A comparison then stops its runs and cleans up; after a
  * timeout it answers with the runs that it has. SIGKILL follows if the process does not exit.
@@ -52,7 +52,7 @@ struct server {
 	struct fz_scratch scratch;
 	struct process processes[PROCESSES_MAX];
 	struct fz_buf line;
-	bool too_long; /* the line is; its rest is skipped */
+	bool too_long; /* the current line is too long; its rest is skipped */
 	int in, out, signals;
 	sigset_t old_mask;
 	bool deaf; /* the client has closed its end */
@@ -216,7 +216,7 @@ static void reap(struct server *s, struct process *p)
 	*p = (struct process){ 0 };
 }
 
-/* Handles of cancelled calls are taken, too, because their files must be removed. */
+/* Also take the handles of cancelled calls, because their files must be removed. */
 static void take_said(struct server *s, struct process *p, struct fz_str line)
 {
 	fz_auto(fz_jsonread_release) json_t *v = json_loadb(line.p, line.n, 0, NULL);

@@ -20,7 +20,8 @@ struct fz_mcp_subject {
 
 enum fz_mcp_wanted { FZ_MCP_ONE, FZ_MCP_TWO, FZ_MCP_ANY };
 
-/* Open the subject in the arguments of, base and head (FZ_MCP_OF_ARGUMENT, FZ_MCP_SIDE_ARGUMENTS).
+/* Open the subject named by the arguments "of", "base" and "head" (FZ_MCP_OF_ARGUMENT,
+ * FZ_MCP_SIDE_ARGUMENTS).
  */
 int fz_mcp_subject_open(struct fz_mcp_call *c, enum fz_mcp_wanted wanted,
 			struct fz_mcp_subject *ret, struct fz_error *err);

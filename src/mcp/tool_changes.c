@@ -301,7 +301,7 @@ const struct fz_mcp_tool fz_mcp_tool_changes = {
 
 /* ---- verify ---- */
 
-/* Begin with the claim that is justified. */
+/* Begin with the claim that the measurement justifies. */
 static void claim(struct fz_mcp_call *c, const char *word, const char *of_what)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
