@@ -3,8 +3,8 @@
 //
 //   state -> trees -> picture -> views      each change of the state runs down this line
 //
-// The model (model.js) is the left part of that line; views use only the model. Modules that act on
-// several views get the application as `app`: history, finder, selection, keys.
+// The model (model.js) is everything up to the picture; views use only the model. Modules that act
+// on several views get the application as `app`: history, finder, selection, keys.
 import { actionsOf } from "./actions.js";
 import { HEAD, BASE } from "./data.js";
 import { makePalette } from "./colors.js";
@@ -165,7 +165,7 @@ export class App {
 		this.refresh();
 	}
 
-	// The same for controls, with an indicator while it takes long.
+	// The same for controls, with an indicator if it takes long.
 	change(change, isStep = false) {
 		this.busy.during(() => this.set(change, isStep));
 	}
@@ -207,7 +207,7 @@ export class App {
 		this.keepWindow();
 	}
 
-	// The window was moved by hand and has come to rest.
+	// Called when a window that was moved by hand has come to rest.
 	keepWindow() {
 		const { flame, state } = this;
 		const zoom = pathOf(flame.picture.tree, flame.focus);

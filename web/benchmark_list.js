@@ -4,8 +4,8 @@
 //   ▲ slower   test_parse_pr                ......|==>       737,003 → 879,697   +19.4 %
 //              parse_body > parse_issue_fixed  parse_pr.py:15             limit 2.0 %
 //
-// The middle of a gauge is the base; the shaded part is within the limit; the bar ends at the head.
-// All gauges share one scale, which ends at twice the base.
+// The middle of a gauge is the base, the shaded part is within the limit, and the bar ends at the
+// head. All gauges share one scale, which ends at twice the base.
 import { benchmarksOf, shortNames } from "./benchmarks.js";
 import { changeOf, countsOf, limitOf, notesOf, wayOf, wordOf } from "./benchmark_parts.js";
 import { breakable, el } from "./dom.js";
@@ -43,7 +43,7 @@ function gauge(b, scale) {
 		part(`bar ${wayOf(b)}`, 50, place(b.change)), part("base", 50, 50));
 }
 
-// Gauge of a single recording: the share of the largest.
+// Gauge of a single recording: the cost relative to the largest.
 function size(b, most) {
 	const box = el("i", { class: "bar" });
 	box.style.width = `${(100 * b.head) / (most || 1)}%`;

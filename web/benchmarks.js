@@ -31,8 +31,8 @@ function fromTree(data) {
 	for (let node = 1; node < data.n; node = data.end[node]) {
 		const f = data.func[node], [base, head] = costOf(data, node);
 		if (data.functions.kind[f] !== MARKER_KIND) {
-			// Ignore a runner's own processes. Other costs outside of benchmarks would
-			// be hidden: then show no benchmarks.
+			// Ignore a runner's own processes. If there are other costs outside of benchmarks, show
+			// no benchmarks, because these costs would be hidden.
 			if (!data.header.runner && (base || head)) return [];
 			continue;
 		}

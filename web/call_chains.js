@@ -10,8 +10,8 @@ import { BASE, HEAD } from "./data.js";
 
 // Part of a change that caller and callee have in common.
 const NEARLY = 0.75;
-// Part of a caller's cost that is its callee's; part of the run above which a function is not
-// listed; part of a change that is one function's own.
+// Least part of a caller's cost that is its callee's, and of a change that is one function's own;
+// functions with a larger part of the run are not listed.
 const MOST = 0.5;
 // Part of a change that is negligible.
 const LITTLE = 0.05;
@@ -72,7 +72,7 @@ export function findRepresentatives(tree, data, { total }, { nodes, up }, own, s
 	const { factor, functions } = data, { func } = tree;
 	const change = total[HEAD].map((_, f) => changed(total, factor, f));
 	const size = change.map((_, f) => least(total, factor, f));
-	// A necessary condition for most of either's change being the other's.
+	// A necessary condition for f and g having most of each other's change.
 	const fits = (f, g) => own[f] >= own[g] && isPart(size[g], size[f], MOST) &&
 		isPart(change[g] / change[f], 1, NEARLY * NEARLY);
 	const covers = (f, g, part) =>
@@ -105,9 +105,9 @@ export function findRepresentatives(tree, data, { total }, { nodes, up }, own, s
 	return representative;
 }
 
-// Functions that are not covered by another one. Left out are those whose change is nearly all
-// below a listed function and hardly at their own places. parts: the change at their places, by
-// function.
+// Functions that are not covered by another one. A function is left out if nearly all of its change
+// is below a listed function and hardly any at its own places. parts: the change at a function's
+// places, by function.
 export function leaveOutNested(tree, data, { total }, { nodes, up }, parts) {
 	const { factor } = data, { func } = tree, kept = new Set();
 	const change = (f) => changed(total, factor, f), size = (f) => least(total, factor, f);
@@ -130,8 +130,8 @@ export function leaveOutNested(tree, data, { total }, { nodes, up }, parts) {
 	return kept;
 }
 
-// Also leaves out callers whose own part of the change is next to nothing, since the listed
-// functions that they call have it.
+// Also leaves out callers whose own part of the change is negligible, because listed functions that
+// they call have it.
 function leaveOutCallers(tree, { factor }, { total }, { nodes, up }, parts, kept) {
 	const { func } = tree, listed = new Map([...kept].map((f) => [f, 0]));
 	for (const g of kept)

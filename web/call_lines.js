@@ -5,14 +5,14 @@
 //   main (line 9) -> work    is      main -> work (main:9)
 //
 // The page has the line of each call, and the costs of each call of a node that several lines call.
-// A filter keeps their shares of such a node as in the whole recording. Filters by thread and by
-// time select samples within a node, whose lines the page does not have, so they and the chart have
-// no call lines. Verdicts are of the page's nodes, whose paths were tested. One of several calls of
-// a node is only certain together with the others: where the node's change is certain, and in its
-// direction.
+// With a filter, the calls keep the shares of such a node that they have in the whole recording.
+// Filters by thread and by time select samples within a node, whose lines the page does not have,
+// so there are no call lines with these filters, nor in the chart. Verdicts are of the page's
+// nodes, whose paths were tested. One of several calls of a node is only certain together with the
+// others: if the node's change is certain and the call changed in the same direction.
 
-// In a path, the second call of a function by one caller is the function plus STEP, the third plus
-// 2 STEP, and so on.
+// In a path, the second call of a function by the same caller is the function plus STEP, the third
+// is the function plus 2 STEP, and so on.
 const STEP = 2 ** 32;
 
 export const functionOfStep = (step) => step % STEP;

@@ -14,7 +14,7 @@ function kindOf(f) {
 		verdictOn(f.diff_self);
 }
 
-// Functions with changed own cost: callers of changed functions are not listed.
+// Functions whose own cost changed; callers of changed functions are not listed.
 function changedOf({ functions }) {
 	return functions.filter((f) => f.self_verdict === "changed")
 		.sort((a, b) => Math.abs(b.diff_self) - Math.abs(a.diff_self));

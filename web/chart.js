@@ -31,8 +31,8 @@ const FAINT = 0.7; // opacity of text that is not a frame's
 
 const timeText = (ns) => formatValue(ns, "ns");
 
-// Maximum number of consecutive missing samples that does not end a call: by wall clock, and by CPU
-// time.
+// Maximum number of consecutive missing samples that do not end a call: with the wall clock, and
+// with CPU time.
 const MISSED_MOST = 1000, OFF_CPU_MOST = 20;
 
 export class Chart {
@@ -144,8 +144,8 @@ export class Chart {
 		return this.data.time.end / this.runs.levels[this.level];
 	}
 
-	// The longest gap that a call is drawn across, in cells. By wall clock a gap means missed
-	// samples; by CPU time the thread may have been off the CPU.
+	// The longest gap, in cells, across which a call is drawn. With the wall clock a gap means
+	// missed samples; with CPU time the thread may have been off the CPU.
 	get bridge() {
 		const { interval_ns = 0, mode } = this.data.header.head.recording;
 		return (interval_ns * (mode === "wall" ? MISSED_MOST : OFF_CPU_MOST)) / this.cell;

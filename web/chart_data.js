@@ -2,8 +2,8 @@
 // Runs: times in which a thread's stack stayed the same, on levels of ever longer cells; and the
 // bars drawn from them, one per frame for as long as it stayed on the stack.
 //
-// Where a cell has several stacks, its run ends at the innermost frame common to most of it:
-// `mixed` of its frames are not common to all of it, and some stack is `more` rows deeper.
+// If a cell has several stacks, its run ends at the innermost frame common to most of it: `mixed`
+// of the run's frames are not common to all stacks, and some stack is `more` rows deeper.
 
 // The runs of level l in thread t are those from first[l * threads + t] to the next entry.
 export function readRuns({ levels }, threads, columns) {
@@ -49,10 +49,10 @@ export function rowsOf(runs, thread, place) {
 
 // place: the tree that is drawn, and where nodes of the page are in it: {depth, parent,
 // nodeOf(node), isShown(node, isWhole), sharedDepth(node, mixed)}. Calls bar({row, node, from, to,
-// mixed}), in cells, for each frame of a thread between `lo` and `hi`, as it ends; a frame that
-// began earlier begins with its first run there. more(row, from, to, rows): some stack is deeper
-// than what is drawn. Frames on the stack before and after a gap of up to `bridge` cells, such as
-// missed samples, are one bar.
+// mixed}), in cells, for each frame of a thread between `lo` and `hi` when it ends; a frame that
+// began before `lo` begins with its first run there. Calls more(row, from, to, rows) if some stack
+// is deeper than what is drawn. Frames on the stack before and after a gap of up to `bridge` cells,
+// such as missed samples, are one bar.
 export function eachBar(runs, level, thread, [lo, hi], place, { bar, more, bridge = 0 }) {
 	const { from, length, node, mixed } = runs, k = level * runs.threads + thread,
 		end = runs.first[k + 1];

@@ -2,7 +2,7 @@
 // Colour classes of frames (frame_colour.js assigns them) and the palettes.
 //
 // In a diff: red costs more, blue costs less, grey did not change, purple is new (dotted edge) or
-// removed (hollow, in the seed's palette filled); a glyph says the same without colour. A plain
+// removed (hollow; filled in CPython's palette). A glyph shows the same without colour. A plain
 // tree is coloured by share.
 
 // Colour classes. Four steps of more, four of less; HEAT and above are shares.
@@ -22,9 +22,9 @@ export const CHANGED = 2;
 // Shares at which a plain tree's colour becomes one step deeper.
 export const heatSteps = [0, 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6];
 
-// After the shares: unsure; new, but unsure (neutral with purple lines:
-// no pale purple differs from blue for all eyes); new or removed, but the cost was another callee's
-// before or is now.
+// After the shares: unsure; new, but unsure (neutral with purple lines, because not everybody can
+// tell a pale purple from blue); new, but the cost was another callee's before; removed, but
+// another callee has the cost now.
 export const UNSURE = HEAT + heatSteps.length;
 export const NEW_UNSURE = UNSURE + 1;
 export const MOVED = UNSURE + 2;
@@ -114,8 +114,8 @@ function inkOn(fill) {
 	return contrast(fill, "#14161a") >= contrast(fill, "#ffffff") ? "#14161a" : "#ffffff";
 }
 
-// Fraction of its colour that a frame of foreign code keeps; the same for one above the zoomed
-// frame; opacity of lines over a colour.
+// Fraction of its colour that a frame of foreign code keeps; the same for a frame above the zoomed
+// one; opacity of lines over a colour.
 const PALE = 0.5, ABOVE = 0.62, LINES = 0.6;
 
 function mix(a, b, share) {

@@ -174,7 +174,7 @@ export function showControls(app, what) {
 
 const READABLE = 60; // pixels of a cut name
 
-// Has a crumb before the last one no room for its name?
+// Does a crumb before the last one lack room for its name?
 function isCramped(crumbs) {
 	return Array.from(crumbs.querySelectorAll(".link:not(:last-child) .parts > :last-child"))
 		.some((part) => part.clientWidth < Math.min(part.scrollWidth, READABLE));

@@ -24,8 +24,8 @@ export function wordOfChange(header, word, delta, side = "") {
 	return word === UNKNOWN ? "unsure" : "same";
 }
 
-// Words for a function that only one side ran, by what is known of the other side's code: nothing,
-// not there, there.
+// Words for a function that only one side ran, if it is unknown whether the other side's code has
+// it, if not, and if so.
 const stateWords = {
 	new: ["new or newly called", "new", "newly called"],
 	removed: ["gone or no longer called", "gone", "no longer called"],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reading the page's data: a header in JSON and columns of bytes, deflated, in base64.
 //
-// Nodes become typed arrays in preorder, with one node more than the file has: node 0 stands for
+// Nodes become typed arrays in preorder, with one more node than in the file: node 0 stands for
 // everything, so every other node has a parent. A subtree is [i, end[i]). self[0] is the base,
 // self[1] the head; a page of one profile has only zeros in the base.
 
@@ -98,8 +98,8 @@ export class Columns {
 	count(name) {
 		return this.byName.get(name)?.n ?? 0;
 	}
-	// Does the file have one byte for each number? It is the number itself, or in a column of
-	// type "d" a difference. An absent column is all zero.
+	// Does the file have one byte for each number? The byte is the number itself, or a difference
+	// in a column of type "d". An absent column is all zero.
 	areBytes(name) {
 		const column = this.byName.get(name);
 		return !column || (column.size === column.n && column.unit === 1);
@@ -167,7 +167,7 @@ class Callees {
 	}
 }
 
-// Nodes and their functions, in a single pass: with separate passes over a million nodes each would
+// Nodes and their functions, in a single pass: each of several passes over a million nodes would
 // run slowly until the browser has compiled it. A node stores its function as its place among the
 // callees that its caller's function has had so far, counted from 1; 0 is a new one, the next of
 // "callee.function".
@@ -208,7 +208,7 @@ function readSides(columns, name, n, before, Type = Float64Array) {
 // the time to open a page.
 export function selfType(columns, { nodes, base, head }) {
 	const names = ["node.self.base", "node.self.head"];
-	// A byte per node, and a difference of a byte for the other side.
+	// One byte per node, and a difference of one byte for the other side.
 	const most = nodes * (0xff + 0x7f);
 	const isSmall = [most, base?.sum ?? 0, head?.sum ?? 0].every((sum) => sum === (sum | 0));
 	return isSmall && names.every((name) => columns.areBytes(name)) ? Int32Array : Float64Array;
@@ -331,7 +331,7 @@ function readPlaces(columns) {
 	};
 }
 
-// How to find a function's alignment, whatever its number is.
+// Key of a function's alignment, independent of the function's number.
 export const alignmentKey = ({ source, line }, f, isSwapped) =>
 	`${source[isSwapped ? HEAD : BASE][f]} ${source[isSwapped ? BASE : HEAD][f]} ${line[f]}`;
 
@@ -355,8 +355,8 @@ function readAlignments(columns, functions) {
 	return { runs: readRuns(columns), of, pairs };
 }
 
-// Marks of nodes whose state does not follow from costs: 1 its cost came from, or went to, a
-// sibling; 2 a wrapper that only one side has. null: none.
+// Marks of nodes whose state does not follow from costs: 1 if its cost came from or went to a
+// sibling, 2 for a wrapper that only one side has. null: none.
 function readMarks(columns, count) {
 	if (!columns.has("mark.node")) return null;
 	const step = columns.numbers("mark.node", Uint32Array, 0),
@@ -366,8 +366,8 @@ function readMarks(columns, count) {
 	return marks;
 }
 
-// Recorded totals of wrappers, since samples that a wrapper is drawn over are not its own; for a
-// call graph of all functions, since its tree is only estimated.
+// Recorded totals: of wrappers, because the samples below a drawn wrapper are not all its own; in a
+// call graph of all functions, because its tree is only an estimate.
 function readWrappers(columns) {
 	const func = columns.numbers("wrapper.function", Uint32Array, 0);
 	const total = ["base", "head"].map((s) =>
@@ -377,7 +377,7 @@ function readWrappers(columns) {
 
 // For functions, by self and by total: verdict (0 unknown, 1 unchanged, 2 changed), length of the
 // 95 % interval below and above the change, and -100 log10 p (-1: none). For paths the same
-// verdicts, or 3: its function's. null: this page was not judged.
+// verdicts, or 3: that of its function. null: this page was not judged.
 function readVerdicts(columns, n, count) {
 	if (!columns.has("function.verdict.self")) return null;
 	const of = (family) => ({

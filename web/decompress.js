@@ -12,7 +12,7 @@ export function fromBase64(text) {
 export async function inflate(bytes) {
 	const stream = new DecompressionStream("deflate-raw");
 	const writer = stream.writable.getWriter();
-	// Errors in the data are reported by the readable end.
+	// The readable end reports errors in the data.
 	writer.write(bytes).catch(() => {});
 	writer.close().catch(() => {});
 	return new Uint8Array(await new Response(stream.readable).arrayBuffer());

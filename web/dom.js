@@ -21,7 +21,7 @@ export function dotted(kind, ...parts) {
 			el("span", { class: "part" }, i > 0 && el("span", { class: "dot" }, " · "), part))));
 }
 
-// A text that is cut at its beginning if there is no room, since its end matters most.
+// A text that is cut at its beginning if there is no room, because its end matters most.
 export function endOf(kind, text, title = text) {
 	return el("span", { class: `${kind} ending`, title }, el("bdi", { dir: "ltr" }, text));
 }
@@ -97,7 +97,7 @@ export function segments(container, choices, current, choose) {
 		}, label)));
 }
 
-// If there is no room for all, scroll to the pressed one.
+// If there is no room for all buttons, scroll to the pressed one.
 export function pressSegment(container, current) {
 	for (const button of container.children) {
 		const isPressed = button.dataset.value === current;

@@ -29,8 +29,8 @@ export function uriOf(template, path, line) {
 
 const isAbsolute = (path) => /^(?:\/|[A-Za-z]:)/.test(path);
 
-// Absolute path of a file. A comparison names files relative to the program's folder, which the
-// reader must enter.
+// Absolute path of a file. In a comparison, file names are relative to the program's folder, which
+// the reader must enter.
 export function placeIn(folder, path) {
 	if (isAbsolute(path)) return path;
 	return isAbsolute(folder) ? `${folder.replace(/\/+$/, "")}/${path}` : null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of files: groups, folders that open and close, cost bars, and the filter; of one
+// The list of files: groups, folders that open and close, cost bars, and the filter; for a single
 // recording also its hottest lines.
 import { BASE, HEAD } from "./data.js";
 import { el, endOf, icon, twoParts } from "./dom.js";
@@ -146,7 +146,7 @@ export class FileList {
 		el("span", {}, "File"), ...words.map((w) => el("span", { class: "num" }, w)));
 	}
 
-	// The cost without a file, so that the sum is the whole.
+	// The cost that belongs to no file, so that rows add up to the whole.
 	rest({ list, sum }) {
 		const self = [BASE, HEAD].map((side) => list.reduce((left, file) => left - file.self[side],
 			sum[side]));
@@ -218,7 +218,7 @@ export class FileList {
 			isCertain: (family) => isReal(data, file, family) }));
 	}
 
-	// Self costs add up; totals overlap, so a folder shows none. A sum has a direction if files
+	// Self costs add up; totals overlap, so a folder shows no total. A sum has a direction if files
 	// that certainly changed make up most of it.
 	sum(list) {
 		const { data } = this.model, { scale } = this;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Filters by module, by verdict, and by functions to show only or to hide. They keep samples whose
-// path passes through matching functions. Both sides are filtered alike, and verdicts stay those of
-// the whole run.
+// path passes through matching functions. Both sides are filtered in the same way, and verdicts
+// remain those of the whole run.
 import { BASE, HEAD } from "./data.js";
 import { CHANGED, UNKNOWN } from "./colors.js";
 import { manyWord } from "./cost_words.js";

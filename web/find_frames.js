@@ -12,7 +12,7 @@ import { changedNodes, matchingNodes } from "./neighbours.js";
 
 const $ = (id) => document.getElementById(id);
 
-const NARROW = 40; // pixels below which the frame's caller is zoomed to
+const NARROW = 40; // pixels; the view zooms to the caller of a narrower frame
 const LISTED = 50; // maximum number of functions listed
 const QUICK = 30; // ms; faster searches run on every key
 const PATIENCE = 60; // ms without typing before slower searches

@@ -2,7 +2,7 @@
 // Drawing a shown tree on a canvas, and finding the frame under a point.
 //
 // The view is a window on the x axis: [left, left + span) in the tree's own values. Zooming moves
-// that window, so callers of a zoomed frame fill the width by themselves.
+// that window, so callers of a zoomed frame fill the width automatically.
 //
 // Beside the picture there may be an aside: the removed paths, outside the head's 100 % but to the
 // same scale. Both trees use the same node numbers. The aside is hidden while zoomed.
@@ -64,8 +64,8 @@ export class Flame {
 		const aside = this.asideWidth;
 		return this.full - (aside ? this.asideShown * (aside + GAP) : 0);
 	}
-	// Width of the aside: to the picture's scale, limited to leave room for the picture, and 0
-	// if too narrow.
+	// Width of the aside: to the picture's scale, limited so that the picture has room, and 0 if it
+	// would be too narrow.
 	get asideWidth() {
 		if (!this.aside) return 0;
 		const removed = this.aside.all * this.aside.what.factor;
@@ -257,7 +257,7 @@ export class Flame {
 		this.draw();
 	}
 
-	// y below the root's row if roots are at the bottom.
+	// The y below the root's row if roots are at the bottom.
 	get floor() {
 		return this.content - this.covered - PAD;
 	}

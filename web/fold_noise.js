@@ -5,9 +5,9 @@
 //   a, b, c      gone               not sampled again    at the place of a
 //   d, e         new                not sampled before   at the place of d
 //
-// A path is kept when it is certainly new or gone, when its code is and has a cost, or when a path
-// below it is kept. Nodes keep their numbers: the first node of a merged frame stands for all; the
-// others have no function and no cost, so they are not drawn.
+// A path is kept if it is certainly new or gone, if its code is certainly new or gone and costs
+// enough to be seen, or if a path below it is kept. Nodes keep their numbers: the first node of a
+// merged frame stands for all; the others have no function and no cost, so they are not drawn.
 import { HEAD, MARKER_KIND, TASK_KIND } from "./data.js";
 import { CHANGED } from "./colors.js";
 import { AGAIN, BEFORE } from "./fold_functions.js";
@@ -24,7 +24,7 @@ const NOT_THERE = 1; // the other side's code has no such function
 // tested itself, by self or by total.
 const ALWAYS = 1, IF_SEEN = 2, BY_SELF = 4, BY_TOTAL = 8;
 
-// Finds functions that are certainly new or gone, which applies to their paths.
+// Finds functions that are certainly new or gone, which makes their paths certain, too.
 function bitsOfFunctions(data) {
 	const { n, kind, presence } = data.functions, { self, total } = data.verdicts;
 	const bits = new Uint8Array(n);
@@ -44,7 +44,8 @@ function isCertain({ path }, i, ofFunction) {
 }
 
 // The nodes that are noise, in reverse order. A path without cost on either side is not noise and
-// does not keep its callers; one with cost on both sides is not noise, and neither are its callers.
+// does not keep its callers. A path with cost on both sides is not noise, and neither are its
+// callers.
 function findNoise(data, whole) {
 	const { n, parent, func, marks, verdicts: { self, total } } = data;
 	const [base, head] = whole.total, bits = bitsOfFunctions(data);
@@ -83,7 +84,7 @@ class Firsts {
 
 // The frames of folded noise: {func, paths, runs}: functions of nodes, number of paths with own
 // time that a frame stands for, and runs of merged nodes: [frame, first node, node after the last,
-// ...]. null: no noise. `except`: nodes that are folded otherwise.
+// ...]. null: no noise. `except`: nodes that are folded for other reasons.
 export function foldNoise(data, whole, except) {
 	const noise = findNoise(data, whole);
 	if (!noise.length) return null;

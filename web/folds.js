@@ -9,7 +9,7 @@ import { findImports, hasImports, importName, liftImports, sumLifted } from "./f
 import { foldNoise, sumNoise, treeOfNoise } from "./fold_noise.js";
 import { treeOf } from "./tree.js";
 
-// A single folded node keeps its own name. placeOf: returns the new node.
+// A folded frame of a single node keeps that node's name. placeOf: returns the new node.
 function nameSingles({ func }, { self: [base, head] }, tree, { runs }, placeOf) {
 	for (let k = 0; k < runs.length; k += 3) {
 		const i = placeOf(runs[k]);

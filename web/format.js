@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Formatting of durations, counts and shares, as on the command line.
 
-// Not by Intl, whose first use takes as long as reading a small page.
+// Intl is not used, because its first use takes as long as reading a small page.
 export function formatCount(v) {
 	return String(Math.round(v)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
@@ -105,7 +105,7 @@ export function formatPair(c, unit) {
 	return `${formatValue(c.base, unit)} → ${formatValue(c.head, unit)}${expected}`;
 }
 
-// Explains why a change is not after − before; "" if it is.
+// Explains why a change differs from after − before; "" if it does not.
 export function scaleHint(factor, mode) {
 	if (factor === 1) return "";
 	const how = mode === "share" ? ", by share" : "";

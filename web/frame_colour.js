@@ -11,8 +11,8 @@
 // When coloured by total, all callers of a slow function are red, too. The mark at the lower edge
 // of a frame shows the change of its own time, to the scale of the widths.
 //
-// Verdicts are for the whole run, whatever is filtered: the path's own where it was tested, else
-// its function's. Without verdicts, and in CPython's palette, only the numbers decide.
+// Verdicts apply to the whole run, whatever is filtered: the path's own if it was tested, else its
+// function's. Without verdicts, and in CPython's palette, only the numbers decide.
 import { BASE, HEAD, TASK_KIND } from "./data.js";
 import {
 	ABOVE_REMOVED, CHANGED, heatClass, LESS, MORE, MOVED, MOVED_AWAY, NEW, NEW_UNSURE, REMOVED,
@@ -60,9 +60,9 @@ function judgedFunction(tree, i) {
 	return tree.func[at];
 }
 
-// Code of one of several calls of a path (call_lines.js), which was not tested by itself: if the
-// path certainly changed and the call did so in the same direction, it is certain with the other
-// calls.
+// Code of one of several calls of a path (call_lines.js), which was not tested by itself. If the
+// path certainly changed and the call changed in the same direction, the call is certain together
+// with the others.
 function callCode({ func, split }, i, { key, word }, code) {
 	const ofPath = code === AS_FUNCTION ? word[func[i]] : code & WORD;
 	if (ofPath !== CHANGED && !isPartOfSum(code)) return UNKNOWN;
@@ -116,7 +116,7 @@ function stepOf(size, steps) {
 	return step;
 }
 
-// The seed's percentages: the second and third step begin above theirs.
+// The percentages of CPython's palette; the second and third step begin above them.
 function relativeStep(base, head) {
 	const size = base === 0 ? (head > 0 ? 1 : 0) : Math.abs((head - base) / base);
 	return size >= 1 ? 4 : size > 0.5 ? 3 : size > 0.3 ? 2 : size >= 0.15 ? 1 : 0;
@@ -132,7 +132,8 @@ function sizeStep(tree, i, what, base, head) {
 	return surprise < 0 ? 4 : stepOf(surprise, steps);
 }
 
-// Did the cost only move? By the node's mark; for a frame of several nodes by its function.
+// Did the cost only move? Decided by the node's mark, or for a frame of several nodes by its
+// function.
 export function isMoved(tree, i, what) {
 	if (!what.marks) return false;
 	const node = pageNodeOf(tree, i);

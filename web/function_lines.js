@@ -50,8 +50,7 @@ function storedLines(data, f, side, around) {
 	const source = functions.source[side][f];
 	const stored = source ? chunks[source - 1] ?? [] : [];
 	const costs = lineCosts(data, f, side);
-	// The page has first lines for the head only, or for the base if the head lacks the
-	// function.
+	// The page has first lines only of the head, or of the base if the head lacks the function.
 	const begins = side === HEAD || !functions.ran[HEAD][f] || !costs.size;
 	const numbers = [...costs.keys(), ...(begins ? [functions.line[f]] : [])];
 	const first = Math.min(...numbers) - around;
@@ -67,8 +66,8 @@ export const rowOf = (data, a, b) => ({
 	total: compare(a?.total ?? 0, b?.total ?? 0, data.factor),
 });
 
-// Numbers of the lines of both versions in pairs, 0 where one has none. Without an alignment both
-// have the same text, or there is one version only.
+// Numbers of the lines of both versions in pairs, 0 if one has none. Without an alignment, both
+// have the same text or only one version exists.
 function numberPairs(data, f, before, after) {
 	const { alignments: { runs, of }, isSwapped, functions } = data;
 	const found = of.get(alignmentKey(functions, f, isSwapped));
@@ -92,8 +91,8 @@ export function alignedNumbers(data, f) {
 		.filter((numbers) => numbers.some((number, side) => lines[side].has(number)));
 }
 
-// Pairs of lines in order, null if a side has none. Of a line that both have the page may have one
-// version only: it does not cost anything on the other side.
+// Pairs of lines in order, null if a side has none. The page may have only one version of a line
+// that both sides have: the line costs nothing on the other side.
 function alignLines(data, f) {
 	const lines = linesNear(data, f);
 	return numberPairs(data, f, ...lines).map((numbers) => {
@@ -179,7 +178,7 @@ export const changedRow = (rows, family, delta) =>
 	mostOf(rows, (row) => row[family].delta * Math.sign(delta));
 
 // Which cost of lines to compare: the wanted one, or "self" if only the function's own time
-// certainly changed; "" without a certain change. Without verdicts the wanted one.
+// certainly changed; "" without a certain change. Without verdicts, the wanted one.
 export function changedFamily({ verdicts, unjudged, functions: { ran } }, f, wanted = "total") {
 	if (!verdicts || unjudged?.[f] || ran[BASE][f] !== ran[HEAD][f]) return wanted;
 	if (verdicts[wanted].word[f] === CHANGED) return wanted;

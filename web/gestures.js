@@ -12,7 +12,7 @@
 const SLOP = 5; // pixels that a press may move and still be a tap
 const REST = 160; // ms without wheel events after which input has stopped
 const LINE = 16, TURN_MOST = 50,
-	PER_PIXEL = 0.01; // what a wheel's turn magnifies: exp(0.01 a pixel)
+	PER_PIXEL = 0.01; // magnification by the wheel: exp(0.01 per pixel)
 
 function turnOf(event, size) {
 	const unit = [1, LINE, size][event.deltaMode];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // One line of source as elements: syntax colours, and underlines of sampled parts.
 //
-// Syntax colouring is not a parser: it knows strings, comments, numbers and keywords of Python and
-// of C-like languages, line by line, and remembers an open triple quote or comment at the end of a
-// line. Text always becomes text nodes.
+// Syntax colouring is not a parser: it recognises strings, comments, numbers and keywords of Python
+// and of C-like languages, line by line, and remembers an open triple quote or comment at the end
+// of a line. Text always becomes text nodes.
 import { el } from "./dom.js";
 
 const wordsOf = (text) => new Set(text.split(" "));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The colours of lines by cost in the Source view, and formatting of costs.
 //
-// Heat is logarithmic, since the hottest line is often a thousand times as hot as one that still
-// matters: 0 for no cost, 1 to 8 up to the hottest. A difference has 1 to 4 steps in either
+// Heat is logarithmic, because the hottest line often costs a thousand times as much as a line that
+// still matters: 0 for no cost, 1 to 8 up to the hottest. A difference has 1 to 4 steps in either
 // direction, negative for lower cost.
 import { ratioOfState } from "./cost_words.js";
 import { compare, formatChange, formatPercentChange, formatValue } from "./format.js";
@@ -21,7 +21,7 @@ export function changeStep(delta, most) {
 	return delta > 0 ? step : -step;
 }
 
-// Of a profile, or of a diff, whose base values are multiplied by `factor`.
+// The scale of a profile, or of a diff, whose base values are multiplied by `factor`.
 export class Scale {
 	constructor({ unit, factor, isDiff }) {
 		this.unit = unit;

@@ -21,8 +21,8 @@ export const stateRatio = (data, f, state) => ratioOfState(state, presenceOf(dat
 
 const key = (name, file) => `${name}\n${file}`;
 
-// Links by the page's function; with name rules only those of functions that kept their names. A
-// page names functions as in the head; with sides swapped, as in `from`.
+// Links by the page's function; with name rules, only those of functions that kept their names. The
+// page has the head's names of functions; with sides swapped, those in `from`.
 export function linksByFunction(data) {
 	if (data.linksOf) return data.linksOf;
 	const { functions } = data;

@@ -8,8 +8,8 @@ const inSource = ({ state }) => state.tab === "source";
 const inFiles = (a) => inSource(a) && a.state.code === "files";
 const inLines = (a) => inSource(a) && a.state.code !== "files";
 
-// [keys, help, action, only in a diff]. A key with an upper-case letter means with Shift. In this
-// order two columns of the help are equally long.
+// [keys, help, action, only in a diff]. An upper-case letter means with Shift. In this order, the
+// two columns of the help are equally long.
 const groups = [
 	["Move", [
 		[["ArrowUp", "ArrowDown"], "the frame above, below", (a, k) => a.selection.move(k)],
