@@ -47,8 +47,8 @@ export function splitName(name) {
 	return [name.slice(0, at), name.slice(at)];
 }
 
-// Names of a list in two parts each, the first of which is cut if narrow: the prefix shared with
-// another name, up to its last separator.
+// Splits each name of a list in two parts: the prefix that it shares with another name, up to its
+// last separator, which is cut in narrow lists; and the rest.
 export function splitNames(names) {
 	const order = [...names.keys()].sort((a, b) => (names[a] < names[b] ? -1 : 1));
 	const shared = (a, b) => {

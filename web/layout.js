@@ -2,8 +2,8 @@
 // Which frames of a view are visible, and where.
 //
 // Only frames inside the window and at least half a pixel wide are descended into. Narrower ones
-// are drawn as grey columns of one pixel (narrow_frames.js), as deep as the tree is there. Vertical
-// scrolling does not affect the layout.
+// are drawn as grey columns of one pixel (narrow_frames.js), as deep as the tree is at that place.
+// Vertical scrolling does not affect the layout.
 import { Silhouette } from "./narrow_frames.js";
 
 export const MIN_WIDTH = 0.5;
@@ -21,7 +21,7 @@ function addView(view, layout) {
 		const row = depth[i], x = next[row];
 		const left = (x - view.left) * scale;
 		if (left >= width) {
-			// So are all later callees of the same caller.
+			// All later callees of the same caller are outside, too.
 			i = i > 0 ? end[parent[i]] : n;
 			continue;
 		}

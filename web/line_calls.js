@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the lines of functions call, and the lines that call these: in the whole recording, as the
-// costs of lines are. A recursive call counts each sample once.
+// Calls of functions by line: what each line calls, and which lines call the functions. They are of
+// the whole recording, like the costs of lines. A recursive call counts each sample once.
 import { knowsCalls, planCalls } from "./call_lines.js";
 import { BASE, HEAD } from "./data.js";
 import { compare } from "./format.js";
@@ -55,8 +55,8 @@ export function callsOfFunctions(data, functions) {
 	};
 }
 
-// Number that calls have for a row of aligned lines of a function: that of the head, or of an
-// edited line of the base the negative one.
+// The line number that calls use for a row of a function's aligned lines: that of the head, or the
+// negative number of an edited line of the base.
 export function callLineOf({ isSwapped, functions }, f, { a, b }) {
 	const [base, head] = isSwapped ? [b, a] : [a, b];
 	return head?.number ??

@@ -10,10 +10,10 @@
 //     transpile +150   listed for its callee
 //       parse   +145   the place
 //
-// Own functions whose own time changed are always listed; libraries only where no own function
-// covers them, or only that of a script. Not listed: code that loads modules (the importing code
-// is), modules whose import only moved, and wrappers by their total, since their callees were there
-// before.
+// Own functions whose own time changed are always listed; library functions only if no own function
+// covers them, or only a script's. Not listed: code that loads modules (the importing code is
+// listed), modules whose import only moved, and wrappers by their total, because their callees were
+// there before.
 import {
 	changed, findOutermost, findRepresentatives, hotLeaf, leaveOutNested,
 } from "./call_chains.js";
@@ -31,7 +31,7 @@ const OWN = 0; // src/profile/origin.h
 const WRAPPER = 2; // a mark
 // Minimum part of a change that is not below other places, and in one place.
 const MOST = 0.5;
-// Minimum part of the run of a script.
+// A script has at least this part of the run.
 const NEARLY_ALL = 0.9;
 
 // Groups in order: the run's certain direction first.
@@ -152,7 +152,7 @@ function chooseFunctions(tree, data, costs, outermost, ways, own) {
 	return { byTotal, byOwn };
 }
 
-// Is it top-level code of a module that is nearly the whole run? Its name is not informative.
+// Is it top-level code of a module that makes up nearly the whole run? Its name is not informative.
 export function isScript({ functions }, tree, { total }, f) {
 	return functions.names[f] === "<module>" &&
 		[BASE, HEAD].every((side) => total[side][f] >= NEARLY_ALL * tree.total[side][0]);
@@ -188,8 +188,8 @@ class Change {
 		const change = compare(costs[family][BASE][f], costs[family][HEAD][f], factor);
 		Object.assign(this, { of, f, family, places, change });
 	}
-	// The node where it changed most, preferably one whose path certainly changed, else one of a
-	// sum that did.
+	// The node where it changed most, preferably one whose path certainly changed, else one that
+	// did together with others.
 	get node() {
 		const { f, family, of: { tree, data: { factor, verdicts }, nodes } } = this;
 		const { path } = verdicts[family];
@@ -223,8 +223,8 @@ class Change {
 	get whole() {
 		return this.places ? null : wholeOf(this.of.data, this.of.costs, this);
 	}
-	// How much of its change arrives at the root. Where a caller changed by less, others among its
-	// callees balance the rest: the code that a new function replaced, for example.
+	// How much of its change arrives at the root. If a caller changed by less, other callees offset
+	// the rest, for example the code that a new function replaced.
 	get net() {
 		const { f, family, change: { delta }, of: { tree, data: { factor }, nodes } } = this;
 		const way = Math.sign(delta), arrives = new Float64Array(tree.n);
@@ -245,7 +245,7 @@ class Change {
 	}
 }
 
-// The group with most of the run's change leads.
+// Moves the group with most of the run's change to the front.
 function leadWithMost(found, data) {
 	const word = data.header?.verdict?.word, isSure = word === "slower" || word === "faster";
 	const most = isSure ? mostOfRun(found, word) : null;
@@ -291,7 +291,7 @@ export function nameOfChange(data, { f, isImport }) {
 	return isImport ? importName(data, f) : showName(data.functions.names[f]);
 }
 
-// Its name and by how much it changed.
+// The change's name, and by how much it changed.
 export function sayChange(data, entry) {
 	const change = `${nameOfChange(data, entry)} ${formatChange(entry.change.delta, data.unit)}`;
 	return entry.whole ? `${change} of own ${noun(data.header)}` : change;

@@ -37,8 +37,8 @@ export class Matches {
 				"No renamed or moved functions: functions are matched by name and file."));
 	}
 
-	// The option that makes the comparison without a link; --map names functions as recorded on
-	// the base and the head.
+	// The option that repeats the comparison without a link; --map takes the names recorded on the
+	// base and the head.
 	veto(link) {
 		const { isSwapped } = this.model.data;
 		const [name, file] = isSwapped ? [link.name, link.file] : [link.from_name, link.from_file];

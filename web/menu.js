@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A button that opens a small panel of controls below it. A click elsewhere or Escape closes it.
+// A button that opens a small panel of controls below it. Escape or a click elsewhere closes it.
 import { el } from "./dom.js";
 
 const openMenus = () => document.querySelectorAll("details.menu[open]");

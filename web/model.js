@@ -76,9 +76,9 @@ export class Model {
 		return HEAD;
 	}
 
-	// How to colour: as chosen, if possible. Share needs a diff, significance a judged one.
-	// Diffs are by default coloured by total, which shows where they changed; CPython's palette
-	// is by own time.
+	// How to colour: as chosen, if possible. "Share" needs a diff, significance a judged diff. By
+	// default, diffs are coloured by total, which shows where they changed, and CPython's palette
+	// by own time.
 	colourMode() {
 		const { data, state: { by, show } } = this;
 		const isDiff = data.isDiff && show === "diff";
@@ -106,8 +106,8 @@ export class Model {
 		};
 	}
 
-	// Costs of all functions. Totals of wrappers, and recorded ones, are only known for the
-	// whole recordings; with filters they are those drawn.
+	// Costs of all functions. Totals of wrappers and recorded totals are only known for the whole
+	// recordings; with filters, the totals of the drawn tree are used.
 	costsOfAll(straight) {
 		const { data, loaded, state } = this;
 		const costs = functionCosts(straight, data.functions.n);
@@ -157,7 +157,7 @@ export class Model {
 		return new Picture(this.trees.shown(), what);
 	}
 
-	// Removed paths that were saved time (saved_time.js), shown beside the head's 100 %.
+	// Removed paths that saved time (saved_time.js), shown beside the head's 100 %.
 	removedAside(what) {
 		const { inverted, layout } = this.state;
 		if (!what.isDiff || !this.hasRemoved || this.isElided() || inverted || layout !== "head")

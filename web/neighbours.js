@@ -38,7 +38,7 @@ export function neighbour(picture, node, key, up) {
 // Minimum own change of a frame to step to, as a share of all change.
 const LEAST_CHANGE = 1 / 1000;
 
-// Visible nodes whose own time changed, the biggest change first.
+// Visible nodes whose own time changed, the largest change first.
 export function changedNodes({ tree, w, what }) {
 	const size = (i) => Math.abs(ownTime(tree, HEAD, i) - ownTime(tree, BASE, i) * what.factor);
 	const isOwn = (i) => !tree.inverted || tree.depth[i] === 1;

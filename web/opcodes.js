@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytecode instructions, where recorded: of a node of the picture, and of the lines of a function.
-// They count all threads.
+// Bytecode instructions, if recorded: of a node of the picture, and of the lines of a function.
+// Their costs include all threads.
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
 import { compare, formatChange, formatShare, formatValue, scaleHint } from "./format.js";

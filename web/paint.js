@@ -20,9 +20,9 @@ export const FONT = `${FONT_SIZE}px ${FONT_FAMILY}`;
 const SMALL_FONT = `10px ${FONT_FAMILY}`; // for names that do not fit otherwise
 const GLYPH = 9; // width of a glyph, pixels
 const HATCH = 9; // pixels between the hatching lines of unsure frames
-const MARK =
-	3; // pixels below the text, for the mark of own change and what a plate leaves of a texture
-const DASH = 3; // pixels of a dash in an underline that is certain only together with others
+// Pixels below the text, for the mark of own change and for the texture below a plate.
+const MARK = 3;
+const DASH = 3; // pixels of a dash in the underline of a change that is certain only in a sum
 
 function fillBox(ctx, left, y, px) {
 	if (px < 6) {
@@ -169,8 +169,8 @@ export class Painter {
 		if (filled > 24) this.label(ctx, box, colour, filled, palette.inkOf(colour), null, share);
 	}
 
-	// plate: what lies between the text and a texture, or null.
-	// share: of what width it is said to be; null: of the whole.
+	// plate: colour of the area between the text and a texture, or null. share: the
+	// share to print; null: that of the frame's width in the whole.
 	label(ctx, { i, view, left, y, tail }, colour, px, ink, plate, share = null) {
 		const { picture } = view;
 		const from = Math.max(left, view.offset) + 6;

@@ -2,7 +2,7 @@
 // A shown tree with its widths, as drawn on the canvas and in a saved picture.
 //
 // Children follow each other from their parent's left edge, in tree order. Positions are not stored
-// but added up on the way down, so a million frames cost only their widths.
+// but added up on the way down, so a million frames only need memory for their widths.
 import { widthsOf } from "./widths.js";
 
 export class Picture {

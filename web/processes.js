@@ -5,8 +5,8 @@ import { el, section } from "./dom.js";
 import { formatCount, formatShare } from "./format.js";
 import { showName } from "./labels.js";
 
-// [{label, threads, sum}], most expensive first and none without a sample; sums are those of
-// threads.
+// [{label, threads, sum}], most expensive first, without processes that have no samples. sums:
+// costs of threads.
 function processesOf(threads, sums) {
 	const byLabel = new Map();
 	threads.forEach((t, i) => {

@@ -2,13 +2,13 @@
 // The Sandwich view: one function in the middle, all callers above, all callees below, merged over
 // all calls.
 //
-//      [ main      ][ worker ]      callers, turned round
+//      [ main      ][ worker ]      callers, upside down
 //      [ parse               ]      the function
 //      [ split ][ decode ]          callees
 //
 // A half that needs less than its part of the window leaves the rest to the other.
 //
-// A sample counts once, at its outermost frame of the function, in both halves alike.
+// In both halves a sample counts once, at its outermost frame of the function.
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
 import { Flame } from "./flame.js";
@@ -64,7 +64,7 @@ export function calleesOf(tree, f, factor) {
 		.sort((a, b) => a.weight - b.weight || b.g - a.g).forEach((group) => pending.push(group));
 	const roots = outermost(tree, f);
 	push([[f, roots]], 0);
-	// In large trees, parts too small for any screen are not opened.
+	// In large trees, parts that are too small for any screen are not opened.
 	const size = roots.reduce((all, i) => all + tree.end[i] - i, 0);
 	const limit = size > OPEN_ALL_BELOW ? pending[0].weight * NARROWEST : 0;
 	while (pending.length) {

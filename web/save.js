@@ -11,7 +11,7 @@ const MARGIN = 14;
 const LINE = 19;
 const LONGEST = 16000; // maximum height of a picture, pixels; the rest is left out
 const SHARPNESS = 2; // of a PNG: pixels per screen pixel
-const PIXELS_MOST = 1.2e8; // maximum of a PNG: browsers reject larger ones
+const PIXELS_MOST = 1.2e8; // maximum of a PNG, because browsers reject larger ones
 const SWATCH = 12;
 
 function flamesOf({ state, flame, chart, sandwich }) {

@@ -120,8 +120,8 @@ export class AccessibleTree {
 			event.preventDefault();
 			model.acts.selectionMenu();
 		});
-		// The browser moves the focus after a press: take it back, unless the reader has
-		// moved it elsewhere since.
+		// The browser moves the focus after a press. Take it back, unless the reader has since
+		// moved it elsewhere.
 		flame.canvas.addEventListener("pointerdown", () => {
 			const before = document.activeElement;
 			setTimeout(() => {

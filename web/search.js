@@ -15,7 +15,7 @@ export function moduleOf(file) {
 	return inside === file ? parts.at(-1) : parts.join(".");
 }
 
-// Matches what is rare in plain text and common in regular expressions.
+// Matches characters that are rare in plain text and common in regular expressions.
 const telling = /\.[*+?]|\\[a-z.]|[^\s(]\||^\^|\$$|\[[^\]]+\][*+]?|\(\?/i;
 
 export function looksLikeExpression(query) {

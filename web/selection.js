@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The selected frame: moved by keys, shown with its tooltip and announced to screen readers. In the
-// sandwich the half with the focus is used.
+// sandwich, the half with the focus is used.
 import { isTouch } from "./last_pointer.js";
 import { ROW } from "./paint.js";
 import { sentenceOf } from "./screen_reader.js";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The page of one service: its time line, two ranges of it, and what changed between them. The
+// The page of one service: its timeline, two ranges of it, and what changed between them. The
 // address contains the choices:
 //
 //   /service?name=shop&before=2026-11-23T06:15..2026-11-23T06:45&after=...&time=...
 //
-// `time` is the range of the time line; label and metric are part of every request.
+// `time` is the range of the timeline; label and metric are part of every request.
 import { showChanges } from "./changed_functions.js";
 import { el } from "./dom.js";
 import { Timeline } from "./timeline.js";

@@ -4,8 +4,9 @@
 import { el } from "./dom.js";
 
 const FAR = 56; // length of a drag that closes it, pixels
-const FRESH =
-	360; // ms after it opened in which touches go through it: the second of a pair is the frame's
+// ms after opening in which touches go through it, because the second of a double tap is for the
+// frame.
+const FRESH = 360;
 
 export class Sheet {
 	// contentOf(frame) returns elements, actionsOf(frame) [{label, act, stays}].

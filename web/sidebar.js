@@ -31,8 +31,8 @@ function facts(rows) {
 
 const isSure = (v) => v.word === "slower" || v.word === "faster";
 
-// The run's verdict and the smallest detectable change, in the words of the text report, which
-// refers to the original sides; with sides swapped the words of a change are inverted.
+// The run's verdict and the smallest detectable change, in the words of the text report. That
+// refers to the original sides, so with sides swapped the words of a change are inverted.
 function verdict(model) {
 	const { header, isSwapped } = model.data;
 	const v = header.verdict;
@@ -137,7 +137,7 @@ function summary(model) {
 			facts(summaryRows(model, data.header.head)
 				.filter(([k]) => k !== "Total" || !benchmarksOf(data).length)),
 				tree && el("p", { class: "quiet" }, `${tree[0].toUpperCase()}${tree.slice(1)}.`));
-	// Sums over benchmarks are meaningless for each of them.
+	// Sums over all benchmarks are meaningless for a single one.
 	const ofOne = benchmarksOf(data).length === 0;
 	const rowsOf = (side) => summaryRows(model, side)
 		.filter(([k]) => k !== "Functions" && k !== "Measured" && (ofOne || k !== "Total"));
@@ -313,7 +313,7 @@ function hotspots(model, side, all) {
 		}));
 }
 
-// group: the title above it, which may say in what state the function is.
+// group: the title above it, which may already state whether the function is new or gone.
 function changeItem(model, entry, current = -1, group = "") {
 	const { data } = model;
 	const { f, change, leaf = -1, whole } = entry;
@@ -405,7 +405,7 @@ function threadSums(model) {
 	return sampledThreads(sums).length < 2 ? null : sums;
 }
 
-// Did the shown part run in several threads? A chosen benchmark mostly runs in one, even if others
+// Did the shown part run in several threads? A chosen benchmark usually runs in one, even if others
 // were recorded.
 function hasThreads({ data: { n, func, parent, cells }, state: { bench } }) {
 	if (bench < 0) return true;

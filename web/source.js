@@ -192,7 +192,7 @@ export class SourceView {
 		pressSegment(this.by, state.lines);
 	}
 
-	// Makes the rows of a file or a function, and what is said about them.
+	// Makes the rows of a file or a function, and the text about them.
 	list(what) {
 		const { data } = this.model, { f, file } = this;
 		const aligned = !this.isFile && what.isDiff ? alignedLines(data, f) : null;
@@ -220,7 +220,7 @@ export class SourceView {
 		this.count.textContent = plural(this.hotRows.length, "hot line");
 	}
 
-	// The side that is listed if there is only one; of a function one that has its source.
+	// The side that is listed if there is only one; for a function, a side that has its source.
 	sideOf(what) {
 		const { functions } = this.model.data;
 		return this.isFile ? what.side :
@@ -231,7 +231,8 @@ export class SourceView {
 		return this.side === BASE ? row.a : row.b;
 	}
 
-	// Which cost of the row's function certainly changed: in a file the chosen one; "": none.
+	// Which cost of the row's function certainly changed ("": none); in a file only the chosen cost
+	// counts.
 	familyOf({ fs: [f] }) {
 		const { data } = this.model, { cost } = this;
 		if (!this.isFile) return changedFamily(data, this.f, cost);
@@ -300,7 +301,7 @@ export class SourceView {
 			...this.callerButtons(calls));
 	}
 
-	// What the line of a row calls; in a file also who calls the functions that begin there.
+	// What the line of a row calls; in a file also the callers of the functions that begin there.
 	callsOf(row) {
 		const { data } = this.model;
 		if (!this.calls) return null;
@@ -385,7 +386,7 @@ export class SourceView {
 		this.minimap.draw();
 	}
 
-	// To the next hot line, or the one before.
+	// Go to the next or the previous hot line.
 	jump(by) {
 		const order = this.hotRows.filter(({ element }) => element);
 		const at = this.rows.indexOf(this.target), place = (row) => this.rows.indexOf(row);
@@ -514,7 +515,7 @@ export class SourceView {
 
 	// ---- rows ----
 
-	// What colours the words of each version, in the state that the stored lines above leave.
+	// Painters of both versions' syntax, in the state after the stored lines above.
 	painters() {
 		const { functions, chunks } = this.model.data, { f, rows } = this;
 		return ["a", "b"].map((version, side) => {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The files of the recordings: their functions, what they cost, and their lines.
 //
-// A file of the base is that of the head with which it shares most of its functions' cost ("pair.*"
-// in the page), so a file that was moved is compared with itself. Costs are of the whole
-// recordings.
+// A file of the base is compared with the file of the head with which it shares most of its
+// functions' cost ("pair.*" in the page), so a file that was moved is compared with itself. Costs
+// are those of the whole recordings.
 import { CHANGED } from "./colors.js";
 import { BASE, HEAD, MARKER_KIND, TASK_KIND } from "./data.js";
 import { alignedNumbers, lineCosts, rowOf } from "./function_lines.js";
@@ -16,7 +16,7 @@ const both = [BASE, HEAD];
 // Index of the side that was recorded as `side`.
 const recorded = ({ isSwapped }, side) => (isSwapped ? 1 - side : side);
 
-// By side and function, the file whose lines it has there; -1: none.
+// By side and function, the file that contains the function's lines there; -1: none.
 function filesBySide(data) {
 	const { functions, alignments: { pairs } } = data;
 	const base = recorded(data, BASE), head = recorded(data, HEAD);
@@ -65,7 +65,7 @@ function groupFunctions(data) {
 	return { on, byId };
 }
 
-// Files without costs, which take long in a large page.
+// Files without costs, which take long to compute in a large page.
 const groupsOf = (data) => (data.fileGroups ??= groupFunctions(data));
 
 function listFiles(data) {
@@ -86,8 +86,8 @@ export function fileOf(data, f) {
 	return byId[on[startSide(data, f)][f]];
 }
 
-// Does the file have a function whose own cost, or total, certainly changed? All have if nothing
-// was judged.
+// Does the file have a function whose own cost, or total, certainly changed? True for all files if
+// nothing was judged.
 export const isReal = ({ verdicts }, { functions }, family) =>
 	!verdicts || functions.some((f) => verdicts[family].word[f] === CHANGED);
 
@@ -190,8 +190,7 @@ export function linesOfFile(data, file) {
 	});
 }
 
-// Sampled parts of the lines that the head had when it was recorded: number -> [{from, to, self,
-// total}].
+// Sampled parts of the recorded head's lines: number -> [{from, to, self, total}].
 export function spotsOf(data, file) {
 	const { spans } = data, on = groupsOf(data).on[recorded(data, HEAD)], spots = new Map();
 	spans.func.forEach((f, k) => {

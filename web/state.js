@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The reader's choices, and the link that restores them.
 //
-// `zoom` is the path of functions to the zoomed frame, so it survives a change of threads, of side
-// or of layout; in a link it is a hash of names, so it survives a new recording too.
+// `zoom` is the path of functions to the zoomed frame, so it survives a change of threads, side or
+// layout. In a link it is a hash of names, so it also survives a new recording.
 import { functionOfStep, ordinalOfStep } from "./call_lines.js";
 import { benchmarksOf } from "./benchmarks.js";
 import { hasChart, rangeOfText, textOfRange } from "./strip_data.js";
@@ -161,7 +161,8 @@ export function sidesOfLink(hash, data) {
 	return data.isDiff && isSwapped !== Boolean(data.isSwapped);
 }
 
-// Rules come before everything else: they make the functions that the rest of a link names.
+// Rules come before everything else, because the rest of a link refers to the functions that they
+// create.
 export function rulesOfLink(hash) {
 	return new URLSearchParams(hash.replace(/^#/, "")).getAll("rule").map((rule) => {
 		const at = rule.indexOf("\t");

@@ -18,9 +18,9 @@ export function readTime(header, columns) {
 		missed: columns.numbers("time.missed", Float64Array, slots),
 		// Track + 1 of each thread; 0: no sample.
 		trackOf: columns.numbers("time.track", Uint32Array, header.threads.length),
-		// Only needed for ranges.
+		// Read on first use, for ranges.
 		slices: () => (slices ??= readSlices(columns)),
-		// Only needed for the chart.
+		// Read on first use, for the chart.
 		runs: () => (runs ??= readRuns(time, header.threads.length, columns)),
 	};
 }

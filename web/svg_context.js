@@ -108,7 +108,7 @@ export class Pen {
 	stroke() {
 		if (this.shape()) this.parts.push(`${this.shape()}${this.stroked}/>`);
 	}
-	// The base line is taken from the ruler; SVG's names of base lines differ.
+	// The base line is that of the ruler, because SVG has other names for base lines.
 	fillText(text, x, y) {
 		if (!text) return;
 		const base = y - (this.ruler.measureText("x").alphabeticBaseline ?? -4);

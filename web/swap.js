@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Swapping the sides of a diff: the head becomes the base. All views are computed from these
-// arrays, so the page is mirrored. Verdicts keep their words; the run's interval becomes that of
-// the inverse ratio (interval_text.js does functions).
+// arrays, so the page is mirrored. Verdicts on functions are unchanged; the run's interval becomes
+// that of the inverse ratio (interval_text.js does so for functions).
 
 const mirrored = { slower: "faster", faster: "slower" };
 

@@ -19,7 +19,7 @@ import { changeOf } from "./tree.js";
 import { functionWord } from "./verdicts.js";
 
 const ROW = 30;
-const isFormula = /^[=+@-]/; // a spreadsheet would evaluate this: untrusted names must not
+const isFormula = /^[=+@-]/; // a spreadsheet would evaluate it; names are untrusted
 const NARROW = 560; // pixels
 const ofChange = ["delta", "percent"];
 const LEAST = 84; // width of a column, pixels
@@ -96,7 +96,7 @@ function diffColumns(verdicts, data) {
 	];
 }
 
-// The larger cost of a row, in the order of those that are equal otherwise.
+// The larger cost of a row, by which rows are ordered that are otherwise equal.
 const costOf = ({ c, self }) => (c ? Math.max(c.expected, c.head) : self);
 
 function intervalColumns(family, data) {
@@ -255,7 +255,7 @@ export class FunctionTable {
 		return (this.isNarrow && narrow) || title;
 	}
 
-	// Some of all rows, those with the largest and smallest values, and one of each verdict.
+	// A sample of all rows, those with the largest and smallest values, and one for each verdict.
 	probes() {
 		const step = Math.ceil(this.rows.length / PROBES), words = new Map();
 		const found = this.rows.filter((_, i) => i % step === 0);
@@ -274,7 +274,7 @@ export class FunctionTable {
 		return [...found, ...words.values()];
 	}
 
-	// What each column needs for its heading and its texts.
+	// The width that each column needs for its heading and its texts.
 	measure() {
 		const pen = document.createElement("canvas").getContext("2d"), rows = this.probes();
 		const { fontSize, fontFamily } = getComputedStyle(this.rowsBox);

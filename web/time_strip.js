@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The overview above the picture: a track for each thread, or for each kind of thread where there
-// are many, with its activity over time. A range chosen here limits everything below.
+// The overview above the picture: a track for each thread, or for each kind of thread if there are
+// many, with its activity over time. A range chosen here limits everything below.
 import { el } from "./dom.js";
 import { formatCount, formatShare, formatValue, plural, ticksOf } from "./format.js";
 import { Brush } from "./strip_brush.js";
@@ -60,8 +60,8 @@ export class Strip {
 		return activity[(track * states.length + state) * slots + slot];
 	}
 
-	// Positions of tracks, and the values of their full height: the maximum number of threads
-	// present, and of threads that do not just wait.
+	// Positions of tracks, and the values that their full height stands for: the maximum number of
+	// threads present, and of threads that do more than wait.
 	measure() {
 		const { time } = this;
 		let y = this.lanes * MARKS;
@@ -146,8 +146,9 @@ export class Strip {
 		].sort((a, b) => a.ns - b.ns);
 	}
 
-	// A label is right of its line, at the end of the time left of it; if it would overlap
-	// another one, a lane lower. Without room in any lane, it is a tick below them.
+	// A label is on the right of its line, or on the left at the end of the time; if it would
+	// overlap another label, it is a lane lower. Without room in any lane, the mark is a tick below
+	// them.
 	placeMarks(width) {
 		const ends = [];
 		for (const { button } of this.marks) button.classList.remove("bare");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A service's time line, as received from the server, and ranges of it. Times are minutes since
-// 1970, UTC; a range is [from, until], without the minute that it ends with.
+// A service's timeline, as received from the server, and ranges of it. Times are minutes since
+// 1970, UTC; a range is [from, until], excluding the minute `until`.
 //
 //   buckets   0   1   2   3          [1, 3] of buckets are the minutes from where 1 begins to
 //   minutes   |---|---|---|---|      where 3 does

@@ -218,8 +218,8 @@ export class Tooltip {
 		return filePlaceOf(this.model.data, f) || "no file recorded";
 	}
 
-	// Place it beside {x, y}; with boxes of frames in `avoid`, where it covers least of their
-	// labels.
+	// Place it beside {x, y}; with boxes of frames in `avoid`, at the place where it covers least
+	// of their labels.
 	place({ x, y, below, avoid }) {
 		const { box } = this;
 		const { width, height } = box.getBoundingClientRect();

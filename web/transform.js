@@ -6,7 +6,7 @@
 //
 // A frame whose name becomes empty is removed: its callees and its own time go to its caller.
 // Nothing is judged again: a function merged from several, or with another's time added, has no
-// verdict (`unjudged`); all others keep theirs. Instructions are dropped, since they belong to
+// verdict (`unjudged`); all others keep theirs. Instructions are dropped, because they belong to
 // single nodes.
 import { BASE, HEAD } from "./data.js";
 import { addFolds } from "./fold_functions.js";
@@ -32,8 +32,8 @@ function rename({ functions }, rules) {
 	return { names: functions.names.map(apply), files: functions.files.map(apply) };
 }
 
-// New functions, with `map` from old ones and their origins. A function that kept its name stays
-// itself; a renamed one joins the first with that name and file.
+// New functions, with `map` from old ones and their origins. A function that kept its name remains
+// separate; a renamed one joins the first with that name and file.
 function regroup({ functions }, { names, files }) {
 	const map = new Int32Array(functions.n).fill(GONE), origins = [], byName = new Map();
 	const key = (f) => `${names[f]}\n${files[functions.file[f]]}`;
@@ -206,7 +206,7 @@ function linesOf({ lines }, origins) {
 	return { ...lines, first: pick(lines.first), end: pick(lines.end) };
 }
 
-// A place of a function that is gone is in no file.
+// Places of functions that no longer exist are in no file.
 const placesOf = ({ shared, spans }, map) => {
 	const moved = (list) => ({ ...list, func: list.func.map((f) => map[f]) });
 	return { shared: moved(shared), spans: moved(spans) };

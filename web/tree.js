@@ -5,12 +5,12 @@
 //   self values -> straight tree (totals) -> elided? -> inverted? -> shown
 //
 // A shown tree is {n, func, parent, end, depth, deepest, self, total, inverted}. In an inverted
-// tree `total` of a node is the self time of the leaf as it was reached through this path, each
-// sample counted once. `isNumbered`: nodes have the page's numbers, or `pageNode` has them (0 for a
-// merged frame), so marks and path verdicts of the page apply. Frames that stand for `paths`
-// (folds.js) are merged, too: use ownTime() for them, not `self`. `ofTotals`: an inverted tree of a
-// function's totals. `line`: of the call in its caller, `step`: what a path has instead of `func`,
-// `split`: which nodes are parts of the page's (all three: call_lines.js).
+// tree, `total` of a node is the self time of the leaf when called through this path, each sample
+// counted once. `isNumbered`: nodes have the page's numbers, or `pageNode` has them (0 for a merged
+// frame), so marks and path verdicts of the page apply. Frames that stand for `paths` (folds.js)
+// are merged, too: use ownTime() for them, not `self`. `ofTotals`: an inverted tree of a function's
+// totals. `line`: of the call in its caller, `step`: what a path has instead of `func`, `split`:
+// which nodes are parts of the page's (all three: call_lines.js).
 import { BASE, HEAD, selfValues } from "./data.js";
 import { passingThrough } from "./filters.js";
 
@@ -77,8 +77,8 @@ export function ownTime(tree, side, i) {
 	return (tree.inverted || tree.paths?.[i] ? tree.total : tree.self)[side][i];
 }
 
-// Is node i gone, and counted? With `saved` (saved_time.js) only its functions, and everything
-// below, are counted.
+// Is node i gone, and does it count? With `saved` (saved_time.js), only its functions, and
+// everything below them, count.
 function goneBy({ func, parent, total: [before, after] }, saved) {
 	if (!saved) return (i) => after[i] === 0 && before[i] > 0;
 	const flags = new Uint8Array(func.length);
@@ -212,8 +212,8 @@ function leavesOf(tree, nodes, [base, head]) {
 	return leaves;
 }
 
-// Splits ranges of items by the function of their current node. Items are moved, not referenced:
-// contiguous ranges are fast to walk.
+// Splits ranges of items by the function of their current node. Items are moved instead of
+// referenced, because contiguous ranges are fast to walk.
 class Grouper {
 	constructor(functionCount, leaves, tree) {
 		this.slot = new Int32Array(functionCount).fill(-1);

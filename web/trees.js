@@ -80,7 +80,7 @@ export class Trees {
 		return this.cache.folded;
 	}
 
-	// The fold of node i of the straight tree; -1: drawn by itself.
+	// The fold of node i of the straight tree; -1: not folded.
 	foldOf(i) {
 		const { folded } = this;
 		return folded ? foldOf(this.model.data, folded.tree.func[folded.nodeOf[i]]) : -1;

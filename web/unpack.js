@@ -9,7 +9,7 @@ async function start() {
 	const script = document.createElement("script");
 	script.textContent = new TextDecoder().decode(await inflate(packed));
 	document.body.append(script);
-	// It has run by now, unless the policy blocked it.
+	// The viewer has run by now, unless the policy blocked it.
 	if (!document.documentElement.dataset.begun) throw new Error("its viewer is damaged");
 }
 

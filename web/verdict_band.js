@@ -75,7 +75,7 @@ const MOSTLY = 0.5; // part of a change
 const LISTED = 6; // functions per line
 const LEADING = 3; // functions if there is no room for the list
 
-// Changes, one line per group (listed_changes.js), for where there is no list.
+// Changes, one line per group (listed_changes.js), shown if there is no list.
 function changeLines({ data }, found) {
 	return Object.entries(found).filter(([, list]) => list.length).map(([g, list]) => {
 		const rest = list.length - LISTED;

@@ -4,7 +4,7 @@
 //
 //   side    what one side spent
 //   union   whichever side spent more, so nothing is hidden by what replaced it
-//   delta   all changes below, more and less alike: what cancels out in a sum stays visible
+//   delta   all changes below, more and less alike, so changes that cancel out in a sum are visible
 
 // Both sides, the base scaled: max(before, after), or what the callees need.
 function unionWidths({ n, parent, total: [base, head] }, factor) {
@@ -16,8 +16,8 @@ function unionWidths({ n, parent, total: [base, head] }, factor) {
 	return w;
 }
 
-// A node's own change is its total's without its callees', which also works for subtrees that an
-// inverted tree did not open.
+// A node's own change is the change of its total less those of its callees. This also works for
+// subtrees that an inverted tree did not open.
 function deltaWidths({ n, parent, total: [base, head] }, factor) {
 	const w = new Float64Array(n), ownBase = Float64Array.from(base),
 		ownHead = Float64Array.from(head);

@@ -19,7 +19,7 @@ export function panned({ left, span }, all, by) {
 }
 
 // The innermost frame that contains the window: the zoomed one. A frame exactly as wide as the
-// window counts only on the path to the previous one.
+// window counts only if it is on the path to the previously zoomed frame.
 export function holderOf({ tree, w, all }, { left, span }, focus) {
 	if (span >= all) return 0;
 	const way = new Set();
