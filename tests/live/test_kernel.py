@@ -186,8 +186,9 @@ def attach_saying(folder, code, name, *options, programs=1, line="go", seen=()):
     in the kernel are attached. Its input ends when the recording has the functions `seen`: their names are read
     while it lives."""
     path = pathlib.Path(folder, "r.fz")
-    with subprocess.Popen([*find_interpreter(name).command, "-c", code], stdin=subprocess.PIPE,
+    with subprocess.Popen([*find_interpreter(name).command, "-c", "print('up', flush=True)\n" + code], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as target:
+        assert target.stdout.readline() == "up\n"
         recorder = subprocess.Popen([FIZEAU, "attach", *options, "-o", path, str(target.pid)],
                                     stderr=subprocess.PIPE, text=True)
         try:

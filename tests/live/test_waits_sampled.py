@@ -431,9 +431,11 @@ def covered():
         secret.touch(mode=0)
         empty.touch()
         nothing.mkdir(mode=0o755)
-        target = subprocess.Popen([*find_interpreter("debian-3.11").command, "-c", "while True: pass"], **NOBODY)
+        target = subprocess.Popen([*find_interpreter("debian-3.11").command, "-c", "print('up', flush=True)\nwhile True: pass"],
+                                  stdout=subprocess.PIPE, text=True, **NOBODY)
         task = f"/proc/{target.pid}/task/{target.pid}"
         try:
+            assert target.stdout.readline() == "up\n"
             for cover, what, words in ((secret, f"{task}/syscall", f"not allowed to read {task}/syscall; run fizeau as root"),
                                        (empty, f"{task}/syscall", "does not show what a thread waits for"),
                                        (nothing, task, f"this kernel has no {task}/syscall (CONFIG_HAVE_ARCH_TRACEHOOK)")):
@@ -449,7 +451,7 @@ def covered():
                 assert not pathlib.Path(folder, "r.fz").exists(), done
         finally:
             target.kill()
-            target.wait()
+            target.communicate()
 
 
 @suite.test("sampled and exact are not compared unless one insists, and then it is said")
