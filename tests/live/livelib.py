@@ -29,12 +29,12 @@ ROOTS = {"bullseye": CACHE / "roots" / "bullseye",
          "forky": pathlib.Path(os.environ.get("FIZEAU_FORKY", CACHE / "roots" / "forky"))}
 FORKY = ROOTS["forky"]
 
-# The binary is built with sanitizers: right, but too slow to judge what depends on its speed.
+# The binary is built with sanitizers: its results are valid, but it is too slow for claims that depend on speed.
 SANITIZED = "FZ_SANITIZED" in os.environ
-# Of a program that is traced, or refused the calls that it takes, leaks are not looked for.
-# Counting reports these if the machine sets them, where tests expect one line.
+# If the machine sets these, counting reports them, and tests that expect a single line fail.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS"):
     os.environ.pop(variable, None)
+# The leak check fails in a program that is traced or that may not use ptrace.
 QUIET = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 
 
@@ -44,7 +44,7 @@ class Skip(Exception):
 
 class Attention:
     """Share of the machine used by other processes since this was created: CPU time of all processors (/proc/stat,
-    including steal time) without that of this process and its descendants."""
+    including steal time), less that of this process and its descendants."""
 
     def __init__(self):
         self.began, self.busy, self.own = time.monotonic(), self.busy_now(), self.own_now()
@@ -83,13 +83,13 @@ def is_below(pid, ancestor, parents):
     return pid == ancestor
 
 
-# Which cases gate: the table of all live tests. FZ_LANE names the lanes to run ("check,timed"); without it all cases are
-# run, and each gates.
+# The table of all live tests has the lane of each case. FZ_LANE names the lanes to run ("check,timed"); without it all
+# cases run, and all are part of the gate.
 LANES = ("check", "timed", "world")
 WANTED = [lane for lane in os.environ.get("FZ_LANE", "").split(",") if lane]
 REPORTS = any(lane != "check" for lane in WANTED)
 TABLE = pathlib.Path(__file__).with_name("lanes.tsv")
-# Interpreters that Debian stable does not have: cases that record one are in check-world.
+# Interpreters that Debian stable lacks; cases that record one are in lane world.
 MOVING = re.compile(r"\b(pyenv|bullseye|forky|free)-3\.\d+")
 
 
@@ -104,26 +104,26 @@ def rows(file):
 
 
 def lane_of(table, case):
-    """The lane of a case: that of the last matching row; a case without a row does not gate."""
+    """The lane of a case: that of the last matching row; a case without a row is in lane timed."""
     if MOVING.search(case):
         return "world"
     return next((lane for pattern, lane in reversed(table) if fnmatch.fnmatchcase(case, pattern)), "timed")
 
 
-# Never the machine's fault: what a sanitizer, an assertion or the kernel ended.
+# Exit statuses that are never the machine's fault: a sanitizer, an assertion or the kernel ended the program.
 BROKEN = [-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE, 99]
 BROKEN_SAY = ["Sanitizer", "runtime error: "] + [f"returncode={status}," for status in BROKEN]
 broken = []
 
 
 class Wrong(AssertionError):
-    """A wrong result, which a busy machine does not excuse."""
+    """A wrong result, for which a busy machine is no excuse."""
 
 
 class Suite:
     """Collects tests with @suite.test("name") and runs them in order, each once.
 
-    If FZ_LANE names a lane that only reports, a failed claim is printed as TAP's TODO with its figure, and is not
+    If FZ_LANE names a lane that only reports, a failed claim is printed as TAP's TODO with its figure and is not
     a failure; an impossible result (Wrong, a crash, a sanitizer's report) fails in every lane."""
 
     def __init__(self):
@@ -131,7 +131,7 @@ class Suite:
         self.running = None  # name of the test
 
     def test(self, name, first=False):
-        """first=True: the other cases need its results, so it runs first."""
+        """first=True: runs before the other cases, which need its results."""
         def register(function):
             self.tests.append((name, function))
             if first:
@@ -194,7 +194,7 @@ def is_named(name, word):
 
 
 def is_impossible(error, said):
-    """Is it a failure even on a busy machine: a wrong result, or a crash?"""
+    """Does it fail even on a busy machine? True for a wrong result or a crash."""
     return isinstance(error, Wrong) or bool(broken) or any(word in said for word in BROKEN_SAY)
 
 
@@ -222,7 +222,7 @@ def fetched_package(requirement, of=""):
         shutil.rmtree(partial, ignore_errors=True)
         why = (pip.stderr.strip().splitlines() or ["no word"])[-1]
         raise Skip(f"{requirement} cannot be had from PyPI here: {why}")
-    with contextlib.suppress(OSError):  # somebody else was first
+    with contextlib.suppress(OSError):  # another process was faster
         partial.rename(place)
     shutil.rmtree(partial, ignore_errors=True)
     return place
@@ -307,7 +307,7 @@ async def main():
 asyncio.run(main())
 """
 
-# What CONTRIBUTING promises to test on; one that is absent is a skipped test by this name.
+# Interpreters that CONTRIBUTING promises to test on; a missing one is reported as a skipped test of this name.
 EXPECTED = ["pyenv-3.8", "bullseye-3.9", "pyenv-3.10", "pyenv-3.11", "pyenv-3.12", "pyenv-3.13",
             "debian-3.11", "forky-3.13", "forky-3.14", "forky-3.15"]
 
@@ -337,7 +337,7 @@ def npm_packages(folder, *needed):
     there."""
     if not shutil.which("npm"):
         raise Skip("npm is not installed")
-    # Several jobs of tests/run come here at once.
+    # Several jobs of tests/run may get here at once.
     with open(folder / "package.json", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if all([*(folder / "node_modules").glob(name)] for name in needed):
@@ -349,7 +349,7 @@ def npm_packages(folder, *needed):
 
 
 def npm_node(folder):
-    """The node that npm installed in a folder: the machine's may be too old for the packages."""
+    """The node that npm installed in a folder, because the machine's may be too old for the packages."""
     found = [*folder.glob("node_modules/node-linux-*/bin/node")]
     if not found:
         raise Skip(f"npm has no node for {os.uname().machine}")
@@ -376,8 +376,8 @@ def find_interpreter(name):
     return Interpreter(name, root_command(kind, f"python{minor}"), ROOTS[kind])
 
 
-# Enter a root by exec alone: the process keeps its number. /proc is mounted there once and stays;
-# a mount namespace for each process would hide their files from one another's tools.
+# Enters a root by exec alone, so the process keeps its pid. /proc is mounted there once and stays mounted. A mount
+# namespace for each process would hide its files from tools of the others.
 ENTER = """PATH=$PATH:/usr/sbin:/sbin
 [ -e "$0/proc/self" ] || mount -t proc proc "$0/proc" || exit 125
 exec chroot "$0" "$@"

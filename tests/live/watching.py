@@ -29,8 +29,8 @@ def samples(pid):
             return None
 
 
-# For the text of a program: ENOUGH = 20; seen = taken(); while taken() < seen + ENOUGH: work. It asks the recorder of
-# this process or of one that it descends from, which has taken none until it answers.
+# For the text of a program: ENOUGH = 20; seen = taken(); while taken() < seen + ENOUGH: work. taken() queries the
+# recorder of this process or of one of its ancestors; a recorder that does not answer yet has taken 0 samples.
 TAKEN = "import os, socket, time\n" + inspect.getsource(samples) + """\
 def ancestors(pid):
     try:
@@ -49,7 +49,7 @@ def taken(began=time.monotonic(), at_start=list(ancestors(os.getpid()))):
     return 0
 """
 
-# Work until so many samples more were taken.
+# For the text of a program: work until `more` further samples were taken.
 LASTING = TAKEN + """\
 def last(more=20, work=lambda: sum(range(5000))):
     seen = taken()
@@ -59,22 +59,23 @@ def last(more=20, work=lambda: sum(range(5000))):
 
 
 def looks(recorder):
-    """Number of times a recorder sampled its program: it sleeps before each sample, and the system counts that."""
+    """Number of times a recorder sampled its program: it sleeps before each sample, and the kernel counts that."""
     found = [0]
     try:
         for task in os.listdir(f"/proc/{recorder}/task"):
             with open(f"/proc/{recorder}/task/{task}/status") as file:
                 said = dict(line.rstrip().split(":", 1) for line in file)
             if said["State"].startswith("\tZ"):
-                return float("inf")  # it ended, and nobody waited for it
+                return float("inf")  # a zombie
             found.append(int(said["voluntary_ctxt_switches"]))
     except OSError:
         return float("inf")
     return max(found)
 
 
-# For a program that records itself by `import fizeau`: work until each of its recorders has looked so often. They cannot
-# be asked: they listen to `fizeau.record` alone, and not even to that once the program has closed its files.
+# For a program that records itself by `import fizeau`: work until each of its recorders took `times` more samples. They
+# cannot be queried, because they only listen to `fizeau.record`, and not even to that once the program has closed its
+# files.
 UNTIL_RECORDED = "import os\n" + inspect.getsource(looks) + """\
 def recorders():
     found = []
@@ -94,28 +95,28 @@ def until_recorded(work, times=100):
 
 
 def still_runs(recorder):
-    """True, or an error with what it said."""
+    """True; raises an error with the recorder's output if it has ended."""
     if recorder.poll() is not None:
         raise AssertionError(f"the recorder ended: {recorder.communicate()}")
     return True
 
 
 def wait_for_samples(pid, more=20, recorder=None):
-    """Wait for that many more samples; the recorder must not end meanwhile."""
+    """Wait for `more` further samples; fails if the recorder ends before."""
     seen = samples(pid) or 0
     wait_until(lambda: (samples(pid) or 0) >= seen + more or recorder and not still_runs(recorder), f"{more} samples",
                PATIENCE)
 
 
 def attach(pid, *words, **options):
-    """`fizeau attach` until it has some samples; returns what livelib's fizeau() would."""
+    """Run `fizeau attach` until it has some samples; returns the same as livelib's fizeau()."""
     with Recorder("attach", *words, pid, stdout=subprocess.PIPE, **options) as recorder:
         wait_for_samples(pid, recorder=recorder.process)
         return recorder.end()
 
 
 def rows_of(path, *options):
-    """[[frame, ...]] of the stacks in a recording, also while it grows, thread first; none if it has no sample yet."""
+    """[[frame, ...]] of the stacks in a recording, also while it grows, thread first; [] if it has no sample yet."""
     done = fizeau("replay", "--collapsed", "-o", "-", *options, path)
     return [line.rpartition(" ")[0].split(";") for line in done.stdout.splitlines()] if done.returncode == 0 else []
 
@@ -127,10 +128,10 @@ def functions_of(path):
 
 
 class Recorder:
-    """fizeau at work, until the block ends: then it ends on its own, or by SIGINT, with status 0."""
+    """Runs fizeau until the block ends; then it must end by itself or by SIGINT, with status 0."""
 
     def __init__(self, *words, path=None, **options):
-        """path: the recording, for those who wait for something in it."""
+        """path: the recording, for `until`."""
         self.path = path and pathlib.Path(path)
         self.said = None
         self.process = subprocess.Popen([FIZEAU, *map(str, words)], stderr=subprocess.PIPE, text=True, **options)
@@ -148,7 +149,7 @@ class Recorder:
             stream.close()
 
     def end(self, interrupt=True):
-        """Let it end, or make it end; returns what livelib's fizeau() would."""
+        """Interrupt it if requested and wait for its end; returns the same as livelib's fizeau()."""
         if interrupt and self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         out, self.said = self.process.communicate(timeout=PATIENCE)
@@ -159,17 +160,17 @@ class Recorder:
         return done
 
     def until(self, condition, what="a sample"):
-        """Go on until the condition holds for the recording so far."""
+        """Wait until the condition holds for the recording so far."""
         return wait_until(lambda: condition(self.path) or not still_runs(self.process), what, PATIENCE)
 
     def until_seen(self, *names):
         self.until(lambda path: set(names) <= functions_of(path), f"a sample of each of {names}")
 
 
-# ---- what /proc says ----
+# ---- states in /proc ----
 
 def state(pid, task=None):
-    """The letter of a process, or of one of its threads: R, S, D, T, t, Z."""
+    """The state letter of a process, or of one of its threads: R, S, D, T, t, Z."""
     return pathlib.Path(f"/proc/{pid}/task/{task or pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
 
 
