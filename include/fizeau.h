@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* libfizeau: load, build, merge and compare profiles, read the results, write reports.
  *
- * *	struct fizeau_error err;
- * *	struct fizeau_profile *base, *head;
- * *	struct fizeau_diff *diff;
+ *     struct fizeau_error err;
+ *     struct fizeau_profile *base, *head;
+ *     struct fizeau_diff *diff;
  *
- * *	if (fizeau_profile_load("before.fz", &base, &err) ||
- * *	    fizeau_profile_load("after.fz", &head, &err) ||
- * *	    fizeau_diff_new(base, head, NULL, &diff, &err))
- * *		fprintf(stderr, "%s\n", err.message);
+ *     if (fizeau_profile_load("before.fz", &base, &err) ||
+ *         fizeau_profile_load("after.fz", &head, &err) ||
+ *         fizeau_diff_new(base, head, NULL, &diff, &err))
+ *             fprintf(stderr, "%s\n", err.message);
  *
  * examples/compare.c is a complete program.
  *
  * Errors. A function that can fail returns 0 or a negative enum fizeau_status, and on failure fills
- * the caller's struct fizeau_error, which may be NULL. Results named ret are set on success only.
+ * the caller's struct fizeau_error, which may be NULL. Results named ret are set only on success.
  * Passing NULL for a required object or ret fails with FIZEAU_EUSAGE; functions that return no
  * status then return 0, "" or NULL. Running out of memory aborts the process after calling the
  * host's handler: fizeau_on_out_of_memory.
  *
  * Compatibility. A struct that starts with a size may get more members at its end. Set size to its
- * sizeof before passing the struct; then host and library may be of different versions. Other
+ * sizeof before passing the struct, so that host and library may have different versions. Other
  * structs never change.
  *
  * Ownership. Objects from functions named _new, _load, _build or _merge belong to the caller, who
  * frees them with the _free of the same type, which accepts NULL. Returned strings and structs
- * belong to the object they were read from, and live as long. A diff refers to its two profiles:
- * free it first.
+ * belong to the object they were read from, and live as long as it does. A diff refers to its two
+ * profiles: free it first.
  *
  * Threads. Different objects may be used in different threads at the same time. Several threads may
  * read one object; changing or freeing it needs exclusive access. The out-of-memory handler is
@@ -145,8 +145,7 @@ FIZEAU_API int fizeau_builder_new(const struct fizeau_builder_options *options,
 				  struct fizeau_builder **ret, struct fizeau_error *err);
 /* Starts the next run for the following samples; at most 65,536 runs. */
 FIZEAU_API void fizeau_builder_next_run(struct fizeau_builder *b);
-/* Sets the start of the run, in ns since 1970, from which a comparison sees whether runs
- * alternated. */
+/* Sets the start of the run, in ns since 1970, which shows a comparison whether runs alternated. */
 FIZEAU_API void fizeau_builder_began(struct fizeau_builder *b, int64_t unix_ns);
 /* Sets a fact about the recording: "command", "program", "git.commit", ... */
 FIZEAU_API void fizeau_builder_fact(struct fizeau_builder *b, const char *key, const char *value);
@@ -183,7 +182,7 @@ enum fizeau_scale {
 	FIZEAU_SCALE_AUTO = 0,
 	FIZEAU_SCALE_TIME = 1,      /* as measured; sample counts by the ratio of the intervals */
 	FIZEAU_SCALE_SHARE = 2,     /* equal totals */
-	FIZEAU_SCALE_REFERENCE = 3, /* what most functions agree on counts as unchanged */
+	FIZEAU_SCALE_REFERENCE = 3, /* the scale that most functions agree on counts as unchanged */
 	FIZEAU_SCALE_UNIT = 4,      /* per unit of work: base_units and head_units */
 	FIZEAU_SCALE_WINDOW = 5,    /* per recorded second */
 	FIZEAU_SCALE_AMOUNT = 6     /* memory and events, not scaled */
@@ -256,17 +255,18 @@ enum fizeau_run_word {
 	FIZEAU_RUN_FASTER = 3
 };
 
-/* Verdict on the whole run, relative to factor * base: 0.1 is 10 %. NaN if unknown, as by share,
- * where both runs are equal. */
+/* Verdict on the whole run, relative to factor * base: 0.1 is 10 %. NaN if unknown, as when scaled
+ * by share, which makes both runs equal. */
 struct fizeau_run_verdict {
 	size_t size; /* of this struct */
 	enum fizeau_run_word word;
 	double change, low, high; /* with its 95 % interval */
-	double smallest_visible;  /* by share: of a function with a tenth of the run */
+	double smallest_visible;  /* by share: that of a function with a tenth of the run */
 };
 FIZEAU_API int fizeau_diff_run_verdict(const struct fizeau_diff *d, struct fizeau_run_verdict *ret);
 
-/* Verdict on a function; the intervals contain diff_self and diff_total, NaN if there is none. */
+/* Verdict on a function. The intervals contain diff_self and diff_total; NaN if there is no
+ * interval. */
 struct fizeau_function_verdict {
 	size_t size; /* of this struct */
 	enum fizeau_verdict self, total;
