@@ -44,7 +44,7 @@ def judged(name, depth, threads, is_enough):
     """Judge what the kernel sees of the hostile program until it is enough: counts, and why samples were rejected."""
     python = find_interpreter(name)
     oracle = test_reader.Oracle()
-    sums, why_not = collections.Counter(), collections.Counter()
+    sums, why_not, seen = collections.Counter(), collections.Counter(), set()
     with test_reader.running(python, oracle.source, depth, threads) as target:
         test_reader.until_all_work(target.pid, threads)
 
@@ -54,7 +54,8 @@ def judged(name, depth, threads, is_enough):
             if wrong:
                 raise Wrong(f"{wrong} of {total} wrong: {reasons.most_common(3)}")
             sums.update(total=total, rejected=rejected, lost=result["lost"])
-            sums["distinct"] = max(sums["distinct"], len(result["stacks"]))
+            seen.update(str(stack["frames"]) for stack in result["stacks"])
+            sums["distinct"] = len(seen)
             why_not.update(result["rejected"])
             return is_enough(sums)
         wait_until(look, "enough samples", PATIENCE)

@@ -5,6 +5,7 @@ The reference is the program: it times its sections (modes_target.py), and what 
 must contain the sections that belong to it, each with its time, and nothing else.
 """
 
+import collections
 import json
 import os
 import pathlib
@@ -175,11 +176,11 @@ def check_kinds(name):
                     raise Wrong((mode, part["states"], whole))
                 again = below_main(path.with_suffix(".bin"), "--mode", mode)
                 assert again == found, (again, found)
-                seen[mode] = found
-            seen["wall"] = below_main(path)
+                seen[mode] |= found
+            seen["wall"] |= below_main(path)
             return ("handling" in seen["exception"] and "compute" in seen["gil"] and "nogil" in seen["cpu"] and
                     "sleeping" in seen["wall"])
-        seen = {}
+        seen = collections.defaultdict(set)
         attached_until(target, path, judge_kinds)
         for mode in ("gil", "exception"):
             def judge_recorded(path):

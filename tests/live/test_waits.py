@@ -212,10 +212,13 @@ OF_PLANTED = (("fetch", "lock", "lock released by refresh"), ("ask", "socket", "
 
 def check_planted_found(name):
     """Each planted wait is found, with the thread that ended it."""
+    found = set()
+
     def look():
         with tempfile.TemporaryDirectory() as folder:
             _, report, _ = watched(folder, PLANTED, name)
-        return all(by(report, function)[1][kind, waker] > 0 for function, kind, waker in OF_PLANTED)
+        found.update(wait for wait in OF_PLANTED if by(report, wait[0])[1][wait[1:]] > 0)
+        return found == set(OF_PLANTED)
     wait_until(look, "a wait of each kind")
 
 
@@ -659,12 +662,15 @@ def tree():
 
 @suite.test("with --subprocesses: which line of another process ended a wait is found")
 def tree_found():
+    wanted = {("fetch", "lock", "lock released by refresh"), ("drain", "pipe", "woken by feed")}
+    found = set()
+
     def look():
         _, report = recorded_tree()
         if report["facts"]["waits"] != "exact" or report["facts"]["engine"] != "bpf":
             raise Wrong(report["facts"])
-        return (by(report, "fetch")[1]["lock", "lock released by refresh"] > 0 and
-                by(report, "drain")[1]["pipe", "woken by feed"] > 0)
+        found.update(wait for wait in wanted if by(report, wait[0])[1][wait[1:]] > 0)
+        return found == wanted
     wait_until(look, "a wait of each kind")
 
 
