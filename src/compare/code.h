@@ -12,6 +12,19 @@
 #include "compare/imports.h"
 #include "compare/names.h"
 
+/* A definition in a source; FZ_NONE in both: unknown. */
+struct fz_code_place {
+	uint32_t source, definition;
+};
+
+/* The text of a definition that both sides have, line by line (code_spot.c). */
+struct fz_code_text {
+	struct fz_code_place place[FZ_SIDES];
+	uint32_t *spots[FZ_SIDES];
+	uint32_t n[FZ_SIDES]; /* lines */
+	int32_t first[FZ_SIDES];
+};
+
 struct fz_code {
 	const struct fz_profile *profile[FZ_SIDES];
 	struct fz_name *const *names;
@@ -39,18 +52,9 @@ struct fz_code {
 	struct fz_map by_text;
 };
 
-/* A definition in a source; FZ_NONE in both: unknown. */
-struct fz_code_place {
-	uint32_t source, definition;
-};
-
 struct fz_code *fz_code_new(const struct fz_profile *const profile[FZ_SIDES],
 			    struct fz_name *const names[FZ_SIDES]);
 void fz_code_freep(struct fz_code **c);
-/* Reads files that only the other recording has. trees[side]: folder of the program of that side,
- * as it ran. */
-void fz_code_read_trees(struct fz_code *c, const char *const trees[FZ_SIDES]);
-
 const struct fz_outline *fz_code_outline(struct fz_code *c, enum fz_side side, uint32_t source);
 const struct fz_body *fz_code_body(struct fz_code *c, enum fz_side side, struct fz_code_place at);
 /* Returns the source of a function's file, or FZ_NONE. */
@@ -69,10 +73,6 @@ struct fz_code_place fz_code_find(struct fz_code *c, enum fz_side side, uint32_t
 /* Whether the other side imports a file, according to its recorded sources; the file itself need
  * not be recorded. NO only if the import is known to be on this side alone. */
 enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t source);
-/* Whether the other side has this function in the same file. */
-enum fz_presence fz_code_presence(struct fz_code *c, enum fz_side side, uint32_t function);
-/* Whether the other side has this function in any file; a function that moved is not new. */
-enum fz_presence fz_code_presence_anywhere(struct fz_code *c, enum fz_side side, uint32_t function);
 
 /* ---- code_spot.c ---- */
 
@@ -83,4 +83,13 @@ uint32_t fz_code_spot(struct fz_code *c, enum fz_side side, uint32_t function);
 bool fz_code_is_one_of_several(struct fz_code *c, enum fz_side side, uint32_t function);
 /* Whether both sides have the function that starts there. */
 bool fz_code_spot_is_common(uint32_t spot);
-void fz_code_texts_release(struct fz_code *c);
+
+/* ---- code_presence.c ---- */
+
+/* Reads files that only the other recording has. trees[side]: folder of the program of that side,
+ * as it ran. */
+void fz_code_read_trees(struct fz_code *c, const char *const trees[FZ_SIDES]);
+/* Whether the other side has this function in the same file. */
+enum fz_presence fz_code_presence(struct fz_code *c, enum fz_side side, uint32_t function);
+/* Whether the other side has this function in any file; a function that moved is not new. */
+enum fz_presence fz_code_presence_anywhere(struct fz_code *c, enum fz_side side, uint32_t function);

@@ -21,26 +21,9 @@
 
 #include <ctype.h>
 
-/* The text of a definition that both sides have, line by line. */
-struct fz_code_text {
-	struct fz_code_place place[FZ_SIDES];
-	uint32_t *spots[FZ_SIDES];
-	uint32_t n[FZ_SIDES]; /* lines */
-	int32_t first[FZ_SIDES];
-};
-
 bool fz_code_spot_is_common(uint32_t spot)
 {
 	return spot != FZ_NONE && spot % 2 == 1;
-}
-
-void fz_code_texts_release(struct fz_code *c)
-{
-	for (uint32_t i = 0; i < c->text_count; i++)
-		for (enum fz_side s = 0; s < FZ_SIDES; s++)
-			free(c->texts[i].spots[s]);
-	free(c->texts);
-	fz_map_release(&c->by_text);
 }
 
 /* Lines without letters or digits occur in many places. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds functions that the other side has elsewhere: in another file, or in a file of its tree
+/* Whether the other side has a function: in the same file, in another one, or in a file of its tree
  * without samples.
  *
  *   base  main.py:  class Meta: def new()      head  build.py:  class Meta: def new()
@@ -104,6 +104,70 @@ void fz_code_read_trees(struct fz_code *c, const char *const trees[FZ_SIDES])
 		}
 		fz_map_release(&done);
 	}
+}
+
+/* ---- in the same file ---- */
+
+static bool is_same_text(const struct fz_code *c, enum fz_side side, uint32_t mine, uint32_t other)
+{
+	return fz_str_eq(c->files[side][mine].text, c->files[!side][other].text);
+}
+
+static enum fz_presence presence_in(struct fz_code *c, enum fz_side side, uint32_t function,
+				    uint32_t other)
+{
+	uint32_t mine = fz_code_source(c, side, function);
+	bool within;
+
+	if (mine != FZ_NONE && is_same_text(c, side, mine, other))
+		return FZ_PRESENCE_YES;
+	struct fz_code_place at = fz_code_find(c, side, function, &within);
+	if (at.definition == FZ_NONE)
+		return FZ_PRESENCE_UNKNOWN;
+	const struct fz_definition *d =
+		&fz_code_outline(c, side, at.source)->definitions[at.definition];
+	uint32_t there = fz_outline_find(fz_code_outline(c, !side, other), d->name);
+	if (there == FZ_NONE)
+		return FZ_PRESENCE_NO;
+	if (!within)
+		return FZ_PRESENCE_YES;
+	/* The enclosing definition exists. The function certainly exists, too, if its line does or
+	 * nothing changed.
+	 */
+	if (fz_code_spot_is_common(fz_code_spot(c, side, function)))
+		return FZ_PRESENCE_YES;
+	const struct fz_body *a = fz_code_body(c, side, at);
+	const struct fz_body *b = fz_code_body(c, !side, (struct fz_code_place){ other, there });
+	return a->n == b->n && fz_body_common(a, b) == a->n ? FZ_PRESENCE_YES : FZ_PRESENCE_UNKNOWN;
+}
+
+/* The same release of Python has the same standard library. */
+static bool is_in_same_library(const struct fz_code *c, enum fz_side side, uint32_t function)
+{
+	const uint8_t *mine = c->profile[side]->recording.python;
+
+	return c->profile[side]->functions[function].kind == FZ_KIND_PYTHON && mine[0] &&
+	       memcmp(mine, c->profile[!side]->recording.python, 3) == 0 &&
+	       fz_str_starts(c->names[side][function].file, "lib/python3/");
+}
+
+enum fz_presence fz_code_presence(struct fz_code *c, enum fz_side side, uint32_t function)
+{
+	const struct fz_profile *p = c->profile[side];
+	struct fz_str module = p->strings[p->functions[function].module];
+	uint32_t other = fz_code_counterpart(c, side, function);
+
+	if (module.n &&
+	    fz_map_get(&c->modules[!side], fz_hash_bytes(module.p, module.n)) != FZ_NONE)
+		return FZ_PRESENCE_YES; /* the same build of the same shared object */
+	if (other != FZ_NONE)
+		return presence_in(c, side, function, other);
+	if (is_in_same_library(c, side, function))
+		return FZ_PRESENCE_YES;
+	uint32_t mine = fz_code_source(c, side, function);
+	return mine != FZ_NONE && fz_code_imported(c, side, mine) == FZ_PRESENCE_NO
+		       ? FZ_PRESENCE_NO
+		       : FZ_PRESENCE_UNKNOWN;
 }
 
 /* ---- functions that moved ---- */
