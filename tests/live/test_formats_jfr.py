@@ -222,7 +222,7 @@ def hand_hostile():
             ("empty", write.chunk(chunk.POOLS, []), "no samples"),
             ("head", write.chunk(chunk.POOLS, chunk.EVENTS)[:68], "damaged")):
         done = subprocess.run([FIZEAU, "replay", made(name, data)], capture_output=True, text=True,
-                              timeout=20)
+                              timeout=60)
         assert done.returncode == 2 and words in done.stderr, (name, done)
         assert done.stderr.count("\n") == 1, done.stderr
 

@@ -231,7 +231,7 @@ def _():
         profile.write_text("".join(f"tid:1;{folder}/{name}:<module>:1 3\n" for name in names))
         os.utime(profile, (time.time() + 10, time.time() + 10))
         for heatmap in ([], ["--heatmap"]):
-            ours("replay", "--input-unit", "samples", profile, *heatmap, "-o", folder / "x.html", timeout=20)
+            ours("replay", "--input-unit", "samples", profile, *heatmap, "-o", folder / "x.html")
             assert shown(folder / "x.html")[0] == ""
 
 
