@@ -20,11 +20,9 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 enum {
-	WARNINGS_MAX = 16,
 	AGE_DAYS = 7,
 	UNSAMPLED_NS = 100000000,
 	COMMAND_START = 40,  /* bytes of a shared start that are printed */
@@ -33,21 +31,6 @@ enum {
 };
 
 static const double unsampled_part = 0.2;
-
-void fz_diff_warn(struct fz_diff *d, const char *fmt, ...)
-{
-	char text[1024], safe[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	size_t n = fz_str_printable(text, strlen(text), safe, sizeof(safe));
-	if (!d->warnings)
-		d->warnings = fz_arena_alloc(&d->arena, WARNINGS_MAX * sizeof(*d->warnings));
-	if (d->warning_count < WARNINGS_MAX)
-		d->warnings[d->warning_count++] = fz_arena_strndup(&d->arena, safe, n);
-}
 
 static char *feature_names(unsigned features)
 {
@@ -224,13 +207,6 @@ bool fz_diff_recorded_differently(const struct fz_recording *base, const struct 
 	append_differences(settings, out);
 	release_settings(settings);
 	return differ;
-}
-
-bool fz_diff_same_program(const struct fz_profile *base, const struct fz_profile *head)
-{
-	struct fz_str b = fz_profile_fact(base, "program"), h = fz_profile_fact(head, "program");
-
-	return !b.n || !h.n || fz_str_eq(b, h);
 }
 
 static void add_setting(struct fz_table *t, size_t i, const void *arg)

@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-const char *const fz_side_names[] = { "base", "head" };
 const char *const fz_match_names[] = { "full", "names", "exact", NULL };
 const char *const fz_state_names[] = { "common", "new", "removed", "moved" };
 const char *const fz_presence_names[] = { "unknown", "no", "yes" };

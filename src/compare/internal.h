@@ -6,6 +6,10 @@
 #include "compare/diff.h"
 #include "compare/names.h"
 
+/* warning.c: adds a warning, made printable, unless there are too many. */
+FZ_PRINTF(2, 3)
+void fz_diff_warn(struct fz_diff *d, const char *fmt, ...);
+
 /* match.c: functions, function_of, rules. Costs are still 0. */
 int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err);
 
@@ -68,11 +72,7 @@ void fz_diff_align(const struct fz_diff *d, struct fz_tree *const tree[FZ_SIDES]
 void fz_diff_match_threads(struct fz_diff *d);
 void fz_diff_merge_cells(struct fz_diff *d);
 
-/* comparable.c: false if both programs are known and differ. */
-bool fz_diff_same_program(const struct fz_profile *base, const struct fz_profile *head);
 /* comparable.c: fails if the two recordings cannot be compared and force is not set, else adds
  * warnings. */
 int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 			     struct fz_error *err);
-FZ_PRINTF(2, 3)
-void fz_diff_warn(struct fz_diff *d, const char *fmt, ...);
