@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+#define QUIET     "#c3c8d2" /* lines over what is unsure */
+#define PALE_SAME "#f3f5f9" /* foreign code that did not change */
+
 const char *const fz_palette_names[] = { "fizeau", "tachyon", NULL };
 
 static const char *const heat[] = { "#f4eddf", "#f7e3bf", "#f8d394", "#f6bc68",
@@ -226,14 +229,14 @@ static void write_sum_style(enum fz_palette palette, struct fz_output *out)
 	}
 }
 
+/* Lines as on the page (web/paint.js): of its colours, 1 pixel wide, every 9 pixels. */
 static void write_pattern(struct fz_output *out, const char *id, const char *ground,
 			  const char *lines)
 {
 	fz_output_printf(out,
-			 "<pattern id=\"%s\" width=\"6\" height=\"6\" "
-			 "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-			 "<path fill=\"%s\" d=\"M0 0h6v6H0z\"/><path fill=\"%s\" "
-			 "d=\"M0 0h1v6H0z\"/></pattern>",
+			 "<pattern id=\"%s\" width=\"9\" height=\"9\" "
+			 "patternUnits=\"userSpaceOnUse\"><path fill=\"%s\" d=\"M0 0h9v9H0z\"/>"
+			 "<path stroke=\"%s\" d=\"M-1 1l2-2M0 9l9-9M8 10l2-2\"/></pattern>",
 			 id, ground, lines);
 }
 
@@ -250,12 +253,13 @@ void fz_color_write_style(enum fz_palette palette, bool judged, bool sums, struc
 			 ".n,.o{stroke:#14161a;stroke-dasharray:2 2;stroke-width:.8}.o{stroke:%s}"
 			 ".c%d{fill:%s;fill-opacity:.13;stroke:%s}.c%d{fill:url(#h)}"
 			 ".c%d{fill:url(#u)}.c%d{fill:%s}.c%d{fill:none}"
-			 ".c%d{fill:none;stroke:#c3c8d2}.p{fill-opacity:.5}.m{stroke:#fff;stroke-"
-			 "width:.7}.c%d{fill:#f3f5f9}",
+			 ".c%d{fill:none;stroke:" QUIET "}.p{fill-opacity:.5}.m{stroke:#fff;stroke-"
+			 "width:.7}.c%d{fill:" PALE_SAME "}"
+			 ".c%d.p{fill:url(#hp);fill-opacity:1}.c%d.p{fill:url(#up);fill-opacity:1}",
 			 removed, FZ_COLOR_REMOVED, removed, removed, FZ_COLOR_UNSURE,
 			 FZ_COLOR_NEW_UNSURE, FZ_COLOR_MOVED,
 			 fz_color_fill(palette, FZ_COLOR_MOVED), FZ_COLOR_MOVED_AWAY, FZ_COLOR_KEPT,
-			 FZ_COLORS);
+			 FZ_COLORS, FZ_COLOR_UNSURE, FZ_COLOR_NEW_UNSURE);
 	if (sums)
 		write_sum_style(palette, out);
 	for (int i = FZ_COLOR_HEAT; i < FZ_COLOR_UNSURE; i++)
@@ -264,12 +268,13 @@ void fz_color_write_style(enum fz_palette palette, bool judged, bool sums, struc
 	if (!judged)
 		return;
 	fz_output_str(out, "<defs>");
-	write_pattern(out, "h", fz_color_fill(palette, FZ_COLOR_UNSURE), "#8a92a0");
-	write_pattern(out, "u", fz_color_fill(palette, FZ_COLOR_NEW_UNSURE),
-		      fz_color_fill(palette, FZ_COLOR_REMOVED));
+	write_pattern(out, "h", fz_color_fill(palette, FZ_COLOR_UNSURE), QUIET);
+	write_pattern(out, "hp", PALE_SAME, QUIET);
+	write_pattern(out, "u", fz_color_fill(palette, FZ_COLOR_NEW_UNSURE), removed);
+	write_pattern(out, "up", PALE_SAME, removed);
 	if (sums) {
-		write_pattern(out, "l", "none", "#fffc");
-		write_pattern(out, "d", "none", "#14161a80");
+		write_pattern(out, "l", "none", "#fff9");
+		write_pattern(out, "d", "none", "#14161a99");
 	}
 	fz_output_str(out, "</defs>\n");
 }

@@ -151,6 +151,46 @@ test("changes certain only in sum are hatched where the list leads, and labelled
 	assert.match(tree, /In sum: significant only\s+combined\s+with\s+the\s+function's\s+other\s+paths/);
 });
 
+test("a picture's hatching is as dense and as dark as the page's", async () => {
+	// Mean brightness of a strip without text in a frame.
+	const meanOf = (page, png, { x, y, width, height }) => page.evaluate(async ([data, box]) => {
+		const image = new Image();
+		image.src = `data:image/png;base64,${data}`;
+		await image.decode();
+		const ctx = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }).getContext("2d");
+		ctx.drawImage(image, 0, 0);
+		const pixels = ctx.getImageData(...box).data.filter((_, k) => k % 4 !== 3);
+		return pixels.reduce((sum, v) => sum + v, 0) / pixels.length;
+	}, [png.toString("base64"), [x, y, width, height].map(Math.round)]);
+	const endOf = ({ right, top }, rows) => ({ x: right - 90, y: top + 4, width: 54, height: rows - 8 });
+	const name = "<module>", svg = path.join(folder, "hatched.svg"), picture = {};
+	execFileSync(process.env.FIZEAU, [...judgedRuns(), "-o", svg], { stdio: ["ignore", "ignore", "pipe"] });
+	await withPage(svg, { width: 1300, height: 1200, unready: true }, async (page) => {
+		picture.png = await page.screenshot();
+		picture.box = await page.evaluate((of) => {
+			const title = [...document.querySelectorAll("title")].find((t) => t.textContent.startsWith(`${of}\n`));
+			const { right, top } = title.parentNode.querySelector("rect").getBoundingClientRect();
+			return { right, top };
+		}, name);
+	});
+	await withPage(judgedPage(), { hash: "layout=head" }, async (page) => {
+		const box = await page.evaluate((of) => {
+			const { flame, data } = fizeau, { tree, what } = flame.picture;
+			const node = tree.func.findIndex((f) => data.functions.names[f] === of), at = flame.boxOf(node), on = flame.canvas.getBoundingClientRect();
+			return { right: on.left + at.right, top: on.top + at.top, isUnsure: $$frame_colour.nodeClass(tree, node, what) === $$colors.UNSURE };
+		}, name);
+		assert.ok(box.isUnsure);
+		// The page's policy permits no images.
+		const png = await page.screenshot(), blank = await page.context().newPage();
+		const means = [await meanOf(blank, png, endOf(box, 20)), await meanOf(blank, picture.png, endOf(picture.box, 17))];
+		assert.ok(Math.abs(means[0] - means[1]) < 1, means.join(" and "));
+		const [lines, ink] = await page.evaluate(() => [fizeau.flame.palette.linesOf($$colors.MORE), fizeau.flame.palette.inkOf($$colors.MORE)]);
+		assert.deepEqual([lines, ink], ["#726362", "#14161a"], "six tenths of #14161a on #ffd7cf");
+	});
+	const sums = fs.readFileSync(sumFile("sum.svg"), "utf8");
+	assert.match(sums, /<pattern id="d"[^>]*><path fill="none"[^>]*><path stroke="#14161a99"/, "0x99 is six tenths");
+});
+
 const boot = (name) => ({ name, file: "/usr/lib/python3.11/importlib/_bootstrap.py", line: 10 });
 const importing = [boot("_find_and_load"), boot("_find_and_load_unlocked"), boot("_load_unlocked"), boot("_call_with_frames_removed")];
 const app = code("<module>", "/srv/app/main.py"), json = code("<module>", "/usr/lib/python3.11/json/__init__.py");
