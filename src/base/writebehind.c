@@ -90,6 +90,7 @@ struct fz_write_behind *fz_write_behind_new(int fd)
 void fz_write_behind_add(struct fz_write_behind *w, const void *p, size_t n)
 {
 	pthread_mutex_lock(&w->lock);
+	fz_assert(!w->ending);
 	while (w->waiting.n > FZ_WRITE_BEHIND_MOST)
 		pthread_cond_wait(&w->taken, &w->lock);
 	fz_buf_add(&w->waiting, p, n);
