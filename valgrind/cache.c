@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Caches of a fixed geometry, whatever the machine has: 32 KiB 8-way for instructions and for data,
- * 8 MiB 16-way behind both, lines of 64 bytes, LRU replacement. Misses are counted at the node
- * that made the access. An access across two lines misses once, as in callgrind.
+/* Simulated caches of a fixed geometry, the same on all machines: 32 KiB 8-way for instructions and
+ * for data, 8 MiB 16-way behind both, lines of 64 bytes, LRU replacement. Misses are counted at the
+ * node that made the access. An access across two lines misses once, as in callgrind.
  */
 #include "fzcount.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Switching counting on and off, and keeping runs alike.
+/* Switches counting on and off, and makes runs repeatable.
  *
  * Parts: a program marks a benchmark by checking whether a file exists,
  *
- *   access("/.fizeau/start/NAME")  forgets what was counted until now
- *   access("/.fizeau/stop/NAME")   writes what was counted since as the part NAME
- *   access("/.fizeau/drop/NAME")   instead of stop when the part failed: forgets it
+ *   access("/.fizeau/start/NAME")  drops the counts so far
+ *   access("/.fizeau/stop/NAME")   writes the counts since then as the part NAME
+ *   access("/.fizeau/drop/NAME")   instead of stop, when the part failed: drops those counts
  *
- * which any language can do and which has no effect without us. Callgrind's client requests do the
- * same for programs that were marked for it. A program with parts loses all counts outside of them;
- * one without parts keeps everything.
+ * which any language can do and which has no effect without the tool. Callgrind's client requests
+ * do the same for programs that were marked for it. A program with parts loses all counts outside
+ * of them; one without parts keeps everything.
  *
  * Random bytes: with --fixed-random=yes the program gets the same ones in every run. The other half
- * of what the kernel hands to it at start, the processor's features, is in processor.c.
+ * of the kernel's input at program start, the processor's features, is in processor.c.
  */
 #include "control.h"
 
@@ -212,8 +212,8 @@ static void fill(Addr at, UWord n)
 		((UChar *)at)[i] = random_byte();
 }
 
-/* Fix the auxiliary vector, behind the environment: 16 random bytes (AT_RANDOM) and the processor's
- * features (AT_HWCAP). */
+/* Fix the auxiliary vector, which follows the environment: 16 random bytes (AT_RANDOM) and the
+ * processor's features (AT_HWCAP). */
 void fzc_control_first_instruction(ThreadId tid)
 {
 	enum { AT_HWCAP_TAG = 16, AT_RANDOM_TAG = 25 };
@@ -276,7 +276,7 @@ void fzc_control_before(ThreadId tid, UInt number, UWord *arguments, UInt n)
 		fzc_control_end();
 }
 
-/* Leave only the first processor in an affinity set, which the program may then pin itself to. Many
+/* Leave only the first processor in an affinity set; the program may pin itself to that. Many
  * libraries start a thread per processor, and here only one runs at a time. */
 static void leave_one_processor(Addr set, UWord n)
 {

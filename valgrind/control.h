@@ -4,14 +4,14 @@
 
 #include "pub_tool_basics.h"
 
-/* A harness's run of a benchmark begins, */
+/* A harness's run of a benchmark begins. */
 void fzc_control_start(const HChar *name);
-/* pauses (what follows is not counted) and goes on, */
+/* Code between the two is not counted. */
 void fzc_control_pause(void);
 void fzc_control_resume(void);
-/* ends, */
+/* The run ends and is written. */
 void fzc_control_run(const HChar *name);
-/* or is dropped. */
+/* The run ends and is dropped. */
 void fzc_control_drop(void);
 
 Bool fzc_control_request(ThreadId tid, UWord *arguments, UWord *ret);

@@ -58,7 +58,7 @@ struct fzc_function *fzc_function_make(const HChar *name, const HChar *object, c
 	return f;
 }
 
-/* ---- what is special ---- */
+/* ---- special functions ---- */
 
 static const struct {
 	const HChar *name;

@@ -17,8 +17,8 @@
  *   gotest.c      and those of Go's package testing
  *   write.c       the file
  *
- *   root -- main -- parse -- malloc             one node a calling context; `now.node` is where the
- *             |       '---- [eval] -- f -- g     running thread is. A block adds its instructions
+ *   root -- main -- parse -- malloc             one node per calling context; `now.node` is the
+ *             |       '---- [eval] -- f -- g     running thread's. A block adds its instructions
  *             '---- print                        there, without a call, before it can be left.
  *
  * The tool is built against the installed Valgrind's libraries, which are under the GPL. So are the
@@ -165,7 +165,7 @@ struct fzc_function *fzc_function_at(Addr pc);
 Bool fzc_function_begins(Addr pc);
 struct fzc_function *fzc_function_make(const HChar *name, const HChar *object, const HChar *file,
 				       Addr offset, UInt line, enum fzc_kind kind);
-/* Is this code of the procedure linkage table? That is billed to its target. */
+/* Is this code of the procedure linkage table? Its costs are those of its target. */
 Bool fzc_is_plt(Addr pc);
 
 /* ---- the tree ---- */

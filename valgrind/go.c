@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Goroutines: many stacks on one thread, which Go switches and moves by itself.
  *
- *   goroutine   main.work -- chansend -- gopark -- mcall        a place of its own, kept while it
- * waits
- *                                                   |
+ *   goroutine   main.work -- chansend -- gopark -- mcall     a place of its own, kept
+ *                                                   |           while it waits
  *   scheduler                                       park_m -- schedule -- execute -- gogo
  *                                                                                      |
  *   goroutine   main.other  <----------------------------------------------------------'
@@ -12,7 +11,7 @@
  * whether the stack pointer has left the goroutine's stack, whose bounds are the first words of its
  * descriptor g, which Go keeps in a register (R14, from 1.17 on). Code on the thread's own stack
  * hangs below the function that switched there: the scheduler below the function that waits, the
- * memory manager below the one that allocates. A stack that became too small has moved by the time
+ * memory manager below the one that allocates. A stack that became too small was moved by the time
  * its goroutine comes back: then all addresses in its place move with it.
  */
 #include "go.h"

@@ -139,7 +139,7 @@ void fzc_gotest_obey(UChar hook, const UWord *arguments)
 		reset();
 }
 
-/* ---- what it prints ---- */
+/* ---- output of the program ---- */
 
 static Bool begins(const HChar *text, UWord n, const HChar *with)
 {

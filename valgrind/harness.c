@@ -119,7 +119,7 @@ static struct {
 	UInt states;          /* of the run: one for each of its threads */
 	UInt begun, done;     /* how many of their loops */
 	Bool paused;
-	Bool skipped; /* the program gave the run up */
+	Bool skipped; /* the program skipped the run */
 	Bool told;    /* the failure was written */
 	Bool seen;    /* a hooked function was called */
 	Bool other;   /* the program marks its benchmarks itself */
@@ -249,7 +249,7 @@ static void fail_text(const struct text *text)
 	fail(why);
 }
 
-/* ---- what is called ---- */
+/* ---- calls of hooked functions ---- */
 
 static void obey(UChar hook, const UWord *arguments)
 {

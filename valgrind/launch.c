@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Takes the place of the command `valgrind`: executes the tool beside it, and never an installed
+/* Replaces the command `valgrind`: executes the tool in its own folder, never an installed
  * Valgrind. Child processes of the counted program come through here, too. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ struct block {
 	struct block *next; /* this and address are laid out as VgHashNode */
 	UWord address;
 	SizeT size;
-	SizeT own;             /* how many of them are billed to node */
+	SizeT own;             /* how many of them count for node */
 	struct fzc_node *node; /* dangling if `part` is an earlier one */
 	UWord part;
 };
@@ -46,7 +46,7 @@ void fzc_memory_init(void)
 	heap.blocks = VG_(HT_construct)(FZC_TAG);
 }
 
-/* ---- what nodes hold ---- */
+/* ---- live bytes of nodes ---- */
 
 static void settle(struct fzc_node *n)
 {
@@ -54,7 +54,7 @@ static void settle(struct fzc_node *n)
 		n->count[FZC_PEAK_BYTES] = n->count[FZC_LIVE_BYTES];
 }
 
-/* Add bytes (negative: subtract) to what a node holds. */
+/* Add to a node's live bytes; negative: subtract. */
 static void bill(struct fzc_node *n, Word bytes)
 {
 	settle(n);
@@ -109,8 +109,8 @@ static struct block forget(UWord address)
 	return b;
 }
 
-/* Remember a new block, or one resized from `was`. Bytes from before the part stay unbilled; growth
- * is billed unless counting is paused or the call began before the part. */
+/* Remember a new block, or one resized from `was`. Bytes from before the part are not counted;
+ * growth is, unless counting is paused or the call began before the part. */
 static void remember(const struct fzc_allocating *a, UWord address, SizeT size, struct block was)
 {
 	SizeT others = was.size - was.own, own = size > others ? size - others : 0;

@@ -29,7 +29,7 @@ static struct object {
 } objects[OBJECTS_MAX];
 static UInt object_count;
 
-static const struct fz_py_layout *layout; /* of the interpreter that runs */
+static const struct fz_py_layout *layout; /* of the running interpreter */
 UWord fzc_python_offset;
 
 /* Stands for the thread state of a thread without Python: its current frame is always NULL. */

@@ -2,11 +2,11 @@
 /* The calling-context tree, and each thread's place in it.
  *
  * A call pushes a frame with the stack pointer and moves to no real node yet (fzc_called): the next
- * block tells which function it is in. A return pops every frame whose return address lies below
- * the stack pointer, and so does a block of an unexpected function: longjmp and exceptions leave
- * frames without returning. Any other change of function is a tail jump; its target becomes a child
- * of the function that was called, never of another tail jump's target, so code that only jumps
- * cannot grow the tree without bound.
+ * block determines the function. A return pops every frame whose return address lies below the
+ * stack pointer, and so does a block of an unexpected function: longjmp and exceptions leave frames
+ * without returning. Any other change of function is a tail jump; its target becomes a child of the
+ * function that was called, never of another tail jump's target, so code that only jumps cannot
+ * grow the tree without bound.
  */
 #include "fzcount.h"
 

@@ -323,7 +323,7 @@ void fzc_write_end(void)
 	flush();
 	VG_(close)(out.fd);
 	out.open = False;
-	out.file++; /* if an exec failed the program goes on and opens the file again */
+	out.file++; /* after a failed exec the program continues and opens the file again */
 }
 
 void fzc_write_forked(void)
