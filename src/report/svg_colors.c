@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define QUIET     "#c3c8d2" /* lines over what is unsure */
+#define QUIET "#c3c8d2"     /* lines over what is unsure */
 #define PALE_SAME "#f3f5f9" /* foreign code that did not change */
 
 const char *const fz_palette_names[] = { "fizeau", "tachyon", NULL };
