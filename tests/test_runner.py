@@ -52,8 +52,8 @@ PROGRAMS = [
 
 
 def after(command, lane="check"):
-    """The results of one program. Tests that do not hang have enough time on any machine."""
-    results, seconds = run.Results(lane), 1 if "sleep 60" in command else 60
+    """The results of one program, which has the time to print its lines on any machine."""
+    results, seconds = run.Results(lane), 5 if "sleep 60" in command else 60
     with contextlib.redirect_stdout(io.StringIO()), unittest.mock.patch.object(run, "SLOW_MACHINE", 1):
         run.run_program(results, "program", ["sh", "-c", command], seconds)
     return results
