@@ -28,13 +28,21 @@ class Server:
         self.process = None
 
     def start(self):
+        # The port that it had before may be another program's for a moment.
+        wait_until(self.listens, "a free port")
+
+    def listens(self):
         self.process = subprocess.Popen(
             [FIZEAU, "serve", "--store", self.store, "--listen", "127.0.0.1:0", *self.options],
             stdout=subprocess.PIPE, stderr=open(self.folder / "serve.err", "a", encoding="utf-8"), text=True,
             preexec_fn=self.limit, env={**(SAFE if {"--tls-cert", "--bucket"} & set(self.options) else os.environ), **self.environ})
         self.url = self.process.stdout.readline().strip()
-        assert self.url, (self.folder / "serve.err").read_text(encoding="utf-8")
+        if not self.url:
+            said = (self.folder / "serve.err").read_text(encoding="utf-8")
+            assert said.endswith("Address already in use\n"), said
+            return False
         self.port = int(self.url.rpartition(":")[2])
+        return True
 
     def __enter__(self):
         done = subprocess.run([FIZEAU, "serve", "--store", "/dev/null/x"], capture_output=True, text=True, timeout=60)
