@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Written by tools/make-opcodes, which asks the interpreters themselves; do not edit. */
+/* Written by tools/make-opcodes from the tables of each interpreter; do not edit. */
 #pragma once
 /* clang-format off */
 static const struct fz_opcode opcodes_3_11[256] = {
