@@ -410,7 +410,7 @@ def fizeau(*args, **options):
     """Run the binary under test; returns a CompletedProcess with text output."""
     options.setdefault("capture_output", True)
     options.setdefault("text", True)
-    options.setdefault("timeout", 120)
+    options.setdefault("timeout", 300)
     done = subprocess.run([FIZEAU, *map(str, args)], **options)
     if done.returncode in BROKEN or "Sanitizer" in str(done.stderr):
         broken.append(done)
