@@ -159,8 +159,8 @@ test("slow work shows an indicator before it starts, and removes it after", asyn
 			busy.isLarge = true;
 			const frames = await new Promise((done) => {
 				fizeau.refresh = () => {
-					const animation = box.getAnimations()[0];
-					done({ isThere: !box.hidden, hasBegun: animation.startTime !== null || animation.pending, opacity: getComputedStyle(box).opacity });
+					const animation = box.getAnimations()[0], { delay, fill } = animation.effect.getTiming(), { opacity } = animation.effect.getKeyframes()[0];
+					done({ isThere: !box.hidden, hasBegun: animation.startTime !== null || animation.pending, delay, fill, opacity });
 					real();
 				};
 				document.getElementById("toggle-inverted").click();
@@ -168,6 +168,6 @@ test("slow work shows an indicator before it starts, and removes it after", asyn
 			await new Promise((done) => setTimeout(done));
 			return { ...frames, isAfter: !box.hidden, isInverted: fizeau.state.inverted };
 		});
-		assert.deepEqual(seen, { isThere: true, hasBegun: true, opacity: "0", isAfter: false, isInverted: true });
+		assert.deepEqual(seen, { isThere: true, hasBegun: true, delay: 300, fill: "both", opacity: "0", isAfter: false, isInverted: true });
 	});
 });
