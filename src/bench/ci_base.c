@@ -230,9 +230,10 @@ static int keep_both(struct fz_ci_run *c, enum fz_baseline_place place, struct f
 	bool is_base = c->base_commit && strcmp(c->base_commit, head->commit) == 0;
 	/* A base that is stored elsewhere is not copied, unless --save names a place. */
 	bool found = c->base_from.commit[0] && !c->options->save;
+	bool differs = c->workspace.repository.dirty || c->untracked;
 	const char *commits[FZ_SIDES] = {
 		found || c->base_is_empty ? NULL : c->base_commit,
-		c->workspace.repository.dirty || is_base ? NULL : head->commit,
+		differs || is_base ? NULL : head->commit,
 	};
 	enum fz_baseline_place kept;
 	int rc = 0;
@@ -260,6 +261,11 @@ int fz_ci_run_keep(struct fz_ci_run *c, struct fz_error *err)
 	if (c->workspace.repository.dirty && c->options->save)
 		fz_notify_note(c->notify,
 			       "not storing the counts of this tree: it has uncommitted edits");
+	else if (c->untracked && c->options->save)
+		fz_notify_note(c->notify,
+			       "not storing the counts of this tree: %s is untracked; commit or "
+			       "ignore it",
+			       c->untracked);
 	rc = keep_both(c, (enum fz_baseline_place)place, err);
 	if (!rc || c->options->save)
 		return rc;

@@ -113,11 +113,22 @@ static int try_out(struct fz_ci_run *c, struct fz_error *err)
 	return rc;
 }
 
+static int side_failed(const struct fz_ci_run *c, const struct fz_job *job, enum fz_side s,
+		       struct fz_error *err)
+{
+	if (s == FZ_HEAD || !c->untracked)
+		return fz_fail(err, FZ_EINPUT, "%s: %s", job->checkout->name, job->trouble);
+	return fz_fail(err, FZ_EINPUT,
+		       "%s: %s; its tree has no untracked files, such as %s: commit them, or "
+		       "create them with --setup",
+		       job->checkout->name, job->trouble, c->untracked);
+}
+
 /* Take the result of a side; failures of some benchmarks are in its recording. */
 static int take_side(struct fz_ci_run *c, struct fz_job *job, enum fz_side s, struct fz_error *err)
 {
 	if (job->fatal)
-		return fz_fail(err, FZ_EINPUT, "%s: %s", job->checkout->name, job->trouble);
+		return side_failed(c, job, s, err);
 	c->profile[s] = fz_steal(job->profile);
 	fz_profile_set_fact(c->profile[s], "environment", fz_buf_view(&c->environment));
 	return fz_ci_collect(&c->result, s, c->profile[s], c->workspace.whole, err);
@@ -236,6 +247,7 @@ static int prepare(struct fz_ci_run *c, struct fz_error *err)
 		rc = fz_ci_run_find_base(c, err);
 	if (!rc) {
 		name_sides(c);
+		c->untracked = fz_repository_untracked(&c->workspace.repository);
 		rc = fz_checkout_set_up(&c->workspace, &c->checkout[FZ_HEAD], err);
 	}
 	if (!rc) {
@@ -319,5 +331,6 @@ void fz_ci_run_release(struct fz_ci_run *c)
 	fz_buf_release(&c->environment);
 	free(c->baseline_folder);
 	free(c->base_commit);
+	free(c->untracked);
 	free(c->files);
 }

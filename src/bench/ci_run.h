@@ -43,6 +43,7 @@ struct fz_ci_run {
 	char *base_commit;        /* NULL with a file */
 	struct fz_kept base_from; /* where its counts were stored; without commit: nowhere */
 	bool base_is_empty;       /* it cannot run the command, which names a file that it lacks */
+	char *untracked;          /* a file of the head that no commit has; NULL: none */
 	char *labels[FZ_SIDES];
 	char *files; /* of c->result.files */
 	char today[FZ_CI_DAY_SIZE];

@@ -163,6 +163,28 @@ char *fz_repository_remote(const struct fz_repository *r)
 	return fz_repository_query(r, words);
 }
 
+char *fz_repository_untracked(const struct fz_repository *r)
+{
+	/* Bytecode follows from the source. */
+	static const char *const words[] = { "--no-optional-locks",
+					     "-c",
+					     "core.fsmonitor=false",
+					     "ls-files",
+					     "-z",
+					     "--others",
+					     "--exclude-standard",
+					     "--exclude=__pycache__/",
+					     "--directory",
+					     "--no-empty-directory",
+					     NULL };
+	fz_auto(fz_buf_release) struct fz_buf paths = { 0 };
+	int status = 0;
+
+	if (fz_repository_git(r, NULL, words, &paths, NULL, &status, NULL) || status || !paths.n)
+		return NULL;
+	return fz_strdup(paths.p);
+}
+
 bool fz_repository_is_shallow(const struct fz_repository *r)
 {
 	static const char *const words[] = { "rev-parse", "--is-shallow-repository", NULL };

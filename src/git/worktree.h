@@ -29,6 +29,8 @@ int fz_repository_git(const struct fz_repository *r, const char *folder, const c
 char *fz_repository_query(const struct fz_repository *r, const char *const words[]);
 /* The URL of origin (the caller frees), or NULL. */
 char *fz_repository_remote(const struct fz_repository *r);
+/* The path of a file that git neither tracks nor ignores (the caller frees), or NULL. */
+char *fz_repository_untracked(const struct fz_repository *r);
 /* Whether this clone lacks older commits. */
 bool fz_repository_is_shallow(const struct fz_repository *r);
 /* The top of the checkout around a file or folder, or NULL. The caller frees. */

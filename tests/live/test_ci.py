@@ -370,6 +370,25 @@ def check_first():
     r.fizeau(*command, "--setup", "cp loops.in loops.sh || echo true >loops.sh", "--", "sh", "loops.sh")
 
 
+@suite.test("what only an untracked file costs is not stored for the commit, and a base that lacks it says so")
+def check_untracked():
+    r = loops(300, 300)
+    r.commit(loops__sh="test -e local && . ./local\n" + LOOPS.replace("$SECOND", "${LOCAL:-$SECOND}"))
+    r.path.joinpath("local").write_text("LOCAL=900\n")
+    command = ("ci", "--base", "HEAD~1", "--no-wall", "--others", "0", "-o", str(r.out), "--save")
+    done = r.fizeau(*command, "cache", "--", "sh", "loops.sh", status=1)
+    assert "local is untracked" in done.stderr and r.report()[1]["second"]["verdict"] == "slower", done
+    r.path.joinpath("local").unlink()
+    r.commit(note="another change")
+    r.fizeau(*command, "none", "--", "sh", "loops.sh")
+    assert {b["verdict"] for b in r.report()[1].values()} == {"same"}, r.report()
+    r.git("rm", "-q", "--cached", "turns")
+    r.git("commit", "-qm", "a file is no longer tracked")
+    r.git("commit", "-qm", "nothing", "--allow-empty")
+    done = r.fizeau(*command, "none", "--", "sh", "loops.sh", status=2)
+    assert "no untracked files, such as turns" in done.stderr, done.stderr
+
+
 @suite.test("fizeau.ini: thresholds, ignored and accepted benchmarks; misspellings are errors")
 def check_config():
     r = blog()

@@ -337,6 +337,9 @@ def check_gitlab():
     origin, path = clone()
     job = yaml.safe_load((CI / "gitlab" / "fizeau.yml").read_text())[".fizeau"]
     subprocess.run(["git", "branch", "-qrd", "origin/main", "origin/HEAD"], cwd=path, check=True)
+    (kept,) = job["cache"]["paths"]
+    path.joinpath(kept, "of an earlier job").mkdir(parents=True)
+    path.joinpath(kept, "of an earlier job", "0.fz").touch()
     with Service() as service:
         given = {"CI_PROJECT_DIR": str(path), "CI_DEFAULT_BRANCH": "main", "CI_PROJECT_ID": "5",
                  "CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
@@ -356,8 +359,8 @@ def check_gitlab():
             assert service.log == expected and len(service.comments) == 1, (service.log, done)
         body = service.comments[0]["body"]
         assert "/-/jobs/3/artifacts/file/fizeau-report/report.html)" in body, body
-    (kept,) = job["cache"]["paths"]
-    assert any((path / kept).iterdir()), "nothing for the next job"
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=path, check=True, capture_output=True, text=True).stdout
+    assert path.joinpath(kept, head.strip()).is_dir(), "nothing for the next job"
     for name in [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]:
         assert path.joinpath(name).exists(), name
 
