@@ -36,7 +36,8 @@ bool fz_ci_parse_part(struct fz_str text, double *ret)
 		text = fz_str_trimmed((struct fz_str){ text.p, text.n - 1 });
 	if (text.n && *text.p == '+')
 		text.p++, text.n--;
-	if (!fz_parse_decimal(text, &v))
+	/* A bare 5 is meant as 5 %, not as 500 %. */
+	if (!fz_parse_decimal(text, &v) || (!percent && v >= 1))
 		return false;
 	*ret = percent ? v / 100 : v;
 	return true;
@@ -102,7 +103,9 @@ static bool is_date(struct fz_str s)
 	for (size_t i = 0; i < s.n; i++)
 		if (form[i] == 'd' ? s.p[i] < '0' || s.p[i] > '9' : s.p[i] != '-')
 			return false;
-	return true;
+	const char *month = s.p + 5, *day = s.p + 8;
+	return memcmp(month, "01", 2) >= 0 && memcmp(month, "12", 2) <= 0 &&
+	       memcmp(day, "01", 2) >= 0 && memcmp(day, "31", 2) <= 0;
 }
 
 static int word_of(struct fz_str s, const char *no, const char *yes)

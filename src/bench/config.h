@@ -105,5 +105,5 @@ bool fz_ci_config_wall(const struct fz_ci_config *c, const struct fz_ci_subject 
 /* Why it is ignored today, or NULL. *ret_expired: set to the date of a rule that has expired. */
 const char *fz_ci_config_ignored(const struct fz_ci_config *c, const struct fz_ci_subject *s,
 				 const char *today, const char **ret_expired);
-/* Parse a fraction: "5%", "5 %" or "0.05"; false if it is not one. */
+/* Parse a fraction: "5%", "5 %" or "0.05"; false if it is not one, such as a bare 5. */
 bool fz_ci_parse_part(struct fz_str text, double *ret);

@@ -6,9 +6,7 @@ int fz_cli_parse_threshold(const char *text, const struct fz_opt *opt, struct fz
 {
 	double part;
 
-	/* A bare number above 1 was meant as a percentage, but 5 would be 500 %. */
-	if (!fz_ci_parse_part(fz_str_of(text), &part) || part <= 0 ||
-	    (part > 1 && !strchr(text, '%')))
+	if (!fz_ci_parse_part(fz_str_of(text), &part) || part <= 0)
 		return fz_fail(err, FZ_EUSAGE,
 			       "invalid --threshold '%s': use a percentage, such as 5%%", text);
 	*(double *)opt->value = part;
