@@ -58,6 +58,13 @@ static int no_repository(const char *why, struct fz_error *err)
 
 	if (strncmp(why, fatal, strlen(fatal)) == 0)
 		why += strlen(fatal);
+	/* git's own remedy is on a later line. */
+	const char *path = strstr(why, "dubious ownership") ? strchr(why, '\'') : NULL;
+	if (path)
+		return fz_fail(err, FZ_EINPUT,
+			       "git: %s; if you trust it: git config --global --add "
+			       "safe.directory %s",
+			       why, path);
 	return fz_fail(err, FZ_EUSAGE, "git: %s", *why ? why : "not in a checkout");
 }
 

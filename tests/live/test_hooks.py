@@ -218,7 +218,9 @@ def trusted():
         for path in [c.main, *c.main.rglob("*")]:
             os.chown(path, 65534, 65534, follow_symlinks=False)
         words = ("compare", "-n", "1", "--warmup", "0", "HEAD~1", "--", c.python, "bench.py")
-        assert "dubious ownership" in c.fizeau(*words).stderr
+        refused = c.fizeau(*words).stderr
+        remedy = f"; if you trust it: git config --global --add safe.directory '{c.main}'\n"
+        assert "dubious ownership" in refused and refused.endswith(remedy), refused
         done = c.fizeau(*words, GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory",
                         GIT_CONFIG_VALUE_0="*")
         assert done.returncode == 0, done.stderr
