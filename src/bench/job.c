@@ -15,6 +15,7 @@
 #include "bench/bench_env.h"
 #include "bench/origin.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -29,10 +30,8 @@ static void write_trouble(const struct fz_job *job, bool fatal, const char *text
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s.txt", job->path);
 	FILE *f = fopen(path, "we");
 
-	if (!f)
-		_exit(1);
-	fprintf(f, "%c%s", fatal ? '!' : '.', text);
-	fclose(f);
+	if (!f || fprintf(f, "%c%s", fatal ? '!' : '.', text) < 0 || fclose(f))
+		_exit(errno);
 }
 
 /* Report a failed run. It is not fatal, because counting the command gives more information. */
@@ -149,7 +148,9 @@ static void finish(struct fz_job *job, int status)
 		job->trouble = fz_strdup(text + 1);
 	} else if (status) {
 		job->fatal = true;
-		job->trouble = fz_strdup("the run's results were lost");
+		job->trouble = fz_asprintf("the run's results were lost: %s",
+					   WIFEXITED(status) ? strerror(WEXITSTATUS(status))
+							     : strsignal(WTERMSIG(status)));
 	}
 	if (!job->native && !job->fatal && fz_format_load(job->path, &job->profile, &err)) {
 		job->fatal = true;

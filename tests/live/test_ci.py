@@ -891,6 +891,10 @@ def check_unable():
     assert "install the package valgrind" in message("--", "sh", "loops.sh", PATH=tools, fizeau=alone)
     assert "git: not a git repository" in message("--", "true", cwd=r.scratch.name)
     assert "turns" in message("-o", "turns/report", "--", "sh", "loops.sh")
+    # In the way of a run's results.
+    text = message("--base", "HEAD", "--", "sh", "-c", 'cd "$XDG_CACHE_HOME"/fizeau/ci/*/ && '
+                   'for i in 0 1 2 3; do mkdir -p "job-$i.fz/x" "job-$i.fz.txt/x"; done')
+    assert "head: the run's results were lost: Is a directory" in text, text
     r.git("update-ref", "refs/notes/fizeau/taken", "HEAD")
     assert "--save notes" in message("--save", "notes", "--", "sh", "loops.sh")
     if shutil.which("cc") and os.uname().machine == "x86_64":
