@@ -260,7 +260,7 @@ export function showLegend(app, what) {
 		isJudged && (splitsCalls(app.model) || Object.values(what.verdicts).some(hasSums)) &&
 			swatch([MORE + 1, LESS + 1, NEW].map(togetherOf), SUM),
 		el("span", { class: "quiet" }, legendOf(what.by, costs, app.state.inverted) +
-			(hasMarks ? `; underline = own ${costs}` : "")),
+			(hasMarks ? "; underline = own change" : "")),
 	] : [
 		...heatSteps.map((from, k) => {
 			const isEnd = k === 0 || k === heatSteps.length - 1;
