@@ -616,6 +616,7 @@ WAITING_C = BESIDE_C.replace("#include <time.h>", "#include <time.h>\n#include <
 WAITING = LASTING + """
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
+last()  # what a thread used before it was looked at is in nobody's account
 library.beside(ctypes.byref(ctypes.c_ulong()))
 while not ctypes.c_int.in_dll(library, "done").value:
     time.sleep(0.01)
