@@ -331,7 +331,7 @@ def check_names(name):
             states = json.loads(fizeau("replay", path, "--format", "json", "-o", "-").stdout)["states"]
             if states["gil"] != sum(t["gil"] for t in states["threads"]):
                 raise Wrong(states)
-            return {"busy) (b", "out) S side", "i d l e"} <= {t["name"] for t in states["threads"]}
+            return states["cpu"] and {"busy) (b", "out) S side", "i d l e"} <= {t["name"] for t in states["threads"]}
         attached_until(target, path, are_seen, "-a")
         table = fizeau("replay", path).stdout
         assert re.search(r"GIL .*CPU.* thread\n", table) and "busy) (b" in table, table
