@@ -46,6 +46,22 @@ static int on_line(void *arg, const char *section, const char *name, const char 
 	return r->take(&r->ini, &line);
 }
 
+/* The number of a line with text after its section, which libinih would ignore; 0: none. */
+static int find_text_after_section(struct fz_str text)
+{
+	for (int number = 1; text.n; number++) {
+		struct fz_str line = fz_str_trimmed(fz_str_take_line(&text));
+		const char *end = fz_str_starts(line, "[") ? memchr(line.p, ']', line.n) : NULL;
+		if (!end)
+			continue;
+		struct fz_str rest = { end + 1, (size_t)(line.p + line.n - end - 1) };
+		rest = fz_str_trimmed(rest);
+		if (rest.n && *rest.p != ';' && *rest.p != '#')
+			return number;
+	}
+	return 0;
+}
+
 int fz_ini_parse(const char *text, const char *file, fz_ini_take take, void *to,
 		 struct fz_error *err)
 {
@@ -56,6 +72,12 @@ int fz_ini_parse(const char *text, const char *file, fz_ini_take take, void *to,
 	int line = ini_parse_string(text, on_line, &r);
 	ini_allow_multiline = multiline;
 	free(r.ini.section);
+	int after = find_text_after_section(fz_str_of(text));
+	if (after && (!line || after < line))
+		return fz_fail(err, FZ_EINPUT,
+			       "%s:%d: text after a section's ]; write ? for a bracket in a name, "
+			       "and keys on lines of their own",
+			       file, after);
 	if (!line)
 		return 0;
 	return fz_fail(err, FZ_EINPUT, "%s:%d: %s", file, line,

@@ -30,7 +30,7 @@ static void test_config(void **state)
 
 	(void)state;
 	parse(&c, "; the gate of this project\n"
-		  "[ci]\nmetric = bytes\nthreshold = 3 %\nwall = no\npairs = 12\n"
+		  "[ci] ; all of it\nmetric = bytes\nthreshold = 3 %\nwall = no\npairs = 12\n"
 		  "wall-seconds = 1.5\ntimeout = 20\nstrict = yes\nmissing = fail\n"
 		  "[benchmark test_*]\nthreshold = +5%\nwall = yes\n"
 		  "[benchmark test_slow]\nthreshold = 0.5\nignore = waits for a server\n"
@@ -73,6 +73,8 @@ static void test_config_errors(void **state)
 		const char *text, *message;
 	} cases[] = {
 		{ "[ci]\nx\n", "fizeau.ini:2: expected [section] or 'key = value'" },
+		{ "[ci]\n[benchmark a[1]]\nwall = no\n", "fizeau.ini:2: text after a section's ]" },
+		{ "[ci] wall = no\n", "fizeau.ini:1: text after a section's ]" },
 		{ "[ci]\nthresold = 1\n", "fizeau.ini:2: unknown key 'thresold'; did you "
 					  "mean 'threshold'?" },
 		{ "[ci]\n\nquux = 1\n", "fizeau.ini:3: unknown key 'quux' in [ci]" },
