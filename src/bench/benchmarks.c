@@ -166,7 +166,7 @@ static bool is_illegal(const struct fz_child *child)
 static void judge_end(struct bench *b, bool counted)
 {
 	char how[32], text[160];
-	bool known = b->explained || has_trouble(b);
+	bool known = b->explained || has_trouble(b), shown = b->place.output == STDERR_FILENO;
 
 	if (fz_series_stopped(b->series) || b->child.status == 0 || known)
 		return;
@@ -177,7 +177,9 @@ static void judge_end(struct bench *b, bool counted)
 	else
 		snprintf(text, sizeof(text), "the command ended with %s%s%s",
 			 WIFEXITED(b->child.status) ? "status " : "", how,
-			 counted && is_illegal(&b->child) ? illegal : "");
+			 counted && is_illegal(&b->child) ? illegal
+			 : shown                          ? ""
+							  : "; --show-output prints its output");
 	fz_benchmark_add_trouble(b->profile, FZ_STR(""), text);
 }
 

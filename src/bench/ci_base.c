@@ -50,8 +50,8 @@ static int missing_history(const struct fz_repository *r, const char *revision,
 			       "the full history (fetch-depth: 0, or git fetch --unshallow)",
 			       revision);
 	return fz_fail(err, FZ_EUSAGE,
-		       "'%s': no such revision, or no common history with this checkout; specify "
-		       "one with --base",
+		       "'%s': no such revision, or no common history with this checkout; fetch it, "
+		       "or specify another with --base",
 		       revision);
 }
 

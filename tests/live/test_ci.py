@@ -433,8 +433,9 @@ def progress():
 @suite.test("unmeasurable benchmarks: one line each, exit 2, nothing half-written")
 def check_trouble():
     r = loops()
-    for words, wrong in ((["--", "sh", "missing.sh"], "head: the command ended with status 2"),
-                         (["--base", "nonsense", "--", "true"], "no such revision"),
+    for words, wrong in ((["--", "sh", "missing.sh"], "head: the command ended with status 2; --show-output"),
+                         (["--show-output", "--", "sh", "missing.sh"], "head: the command ended with status 2\n"),
+                         (["--base", "origin/x", "--", "true"], "fetch it, or specify another with --base"),
                          (["--setup", "git merge-base --is-ancestor change HEAD", "--", "true"],
                           "cannot build base: --setup")):
         done = r.fizeau("ci", "--no-wall", "-o", str(r.out), *words, status=2)
