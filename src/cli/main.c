@@ -8,6 +8,7 @@
 #include "report/table.h"
 #include "store/store.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -222,8 +223,22 @@ static int dispatch(int argc, char **argv)
 	return fz_cli_run(command, argc - 1, argv + 1);
 }
 
+/* No file that we open gets the number of a closed standard stream. Reading from one finds nothing,
+ * and writing to it still fails. */
+static void fill_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	fill_standard_streams();
 	setlocale(LC_CTYPE, "");
 	ignore_broken_pipes();
 	return fz_cli_end(dispatch(argc, argv));

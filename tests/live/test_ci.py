@@ -344,6 +344,10 @@ def check_same():
     assert "No performance regression" in done.stdout
     # The head's recording serves as a base.
     r.fizeau("ci", "--base", str(r.out / "head.fz"), "--", "sh", "loops.sh")
+    # A service may start it without standard input.
+    done = subprocess.run(["sh", "-c", 'exec "$0" ci --no-wall -- sh loops.sh <&-', FIZEAU], cwd=r.path, env=r.env,
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "No performance regression" in done.stdout, done
 
 
 @suite.test("the first benchmarks: if the base lacks the file, all are new, exit 0")
