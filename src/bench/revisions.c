@@ -19,6 +19,7 @@
 #include "bench/checkout.h"
 #include "record/measure.h"
 #include "bench/origin.h"
+#include "bench/revision.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -74,9 +75,9 @@ static int check_out(struct comparison *c, struct fz_error *err)
 		return rc;
 	if (!revision)
 		revision = default_revision(r);
-	rc = fz_repository_commit(r, revision, &commit, err);
-	if (!rc)
-		rc = open_workspace(c, err);
+	if (fz_repository_commit(r, revision, &commit, NULL))
+		return fz_revision_unknown(r, revision, err);
+	rc = open_workspace(c, err);
 	if (rc)
 		return rc;
 	c->result->side[FZ_BASE].label = fz_asprintf("%s (%.10s)", revision, commit);

@@ -511,6 +511,9 @@ def unknown():
     with project() as p:
         _, err = p.fizeau("compare", "nosuch", "--", p.python, "bench.py", status=2)
         assert "'nosuch': no such revision" in err, err
+        subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{p.tree}", p.outside / "shallow"], check=True)
+        _, err = p.fizeau("compare", "--", p.python, "bench.py", status=2, cwd=p.outside / "shallow")
+        assert "'HEAD~1': not in this shallow clone; fetch the full history" in err, err
         p.write("sub/bench.py", "")
         _, err = p.fizeau("compare", "HEAD", "--", p.python, "bench.py", status=2,
                           cwd=p.tree / "sub")
