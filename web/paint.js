@@ -17,7 +17,8 @@ export const ROW = 21;
 export const FONT_SIZE = 12;
 export const FONT_FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 export const FONT = `${FONT_SIZE}px ${FONT_FAMILY}`;
-const SMALL_FONT = `10px ${FONT_FAMILY}`; // for names that do not fit otherwise
+// For places, whose paler ink would be illegible on many colours, and names that do not fit.
+const SMALL_FONT = `10px ${FONT_FAMILY}`;
 const GLYPH = 9; // width of a glyph, pixels
 const HATCH = 9; // pixels between the hatching lines of unsure frames
 // Pixels below the text, for the mark of own change and for the texture below a plate.
@@ -192,8 +193,7 @@ export class Painter {
 				ROW - 1 - MARK);
 			ctx.fillStyle = ink;
 		}
-		for (const { text, at, isFaint, isSmall } of words) {
-			if (isFaint) ctx.globalAlpha *= 0.62;
+		for (const { text, at, isSmall } of words) {
 			if (isSmall) ctx.font = SMALL_FONT;
 			ctx.fillText(text, from + at, middle);
 			if (isSmall) ctx.font = FONT;
@@ -222,8 +222,8 @@ export class Painter {
 	words(ctx, i, picture, colour, room, figure) {
 		const f = picture.tree.func[i], words = [];
 		let at = 0;
-		const add = (text, width, gap = 0, isFaint = false, isSmall = false) => {
-			words.push({ text, at, width, isFaint, isSmall });
+		const add = (text, width, gap = 0, isSmall = false) => {
+			words.push({ text, at, width, isSmall });
 			at += width + gap;
 		};
 		const glyph = picture.what.isDiff ? glyphOf(colour) : "";
@@ -233,7 +233,7 @@ export class Painter {
 		// colour.
 		const name = beside?.text ? beside : this.name(ctx, picture, i, room);
 		if (!name.text) return words;
-		add(name.text, name.width, 0, false, name.isSmall);
+		add(name.text, name.width, 0, name.isSmall);
 		if (name.isCut) return words;
 		const isNew = solidOf(colour) === NEW || colour === NEW_UNSURE;
 		const tail = `${figure}${isNew ? " (new)" : ""}`;
@@ -241,7 +241,9 @@ export class Painter {
 		if (room - at < width) return words;
 		add(tail, width, 10);
 		const place = this.flame.placeOf(f);
+		ctx.font = SMALL_FONT;
 		const wanted = place ? ctx.measureText(place).width : Infinity;
+		ctx.font = FONT;
 		if (room - at >= wanted) add(place, wanted, 0, true);
 		return words;
 	}

@@ -85,6 +85,22 @@ test("text has contrast on every colour, and a hollow frame's edge on the page",
 	assert.deepEqual(low, []);
 });
 
+test("all text of a frame has its full ink, also the place beside a name", async () => {
+	const at = (name, line) => ({ name, file: "/srv/app/work.py", line });
+	const file = profilePage([{ tid: 1, count: 60, stack: [at("main", 1), at("busy", 9)] }, { tid: 1, count: 40, stack: [at("main", 1), at("idle", 20)] }]);
+	for (const hash of ["tab=flame", "tab=sandwich"]) await withPage(file, { hash }, async (page) => {
+		const drawn = await page.evaluate(() => {
+			const flame = fizeau.state.tab === "flame" ? fizeau.flame : fizeau.sandwich.halves[0], { ctx } = flame, texts = [], real = ctx.fillText;
+			ctx.fillText = (text) => texts.push([text, ctx.globalAlpha]);
+			flame.draw();
+			ctx.fillText = real;
+			return texts;
+		});
+		assert.ok(drawn.some(([text]) => text === "/srv/app/work.py:1"), JSON.stringify(drawn));
+		assert.deepEqual(drawn.filter(([, alpha]) => alpha < 1), []);
+	});
+});
+
 test("changes certain only as a sum have their colour, with hatching that all eyes see", async () => {
 	const bad = [];
 	await withPalettes((theme, palette) => {
