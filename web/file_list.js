@@ -132,9 +132,9 @@ export class FileList {
 		const cut = list.filter((file) => hasText(data, file) && !hasWhole(data, file)).length;
 		return cut > 0 && el("p", { class: "quiet" }, data.header.opens_source ?
 			`${plural(cut, "file")} did not fit into the 24 MB of source that a page has; ` +
-			"of these it has the lines around samples." :
-			`Of ${plural(cut, "file")} with less than 1 % of the run this page has the lines ` +
-			"around samples; one that --heatmap writes has them whole.");
+			"of these it has only the lines around samples." :
+			`Of ${plural(cut, "file")} with less than 1 % of the run this page has only the ` +
+			"lines around samples; a page made with --heatmap has all lines.");
 	}
 
 	titles() {
@@ -230,7 +230,9 @@ export class FileList {
 	}
 
 	numbers({ self, total, isCertain, isBar }) {
-		const { scale } = this, state = !self[BASE] ? "new" : !self[HEAD] ? "removed" : "";
+		const { scale } = this;
+		const state = self[BASE] === self[HEAD] ? "" : !self[BASE] ? "new" :
+			!self[HEAD] ? "removed" : "";
 		const num = (text, kind) => el("span", { class: `num ${kind ?? ""}` }, text);
 		const weight = scale.weight(this.by === "self" || !total ? self : total);
 		const tint = isCertain(this.by) ? scale.name(scale.step(weight, this.most)) : "";

@@ -321,7 +321,7 @@ function changeItem(model, entry, current = -1, group = "") {
 	const state = stateOf(data, f), origin = originOf(data, f);
 	const word = movedFunctions(data)?.[f] ? "moved" :
 		state === "new" || state === "removed" ? stateWord(data, f, state) :
-		ratio === null ? "from none" : formatPercentChange(ratio);
+		ratio === null ? "from 0" : formatPercentChange(ratio);
 	return hotspotItem(model, f, {
 		name: nameOfChange(data, entry), value: formatChange(delta, data.unit),
 		detail: formatPair(change, data.unit) +

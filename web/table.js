@@ -49,7 +49,7 @@ function diffColumns(verdicts, data) {
 	const percent = ({ c, f }, t) => {
 		const state = stateOf(t.model.data, f);
 		return state === "new" || state === "removed" ? stateRatio(t.model.data, f, state) :
-			formatPercentChange(c.ratio);
+			c.ratio === null && c.delta > 0 ? "from 0" : formatPercentChange(c.ratio);
 	};
 	const part = (delta, whole) => (whole > 0 ? delta / whole : 0);
 	const sign = (r) => r.c.delta;

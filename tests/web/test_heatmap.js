@@ -459,7 +459,7 @@ test("a page has the whole text of costly files, a heat map that of all; the res
 		assert.deepEqual([await lines(page, file), await lines(page, where)], [9, 15]);
 		assert.match(await page.innerText("#source"), /only the lines around samples of this file/);
 		await page.keyboard.press("L");
-		assert.match(await page.innerText(".file-list"), /Of 1 file with less than 1 % of the run this page has the lines around samples/);
+		assert.match(await page.innerText(".file-list"), /Of 1 file with less than 1 % of the run this page has only the lines around samples/);
 	});
 	await withPage(profilePage(some, [...both, "heatmap"]), {}, async (page) => {
 		assert.deepEqual([await lines(page, file), await lines(page, where)], [9, 300]);

@@ -148,3 +148,17 @@ test("inverted and filtered, the page adds up to what the command line does", as
 			}
 	});
 });
+
+test("a cost that begins at 0 has the same words in every list, and none has none", async () => {
+	const at = (name, file) => ({ name, file: `/srv/app/${file}`, line: 3 });
+	const side = (own) => [{ tid: 1, count: 900, stack: [at("main", "main.py"), at("work", "work.py"), at("leaf", "leaf.py")] }, ...own ? [{ tid: 1, count: own, stack: [at("main", "main.py"), at("work", "work.py")] }] : []];
+	await withPage(diffPage(side(0), side(400), ["exact", "time"]), { hash: "tab=table&cost=self" }, async (page) => {
+		const row = (name) => page.$$eval("#table .rows .row", (rows, n) => [...rows.find((r) => r.textContent.includes(n)).children].slice(1, 5).map((c) => c.textContent), name);
+		assert.deepEqual(await row("work"), ["0", "400", "+400", "from 0"]);
+		assert.deepEqual(await row("main"), ["0", "0", "±0", "–"]);
+		assert.match(await page.innerText("#section-hotspots"), /0 → 400 · from\s0/);
+		await page.evaluate(() => fizeau.set({ tab: "source", code: "files" }));
+		const file = (name) => page.$$eval(".row.file", (rows, n) => [...rows.find((r) => r.querySelector(".label").textContent === n).querySelectorAll(".num")].slice(2, 4).map((c) => c.textContent), name);
+		assert.deepEqual([await file("work.py"), await file("main.py")], [["▲ +400", "from 0"], ["", ""]]);
+	});
+});
