@@ -481,7 +481,8 @@ def full_disk():
             done = fizeau("run", "-a", "-r", "max", "-o", f"{small}/x.fz", "busy.py", "0", "4", cwd=d)
             assert done.returncode == 4 and done.stdout == "done", done
             assert "recorded until then" in done.stderr and "space" in done.stderr, done.stderr
-            check_main(f"{small}/x.fz")
+            # Of a program that begins slowly it is full before main().
+            assert any(":" in place for place in places(f"{small}/x.fz"))
         finally:
             subprocess.run(["umount", small], check=True)
 
