@@ -3,7 +3,7 @@
  *
  *   Slower by 27.9 % [+12.1 %, +43.7 %]: 2.33 s -> 2.98 s of wall time, +650 ms.
  *
- *   Self: 1 slower, 0 faster, 5 same within ±0.2 % of the run, 12 unsure (?)
+ *   Self: 1 slower, 0 faster, 2 new, 5 same within ±0.2 % of the run, 12 unsure (?)
  *      before     after      change      95 %         %  function
  *      1.23 s    1.80 s     +570 ms   ±120 ms   +46.3 %  parse (app.py:32)
  *      120 ms    130 ms    +10.0 ms  ±44.1 ms    +8.3 % ? load (app.py:12)

@@ -130,21 +130,44 @@ const char *fz_plus_minus(const struct fz_style *style)
 	return style->ascii ? "+-" : "\u00b1";
 }
 
+/* Append ", 2 new" or ", 3 gone or no longer called": changed functions that one side lacks. */
+static void add_one_sided(const struct fz_findings *f, enum fz_state state, struct fz_buf *out)
+{
+	const struct fz_diff_function either = { .state = state };
+	const char *word = NULL;
+	char number[FZ_NUMBER_SIZE];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->count[FZ_VERDICT_CHANGED]; i++) {
+		const char *own = fz_diff_word(f->rows[i].f);
+		if (f->rows[i].f->state == state)
+			word = n++ == 0 || own == word ? own : fz_diff_word(&either);
+	}
+	if (n)
+		fz_buf_printf(out, ", %s %s", fz_format_count(n, number), word);
+}
+
 void fz_findings_counts(const struct fz_findings *f, const struct fz_diff *d,
 			const struct fz_judgement *j, struct fz_buf *out)
 {
 	const struct fz_cost_words *words = fz_cost_words(d->metric, d->unit);
 	char more[FZ_NUMBER_SIZE], less[FZ_NUMBER_SIZE];
-	uint32_t grown = 0, changed = f->count[FZ_VERDICT_CHANGED];
+	uint32_t grown = 0, shrunk = 0;
 
-	for (uint32_t i = 0; i < changed; i++)
-		grown += f->rows[i].change > 0;
+	for (uint32_t i = 0; i < f->count[FZ_VERDICT_CHANGED]; i++) {
+		uint8_t state = f->rows[i].f->state;
+		bool one_sided = state == FZ_NEW || state == FZ_REMOVED;
+		grown += !one_sided && f->rows[i].change > 0;
+		shrunk += !one_sided && f->rows[i].change <= 0;
+	}
 	fz_format_count(grown, more);
-	fz_format_count(changed - grown, less);
+	fz_format_count(shrunk, less);
 	if (j->run.word == FZ_RUN_FASTER)
 		fz_buf_printf(out, "%s %s, %s %s", less, words->many_less, more, words->many_more);
 	else
 		fz_buf_printf(out, "%s %s, %s %s", more, words->many_more, less, words->many_less);
+	add_one_sided(f, FZ_NEW, out);
+	add_one_sided(f, FZ_REMOVED, out);
 }
 
 void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,

@@ -61,12 +61,12 @@ void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 /* Append "Slower by 27.9 % [+12.1 %, +43.7 %]: 2.33 s -> 2.98 s of wall time, +650 ms." */
 void fz_findings_headline(const struct fz_diff *d, const struct fz_judgement *j,
 			  const struct fz_style *style, struct fz_buf *out);
-/* Append "1 slower, 1 faster, 5 same within ±0.2 % of the run, 12 unsure"; if the run is faster,
- * "faster" comes first. */
+/* Append "1 slower, 1 faster, 2 new, 5 same within ±0.2 % of the run, 12 unsure"; if the run is
+ * faster, "faster" comes first. */
 void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
 			 const struct fz_judgement *j, const struct fz_style *style,
 			 struct fz_buf *out);
-/* "1 slower, 1 faster" */
+/* "1 slower, 1 faster, 2 new" */
 void fz_findings_counts(const struct fz_findings *f, const struct fz_diff *d,
 			const struct fz_judgement *j, struct fz_buf *out);
 /* Append "3 moved imports, +12.0 ms net"; nothing if there are none. */

@@ -3,11 +3,11 @@ $ cp $DATA/tachyon-diff/*.bin . && fizeau diff base.bin head.bin
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-51.7 %, +108.2 %]).
 
-Self: 0 slower, 1 faster.
+Self: 0 slower, 0 faster, 1 gone or no longer called.
    before     after      change  interval         %   function
   69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<gene…:21
 
-Only with callees: 0 slower, 1 faster.
+Only with callees: 0 slower, 0 faster, 1 gone or no longer called.
    before     after      change  interval         %   function
    140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
 
@@ -24,7 +24,8 @@ $ fizeau diff base.bin head.bin --table
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-51.7 %, +108.2 %]).
 
-Self: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).
+Self: 0 slower, 0 faster, 1 gone or no longer called, 0 same within ±0.2 % of
+  the run, 7 unsure (?).
    before     after      change  interval         %   function
   69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<gene…:21
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
@@ -33,8 +34,8 @@ Self: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
   2.50 ms   4.50 ms    +2.00 ms  ±74.5 ms   +80.0 % ? request (program.py:37)
 
-Total, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
-  unsure (?).
+Total, with callees: 0 slower, 0 faster, 2 gone or no longer called, 0 same
+  within ±0.2 % of the run, 10 unsure (?).
    before     after      change  interval         %   function
    140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
   69.0 ms       0 s    -69.0 ms  ±53.5 ms      to 0   dropped.<locals>.<gene…:21
@@ -72,7 +73,8 @@ Warning: more than 5 % of the head's samples could not be read.
 Warning: both are treated as whole runs, which the files do not specify; for
   parts of a running program use --scale window.
 
-Self: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).
+Self: 0 slower, 0 faster, 1 gone or no longer called, 0 same within ±0.2 % of
+  the run, 7 unsure (?).
    before     after      change  interval         %   function
   69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<gene…:21
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
@@ -81,8 +83,8 @@ Self: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
   2.50 ms   4.50 ms    +2.00 ms  ±74.5 ms   +80.0 % ? request (program.py:37)
 
-Total, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
-  unsure (?).
+Total, with callees: 0 slower, 0 faster, 2 gone or no longer called, 0 same
+  within ±0.2 % of the run, 10 unsure (?).
    before     after      change  interval         %   function
    140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
   69.0 ms       0 s    -69.0 ms  ±53.5 ms      to 0   dropped.<locals>.<gene…:21
@@ -153,11 +155,12 @@ Head base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Judged: nothing differs.
 
 # Signs and words say what colours say.
-$ fizeau diff --table --color always base.bin head.bin | head -n 14 | sed 's/\x1b/ESC/g'
+$ fizeau diff --table --color always base.bin head.bin | head -n 15 | sed 's/\x1b/ESC/g'
 ESC[1mUnsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-51.7 %, +108.2 %]).ESC[0m
 
-ESC[1mSelf: 0 slower, 1 faster, 0 same within ±0.2 % of the run, 7 unsure (?).ESC[0m
+ESC[1mSelf: 0 slower, 0 faster, 1 gone or no longer called, 0 same within ±0.2 % of
+  the run, 7 unsure (?).ESC[0m
 ESC[2m   before     after      change  interval         %   functionESC[0m
   69.0 ms       0 s  ESC[35m  -69.0 ms  ±60.2 ms      to 0ESC[0m   dropped.<locals>.<gene…:21
    368 ms    532 ms  ESC[2m   +164 ms   ±919 ms   +44.6 %ESC[0m ? parse (program.py:11)
@@ -166,8 +169,8 @@ ESC[2m   before     after      change  interval         %   functionESC[0m
   46.5 ms   18.5 ms  ESC[2m  -28.0 ms  ±34.5 ms   -60.2 %ESC[0m ? fib (program.py:17)
   2.50 ms   4.50 ms  ESC[2m  +2.00 ms  ±74.5 ms   +80.0 %ESC[0m ? request (program.py:37)
 
-ESC[1mTotal, with callees: 0 slower, 2 faster, 0 same within ±0.2 % of the run, 10
-  unsure (?).ESC[0m
+ESC[1mTotal, with callees: 0 slower, 0 faster, 2 gone or no longer called, 0 same
+  within ±0.2 % of the run, 10 unsure (?).ESC[0m
 
 $ fizeau diff --format json base.bin head.bin | head -n 54 | cut -c 1-220
 {
@@ -359,16 +362,18 @@ fizeau diff: compare two recordings and report what became slower or faster
 Usage: fizeau diff [options] [BASE HEAD | BASE... :: HEAD... | RECORDING]
 
 # A terminal may be narrow.
-$ COLUMNS=40 fizeau diff base.bin head.bin | head -n 9
+$ COLUMNS=40 fizeau diff base.bin head.bin | head -n 11
 Unsure whether slower or faster: 602 ms
   -> 604 ms of wall time, +2.00 ms
   (+0.3 % [-51.7 %, +108.2 %]).
 
-Self: 0 slower, 1 faster.
+Self: 0 slower, 0 faster, 1 gone or no
+  longer called.
    before     after      change  interval         %   function
   69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<loc…:21
 
-Only with callees: 0 slower, 1 faster.
+Only with callees: 0 slower, 0 faster, 1
+  gone or no longer called.
 
 $ fizeau help formats
 Choose an output format by --format NAME or by the suffix of -o FILE. Input formats are

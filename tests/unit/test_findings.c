@@ -47,8 +47,14 @@ static void check_words(const char *metric, const char *unit, const char *verdic
 		.method = FZ_JUDGE_COUNTS,
 		.run = { .word = FZ_RUN_FASTER, .change = -0.5, .low = -0.51, .high = -0.49 }
 	};
-	struct fz_finding rows[] = { { .change = 5 }, { .change = -3 }, { .change = 4 } };
-	struct fz_findings f = { .rows = rows, .n = 3, .count = { [FZ_VERDICT_CHANGED] = 3 } };
+	static const struct fz_diff_function both,
+		new[] = { { .state = FZ_NEW, .presence = FZ_PRESENCE_NO },
+			  { .state = FZ_NEW, .presence = FZ_PRESENCE_YES } },
+		gone = { .state = FZ_REMOVED, .presence = FZ_PRESENCE_NO };
+	struct fz_finding rows[] = { { &both, .change = 5 },  { &both, .change = -3 },
+				     { &both, .change = 4 },  { &new[0], .change = 2 },
+				     { &gone, .change = -1 }, { &new[1], .change = 1 } };
+	struct fz_findings f = { .rows = rows, .n = 6, .count = { [FZ_VERDICT_CHANGED] = 6 } };
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
 
 	fz_findings_verdict(&d, &j, &(struct fz_style){ .ascii = true }, &out);
@@ -66,16 +72,20 @@ static void test_words(void **state)
 {
 	(void)state;
 	check_words("cpu", "ns", "Faster by 50.0 % [-51.0 %, -49.0 %]",
-		    "1 faster, 2 slower, 0 same within +-0.2 % of the run, 0 unsure",
+		    "1 faster, 2 slower, 2 new or newly called, 1 gone, 0 same within +-0.2 % of "
+		    "the run, 0 unsure",
 		    "Unsure whether slower or faster");
 	check_words("instructions", "count", "Faster by 50.0 % [-51.0 %, -49.0 %]",
-		    "1 faster, 2 slower, 0 same within +-0.2 % of the run, 0 unsure",
+		    "1 faster, 2 slower, 2 new or newly called, 1 gone, 0 same within +-0.2 % of "
+		    "the run, 0 unsure",
 		    "Unsure whether slower or faster");
 	check_words("peak", "bytes", "Smaller by 50.0 % [-51.0 %, -49.0 %]",
-		    "1 smaller, 2 larger, 0 same within +-0.2 % of the run, 0 unsure",
+		    "1 smaller, 2 larger, 2 new or newly called, 1 gone, 0 same within +-0.2 % of "
+		    "the run, 0 unsure",
 		    "Unsure whether larger or smaller");
 	check_words("allocations", "count", "Fewer by 50.0 % [-51.0 %, -49.0 %]",
-		    "1 with fewer, 2 with more, 0 same within +-0.2 % of the run, 0 unsure",
+		    "1 with fewer, 2 with more, 2 new or newly called, 1 gone, 0 same within +-0.2 "
+		    "% of the run, 0 unsure",
 		    "Unsure whether more or fewer");
 }
 
