@@ -271,12 +271,14 @@ def mcp():
         client = Client(folder)
         answer = client.text("changes", base=base.name, head=head.name)
         client.close()
-        counts = dict(re.findall(r"(\d+) (slower|faster)", answer)[i][::-1] for i in range(2))
-        wanted = json.loads(document)
-        changed = [f for f in wanted["functions"] if f["self_verdict"] == "changed"]
-        slower = sum(f["self_low"] > 0 if f["self_low"] is not None else f["diff_self"] > 0 for f in changed)
-        assert int(counts["slower"]) == slower, (counts, changed)
-        assert int(counts["faster"]) == len(changed) - slower, (counts, changed)
+        line = next(line for line in answer.splitlines() if line.startswith("self: "))
+        counts = collections.Counter()
+        for n, word in re.findall(r"(\d+) (slower|faster|new|newly|gone|no longer)", line):
+            counts[{"newly": "new", "no longer": "gone"}.get(word, word)] += int(n)
+        changed = collections.Counter(
+            {"new": "new", "removed": "gone"}.get(f["state"], "slower" if f["diff_self"] > 0 else "faster")
+            for f in json.loads(document)["functions"] if f["self_verdict"] == "changed")
+        assert +counts == changed, (line, changed)
     by_pair(door)
 
 
