@@ -36,7 +36,7 @@ bool fz_ci_parse_part(struct fz_str text, double *ret)
 		text = fz_str_trimmed((struct fz_str){ text.p, text.n - 1 });
 	if (text.n && *text.p == '+')
 		text.p++, text.n--;
-	/* A bare 5 is meant as 5 %, not as 500 %. */
+	/* A bare 1 or 5 is meant as 1 % or 5 %, not as 100 % or 500 %. */
 	if (!fz_parse_decimal(text, &v) || (!percent && v >= 1))
 		return false;
 	*ret = percent ? v / 100 : v;

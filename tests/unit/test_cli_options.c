@@ -98,7 +98,9 @@ static void test_parts(void **state)
 	assert_true(part == 0.05);
 	assert_int_equal(set_option(fz_cli_parse_threshold, "threshold", "150%", &part, &err), 0);
 	assert_true(part == 1.5);
-	assert_int_equal(set_option(fz_cli_parse_threshold, "threshold", "1", &part, &err), 0);
+	/* 100 % or 1 %? */
+	assert_refused(set_option(fz_cli_parse_threshold, "threshold", "1", &part, &err), err,
+		       "invalid --threshold '1': use a percentage, such as 5%");
 	assert_int_equal(set_option(fz_cli_parse_threshold, "threshold", "-5%", &part, &err),
 			 FZ_EUSAGE);
 }
