@@ -121,21 +121,30 @@ def expected_percent(function, family):
     return f"{function['pct_' + family]:+.1f} %"
 
 
+def counts_of(changed, family):
+    """"1 slower, 0 faster, 2 new": of the functions that certainly changed."""
+    both = [f["diff_" + family] > 0 for f in changed if f["state"] == "common"]
+    found = [f"{sum(both):,} slower", f"{len(both) - sum(both):,} faster"]
+    for state, either in ("new", "new or newly called"), ("removed", "gone or no longer called"):
+        words = [f["word"] for f in changed if f["state"] == state]
+        if words:
+            found.append(f"{len(words):,} {words[0] if len(set(words)) == 1 else either}")
+    return ", ".join(found)
+
+
 def reports_agree(*arguments):
     answer = json.loads(report("json", *arguments))
     text, markdown = report("text", "--verbose", *arguments), report("markdown", *arguments)
     rows = list(markdown_rows(markdown))
     for family, title in ("self", "Self"), ("total", "Total, with callees"):
         costly = [f for f in answer["functions"] if f["base_" + family] or f["head_" + family]]
-        count = {word: sum(f[family + "_verdict"] == word for f in costly)
-                 for word in ("changed", "unchanged", "unknown")}
-        slower = sum(f[family + "_verdict"] == "changed" and f["diff_" + family] > 0 for f in costly)
-        summary = (f"{slower:,} slower, {count['changed'] - slower:,} faster, {count['unchanged']:,} same "
-                   f"within ±0.2 % of the run, {count['unknown']:,} unsure")
-        assert f"{title}: {summary}" in re.sub(r"\n +", " ", text), (summary, text)
-        assert f"**{title}**: {summary}." in markdown, (summary, markdown)
+        count = {word: sum(f[family + "_verdict"] == word for f in costly) for word in ("unchanged", "unknown")}
         changed = sorted((f for f in costly if f[family + "_verdict"] == "changed"),
                          key=lambda f: -abs(f["diff_" + family]))
+        summary = (f"{counts_of(changed, family)}, {count['unchanged']:,} same within ±0.2 % of the run, "
+                   f"{count['unknown']:,} unsure")
+        assert f"{title}: {summary}" in re.sub(r"\n +", " ", text), (summary, text)
+        assert f"**{title}**: {summary}." in markdown, (summary, markdown)
         shown = [cells for where, cells in rows if where == title]
         assert len(shown) == len(changed), (shown, changed)
         for f, cells in zip(changed, shown):
