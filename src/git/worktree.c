@@ -98,7 +98,8 @@ int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
 		rc = run_git(NULL, changed, silence, silence, &status, err);
 	if (rc)
 		return rc;
-	r.dirty = WIFEXITED(status) && WEXITSTATUS(status) == 1;
+	/* If git cannot tell, the counts of this tree must not be stored for the commit. */
+	r.dirty = status != 0;
 	*ret = r;
 	r = (struct fz_repository){ 0 };
 	return 0;

@@ -11,7 +11,7 @@
 struct fz_repository {
 	char *root;        /* its top folder */
 	char *prefix;      /* path from root to the current folder: "" or "sub/folder/" */
-	bool dirty;        /* tracked files differ from HEAD */
+	bool dirty;        /* tracked files differ from HEAD, or git failed to compare them */
 	const char *index; /* borrowed: index for fz_repository_git; NULL: the repository's */
 };
 

@@ -393,6 +393,18 @@ def check_untracked():
     assert "no untracked files, such as turns" in done.stderr, done.stderr
 
 
+@suite.test("the counts of a tree that git cannot compare with its commit are not stored")
+def check_unreadable():
+    r = loops(300, 300)
+    r.path.joinpath(".git", "info").mkdir(exist_ok=True)
+    r.path.joinpath(".git", "info", "attributes").write_text("loops.sh filter=broken\n")
+    for key, value in (("clean", "false"), ("smudge", "cat"), ("required", "true")):
+        r.git("config", f"filter.broken.{key}", value)
+    r.path.joinpath("loops.sh").touch()
+    done = r.fizeau("ci", "--base", "HEAD", "--no-wall", "--others", "0", "--save", "cache", "--", "sh", "loops.sh")
+    assert "not storing the counts of this tree" in done.stderr, done.stderr
+
+
 @suite.test("fizeau.ini: thresholds, ignored and accepted benchmarks; misspellings are errors")
 def check_config():
     r = blog()
