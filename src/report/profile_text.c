@@ -294,16 +294,16 @@ static void add_missing(const struct fz_profile *p, struct fz_buf *out)
 	if (is_missing(p, "missing", number)) {
 		processes = fz_profile_processes(p);
 		fz_buf_printf(out,
-			      "; %s of the CPU time is missing: threads that lived for a few "
-			      "milliseconds%s",
+			      "; %s of the CPU time is missing: threads that ended before they "
+			      "were sampled%s",
 			      number,
 			      processes.n > 1 ? ""
 					      : " (--engine bpf or --mode wall includes them)");
 	}
 	if (is_missing(p, "missing.processes", number))
 		fz_buf_printf(out,
-			      "; %s of the CPU time is missing: processes that lived for a few "
-			      "milliseconds or run no Python",
+			      "; %s of the CPU time is missing: processes that ended before they "
+			      "were sampled, or run no Python",
 			      number);
 }
 

@@ -456,7 +456,7 @@ def another_program():
         done = fizeau("run", "-a", "--subprocesses", "--engine", "read", "--mode", "cpu", "-o", recording, script)
         shown = json.loads(fizeau("replay", recording, "--format", "json", "-o", "-").stdout)
     assert done.returncode == 0 and done.stderr.count("is missing") == 1, done
-    assert "processes that lived for a few milliseconds or run no Python" in done.stderr, done
+    assert "processes that ended before they were sampled, or run no Python" in done.stderr, done
     assert 0.5 < float(shown["facts"]["missing.processes"]) < 1 and "missing" not in shown["facts"], shown["facts"]
 
 
