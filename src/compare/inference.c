@@ -501,9 +501,6 @@ static void learn_noise(struct fz_inference *c, const struct fz_hypotheses *k)
 
 void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 {
-	if (!fz_inference_by_samples(c))
-		return;
-	c->ratio.slack = fz_hypotheses_unattributed(c, k);
 	/* Enough runs show how stalls vary. */
 	if (c->runs < SHOW_STALLS && !c->d->speed_scale.used && !c->cpu_clock && both_ordered(c))
 		c->ratio.stalls =
@@ -518,7 +515,6 @@ void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 	add_witnesses(c, k);
 	find_inside(c);
 	c->dispersion = dispersion(c, k);
-	fz_inference_prepare_whole(c, k);
 }
 
 /* ---- all of it ---- */

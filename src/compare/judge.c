@@ -27,6 +27,15 @@ static void take_recorded_totals(const struct fz_inference *c, struct fz_hypothe
 			runs[(size_t)i * FZ_SIDES + s].cost = (double)d->functions[i].cost.total[s];
 }
 
+static void learn(struct fz_inference *c, const struct fz_hypotheses *k)
+{
+	if (!fz_inference_by_samples(c))
+		return;
+	c->ratio.slack = fz_hypotheses_unattributed(c, k);
+	fz_inference_learn(c, k);
+	fz_inference_prepare_whole(c, k);
+}
+
 static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, struct fz_judgement *j)
 {
 	struct fz_judged *by_family[FZ_FAMILIES] = { j->self, j->total };
@@ -38,7 +47,7 @@ static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, str
 		k->cost[i] = &c->d->functions[i].cost;
 	}
 	take_recorded_totals(c, k);
-	fz_inference_learn(c, k);
+	learn(c, k);
 	fz_inference_judge_run(c, &j->run);
 	fz_hypotheses_test(c, k);
 	fz_hypotheses_exclude_unreadable(c, k);

@@ -6,8 +6,9 @@
  *                inside changed functions, each with its evidence
  *
  *   inference.c    method, exposures, noise and drift
- *   hypotheses.c   evidence, tests, correction for many tests
+ *   hypotheses.c   evidence, tests
  *   settle.c       a verdict and an interval for each, which agree
+ *   correct.c      correction for many tests
  *   judge_counts.c deterministic counts, which have a bound instead of a test
  *   judge_run.c    the run
  *   judge.c        calls all of these
@@ -71,6 +72,8 @@ static inline bool fz_inference_by_samples(const struct fz_inference *c)
 void fz_inference_init(struct fz_inference *c);
 void fz_inference_release(struct fz_inference *c);
 
+/* Estimates noise and drift from the samples of all functions together. */
+void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *functions);
 /* The drift without the evidence of a part of the run: fz_drift_without. */
 struct fz_drift_belief fz_inference_drift(const struct fz_inference *c, double cost,
 					  uint64_t inside, const struct fz_drift_witness *own);
@@ -95,18 +98,10 @@ void fz_hypotheses_release(struct fz_hypotheses *k);
 /* Difference between the sides in unreadable cost, in units of a base run's cost. */
 double fz_hypotheses_unattributed(const struct fz_inference *c, const struct fz_hypotheses *k);
 void fz_hypotheses_exclude_unreadable(const struct fz_inference *c, struct fz_hypotheses *k);
-/* Estimates noise and drift from all functions together. */
-void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *functions);
 void fz_hypotheses_test(const struct fz_inference *c, struct fz_hypotheses *k);
 /* Tests one entity, with an interval of confidence 1 - alpha (0 means 0.05). */
 struct fz_change fz_hypotheses_test_one(const struct fz_inference *c, const struct fz_hypotheses *k,
 					enum fz_family f, uint32_t i, double alpha);
-/* Decides which changes are real, one family at a time; sets k->rejected and k->judged. */
-void fz_hypotheses_correct(const struct fz_inference *c, struct fz_hypotheses *k);
-/* Paths of function i are entities start[i] .. start[i + 1] of `paths`. */
-void fz_hypotheses_correct_paths(const struct fz_inference *c,
-				 const struct fz_hypotheses *functions, const size_t *start,
-				 struct fz_hypotheses *paths);
 
 /* ---- settle.c ---- */
 
@@ -124,6 +119,15 @@ void fz_hypotheses_withdraw(const struct fz_inference *c, struct fz_hypotheses *
 void fz_hypotheses_settle(const struct fz_inference *c, struct fz_hypotheses *k, enum fz_family f,
 			  uint32_t i, double alpha);
 
+/* ---- correct.c ---- */
+
+/* Decides which changes are real, one family at a time; sets k->rejected and k->judged. */
+void fz_hypotheses_correct(const struct fz_inference *c, struct fz_hypotheses *k);
+/* Paths of function i are entities start[i] .. start[i + 1] of `paths`. */
+void fz_hypotheses_correct_paths(const struct fz_inference *c,
+				 const struct fz_hypotheses *functions, const size_t *start,
+				 struct fz_hypotheses *paths);
+
 /* ---- judge_counts.c ---- */
 
 void fz_inference_prepare_counts(struct fz_inference *c);
@@ -136,6 +140,6 @@ double fz_inference_smallest_count(const struct fz_inference *c, const struct fz
 
 /* ---- judge_run.c ---- */
 
-/* Prepares the test of the run from the evidence of functions. */
+/* Prepares the test of the run from the samples of functions. */
 void fz_inference_prepare_whole(struct fz_inference *c, const struct fz_hypotheses *functions);
 void fz_inference_judge_run(const struct fz_inference *c, struct fz_judged_run *run);
