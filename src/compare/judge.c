@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Judging a comparison; judge_internal.h has the parts.
  */
+#include "compare/judge.h"
+
 #include "compare/judge_internal.h"
 
 #include <math.h>
-
-const char *const fz_judge_method_names[FZ_JUDGE_METHODS] = {
-	"none", "identical", "visits", "approximate", "runs", "counts"
-};
-const char *const fz_run_word_names[FZ_RUN_WORDS] = { "unknown", "same", "slower", "faster" };
 
 /* ---- functions ---- */
 
@@ -240,20 +237,4 @@ struct fz_judgement *fz_judge(const struct fz_diff *d, const struct fz_judge_opt
 	}
 	fz_inference_release(&c);
 	return j;
-}
-
-void fz_judgement_free(struct fz_judgement *j)
-{
-	if (!j)
-		return;
-	free(j->self);
-	free(j->total);
-	free(j->path_self);
-	free(j->path_total);
-	free(j);
-}
-
-void fz_judgement_freep(struct fz_judgement **j)
-{
-	fz_judgement_free(*j);
 }

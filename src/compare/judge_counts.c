@@ -4,6 +4,7 @@
  * A change above the bound is certain but may be irrelevant, so only changes worth reporting count
  * as tested, for functions and for the run.
  */
+#include "compare/judge.h"
 #include "compare/judge_internal.h"
 
 #include <math.h>

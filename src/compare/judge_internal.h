@@ -16,7 +16,7 @@
 #pragma once
 
 #include "compare/evidence.h"
-#include "compare/judge.h"
+#include "compare/judgement.h"
 #include "stats/ratio.h"
 
 struct fz_inference {
