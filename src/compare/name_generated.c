@@ -14,6 +14,7 @@
  * Such a number follows one of " -_[#" and precedes the end or one of " ]>._"; "Point2" is a name.
  */
 #include "compare/name_internal.h"
+#include "compare/names.h"
 
 #include "base/map.h"
 

@@ -8,7 +8,11 @@
  */
 #pragma once
 
-#include "compare/names.h"
+#include "base/arena.h"
+#include "base/str.h"
+#include "profile/profile.h"
+
+struct fz_name;
 
 enum fz_file_class {
 	FZ_FILE_UNSEEN,
