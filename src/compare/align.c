@@ -40,7 +40,7 @@
  * Raw nodes are then ordered and numbered in preorder. Everything is linear in the nodes except the
  * sorting of siblings.
  */
-#include "compare/internal.h"
+#include "compare/stages.h"
 
 struct raw_node {
 	uint32_t function, parent;

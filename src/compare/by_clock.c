@@ -14,7 +14,7 @@
  * direction. The two cases cannot be distinguished, so if the sides took the same time at different
  * machine speeds, the difference in speed is added to the range of the drift.
  */
-#include "compare/internal.h"
+#include "compare/stages.h"
 
 #include "profile/runs.h"
 

@@ -6,7 +6,7 @@
  * setting), and otherwise a warning. Different versions of Python are a warning, because people do
  * compare them.
  */
-#include "compare/internal.h"
+#include "compare/stages.h"
 
 #include "base/buf.h"
 #include "base/clock.h"

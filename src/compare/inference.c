@@ -2,7 +2,7 @@
 /* Selects the test of a comparison, the exposures expected if nothing changed, and estimates noise
  * and drift from all functions together.
  */
-#include "compare/internal.h"
+#include "compare/stages.h"
 #include "compare/judge_internal.h"
 
 #include <math.h>

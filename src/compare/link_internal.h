@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compare/code.h"
-#include "compare/internal.h"
+#include "compare/stages.h"
 
 struct fz_linker {
 	struct fz_diff *d;

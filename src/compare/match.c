@@ -15,7 +15,7 @@
  * With full matching, link.c then handles functions without a partner.
  */
 #include "compare/code.h"
-#include "compare/internal.h"
+#include "compare/stages.h"
 #include "compare/link_internal.h"
 #include "compare/name_qualified.h"
 

@@ -17,7 +17,7 @@
  */
 #include "compare/name_qualified.h"
 
-#include "compare/internal.h"
+#include "compare/stages.h"
 #include "compare/link_internal.h"
 
 #include <stdio.h>

@@ -21,7 +21,7 @@
  * equal. If the head is empty, the factor is that of `time`, so that removed code keeps its cost;
  * if the base is empty, it is 1.
  */
-#include "compare/internal.h"
+#include "compare/stages.h"
 
 #include "profile/fleet_fact.h"
 #include "profile/range.h"

@@ -11,7 +11,7 @@
  * enough samples. Wrappers do not count, because the code inside was matched. The whole subtree of
  * a callee is marked, since it is part of its cost.
  */
-#include "compare/internal.h"
+#include "compare/stages.h"
 
 #include <math.h>
 

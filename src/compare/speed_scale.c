@@ -29,7 +29,7 @@
  * with k in pieces and h in ns of the base's average. All prices are multiplied so that the sum of
  * the base equals its measured time.
  */
-#include "compare/internal.h"
+#include "compare/stages.h"
 #include "profile/speed.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
  * added code.
  */
 #include "compare/code.h"
-#include "compare/internal.h"
+#include "compare/stages.h"
 
 enum { RUNS_LEAST = 10 };             /* of a body: shorter bodies are not specific enough */
 static const double part_least = .60; /* fraction of its runs that the other one lost */

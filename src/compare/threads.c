@@ -6,7 +6,7 @@
  * there are several processes, these are matched first, by command and then by order (the k-th with
  * the k-th), and threads only within matched processes. Threads without samples are omitted.
  */
-#include "compare/internal.h"
+#include "compare/stages.h"
 
 #include "profile/processes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Warnings of a comparison, and the names of its sides. All stages use them. */
-#include "compare/internal.h"
+#include "compare/stages.h"
 
 #include <stdarg.h>
 #include <stdio.h>
