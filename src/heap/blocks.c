@@ -197,6 +197,19 @@ void fz_heap_block(struct fz_heap_walk *w, uint64_t address, uint32_t stack, uns
 		(struct fz_heap_block){ address, size, stack, blocks });
 }
 
+void fz_heap_scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t leave_out,
+		  uint32_t stack, unsigned blocks)
+{
+	uint64_t word;
+
+	for (uint64_t at = from & ~7ull; at + 8 <= to; at += 8) {
+		if (!fz_heap_word(w, at, &word))
+			return;
+		if (word && at != leave_out && !fz_heap_queue(w, word, stack, FZ_NONE) && blocks)
+			fz_heap_block(w, word, stack, blocks - 1);
+	}
+}
+
 bool fz_heap_take_block(struct fz_heap_walk *w)
 {
 	if (w->block_head == w->block_n) {

@@ -19,19 +19,6 @@ enum {
 	DESCRIPTION_KIND = 24, /* a letter */
 };
 
-void fz_heap_scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t leave_out,
-		  uint32_t stack, unsigned blocks)
-{
-	uint64_t word;
-
-	for (uint64_t at = from & ~7ull; at + 8 <= to; at += 8) {
-		if (!fz_heap_word(w, at, &word))
-			return;
-		if (word && at != leave_out && !fz_heap_queue(w, word, stack, FZ_NONE) && blocks)
-			fz_heap_block(w, word, stack, blocks - 1);
-	}
-}
-
 /* Whether most references of a container lead to no object, so its memory has been reused. */
 static bool is_gone(const struct fz_heap_walk *w, uint64_t changed_before, uint64_t items)
 {

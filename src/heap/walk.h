@@ -133,29 +133,39 @@ uint64_t fz_heap_array_data(struct fz_heap_walk *w, uint64_t object);
 /* Capacity for attributes of the keys of a class. */
 bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret);
 
-/* ---- references.c ---- */
+/* ---- queue.c ---- */
 
-/* Queues the references of an object, below the object's own stack. */
-void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t type,
-			uint64_t size, uint32_t holder);
-
-enum { FZ_HEAP_BLOCKS = 2 }; /* largest chain of blocks from an object */
-
-/* Queues objects, and blocks unless `blocks` is 0, that any word of this memory refers to, except
- * the one at `leave_out`. */
-void fz_heap_scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t leave_out,
-		  uint32_t stack, unsigned blocks);
+/* Queues an object unless already queued; false if there is no object at this address. */
+bool fz_heap_queue(struct fz_heap_walk *w, uint64_t object, uint32_t stack, uint32_t owner);
+/* The same for a reference that must be an object, or 0. */
+void fz_heap_refer(struct fz_heap_walk *w, uint64_t object, uint32_t stack);
+/* Returns the stack of an owner's attribute below `stack`. */
+uint32_t fz_heap_attribute(struct fz_heap_walk *w, uint32_t owner, uint64_t name, uint32_t stack);
+void fz_heap_count(struct fz_heap_walk *w, uint32_t type, uint32_t stack, uint64_t bytes);
+uint32_t fz_heap_stack(struct fz_heap_walk *w, uint32_t parent, uint32_t frame);
 
 /* ---- blocks.c ---- */
+
+enum { FZ_HEAP_BLOCKS = 2 }; /* largest chain of blocks from an object */
 
 /* Finds the arenas of malloc. */
 void fz_heap_find_arenas(struct fz_heap_walk *w);
 /* Queues the block at an address, if there is one, with a chain of up to `blocks`. */
 void fz_heap_block(struct fz_heap_walk *w, uint64_t address, uint32_t stack, unsigned blocks);
+/* Queues objects, and blocks unless `blocks` is 0, that any word of this memory refers to, except
+ * the one at `leave_out`. */
+void fz_heap_scan(struct fz_heap_walk *w, uint64_t from, uint64_t to, uint64_t leave_out,
+		  uint32_t stack, unsigned blocks);
 /* Marks the block at an address as part of an object. */
 void fz_heap_block_known(struct fz_heap_walk *w, uint64_t address);
 /* Processes the next block; false if there is none. */
 bool fz_heap_take_block(struct fz_heap_walk *w);
+
+/* ---- references.c ---- */
+
+/* Queues the references of an object, below the object's own stack. */
+void fz_heap_references(struct fz_heap_walk *w, const struct fz_heap_item *item, uint32_t type,
+			uint64_t size, uint32_t holder);
 
 /* ---- roots.c ---- */
 
@@ -173,14 +183,6 @@ bool fz_heap_links(struct fz_heap_walk *w, uint64_t at, uint64_t ret[2]);
 
 /* ---- walk.c ---- */
 
-/* Queues an object unless already queued; false if there is no object at this address. */
-bool fz_heap_queue(struct fz_heap_walk *w, uint64_t object, uint32_t stack, uint32_t owner);
-/* The same for a reference that must be an object, or 0. */
-void fz_heap_refer(struct fz_heap_walk *w, uint64_t object, uint32_t stack);
-/* Returns the stack of an owner's attribute below `stack`. */
-uint32_t fz_heap_attribute(struct fz_heap_walk *w, uint32_t owner, uint64_t name, uint32_t stack);
-void fz_heap_count(struct fz_heap_walk *w, uint32_t type, uint32_t stack, uint64_t bytes);
-uint32_t fz_heap_stack(struct fz_heap_walk *w, uint32_t parent, uint32_t frame);
 /* Finds and counts all objects. */
 int fz_heap_walk(struct fz_heap_walk *w, struct fz_error *err);
 void fz_heap_walk_release(struct fz_heap_walk *w);
