@@ -129,8 +129,6 @@ void fz_ci_tally(struct fz_ci_result *r);
 /* Merge benchmarks that were renamed in the head into one each. */
 void fz_ci_find_renamed(struct fz_ci_result *r, const struct fz_profile *base,
 			const struct fz_profile *head);
-/* The renamed benchmarks for fz_diff_options.maps; the caller frees the array. */
-const char **fz_ci_maps(struct fz_ci_result *r);
 /* Compare two counted sides by a metric of fz_ci_metrics. */
 int fz_ci_diff(struct fz_ci_result *r, const struct fz_profile *base, const struct fz_profile *head,
 	       const char *metric, struct fz_comparison **ret, struct fz_error *err);

@@ -223,22 +223,3 @@ void fz_ci_locate(struct fz_ci_result *r, const struct fz_diff *d, const char *m
 		}
 	}
 }
-
-int fz_ci_diff(struct fz_ci_result *r, const struct fz_profile *base, const struct fz_profile *head,
-	       const char *metric, struct fz_comparison **ret, struct fz_error *err)
-{
-	fz_auto(fz_free_ptr) const char **maps = fz_ci_maps(r);
-	/* Cycles are estimated from several counts; instructions are the largest part. */
-	bool cycles = strcmp(metric, "cycles") == 0;
-	struct fz_comparison_options o = {
-		.diff = { .scale = FZ_SCALE_TIME,
-			  .metric = fz_str_of(cycles ? "instructions" : metric),
-			  .maps = maps,
-			  .trees = { r->trees[FZ_BASE], r->trees[FZ_HEAD] },
-			  .cells = true,
-			  .lines = true,
-			  .force = true },
-	};
-
-	return fz_comparison_new(base, head, &o, ret, err);
-}

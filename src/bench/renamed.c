@@ -128,31 +128,3 @@ void fz_ci_find_renamed(struct fz_ci_result *r, const struct fz_profile *base,
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		free(o.root[s]);
 }
-
-/* The mapping ":old=:new", with special characters escaped. */
-static char *map_of(struct fz_ci_result *r, const struct fz_ci_bench *b)
-{
-	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
-	const struct fz_str names[] = { fz_str_of(b->was), b->name };
-
-	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
-		fz_buf_str(&text, i ? "=:" : ":");
-		for (size_t k = 0; k < names[i].n; k++) {
-			if (names[i].p[k] == '=' || names[i].p[k] == '\\')
-				fz_buf_char(&text, '\\');
-			fz_buf_char(&text, names[i].p[k]);
-		}
-	}
-	return fz_arena_strndup(&r->arena, text.p, text.n);
-}
-
-const char **fz_ci_maps(struct fz_ci_result *r)
-{
-	const char **maps = fz_calloc(r->n + 1ul, sizeof(*maps));
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < r->n; i++)
-		if (r->benches[i].was && strcmp(r->benches[i].metric, r->metrics.list[0]) == 0)
-			maps[n++] = map_of(r, &r->benches[i]);
-	return maps;
-}
