@@ -42,10 +42,8 @@ struct fz_command {
 extern const struct fz_command fz_command_run, fz_command_attach, fz_command_top, fz_command_dump,
 	fz_command_heap, fz_command_replay, fz_command_diff, fz_command_compare, fz_command_bench,
 	fz_command_ci, fz_command_history, fz_command_bisect, fz_command_list, fz_command_show,
-	fz_command_rm, fz_command_mcp, fz_command_doctor, fz_command_completion, fz_command_mark,
-	fz_command_push, fz_command_pull, fz_command_serve, fz_command_agent;
-
-extern const struct fz_command *const fz_commands[]; /* NULL-terminated */
+	fz_command_rm, fz_command_mcp, fz_command_doctor, fz_command_mark, fz_command_push,
+	fz_command_pull, fz_command_serve, fz_command_agent;
 
 /* Parse the options of a command and run it, once per process; prints help or the error. Returns
  * the exit status. */
@@ -75,6 +73,10 @@ int fz_cli_end(int status);
 /* The table of formats: 'fizeau replay --list-formats' and 'fizeau help formats'. Returns an exit
  * status. */
 int fz_cli_formats_print(void);
+
+/* Prints the completion script of a NULL-terminated table of commands for a shell: "bash", "zsh" or
+ * "fish". Returns an exit status. */
+int fz_cli_completion_print(const struct fz_command *const *commands, const char *shell);
 
 /* `fizeau record`, as in py-spy and perf: `run` a program, or `attach` to a process id. argv[0] is
  * "record". Runs one of them; returns the exit status. */

@@ -10,11 +10,9 @@
 
 #include <stdio.h>
 
-static const struct fz_opt option_table[] = { { .kind = FZ_OPT_END } };
-
-#define EACH_COMMAND(c)                                  \
-	const struct fz_command *const *c = fz_commands; \
-	*c;                                              \
+#define EACH_COMMAND(c)                               \
+	const struct fz_command *const *c = commands; \
+	*c;                                           \
 	c++
 
 #define EACH_OPTION(o, command)                      \
@@ -183,7 +181,7 @@ static const char bash_tail[] = "\t*)\n"
 				"}\n"
 				"complete -F _fizeau fizeau\n";
 
-static void write_bash(struct fz_buf *out)
+static void write_bash(const struct fz_command *const *commands, struct fz_buf *out)
 {
 	fz_buf_str(out, bash_head);
 	fz_buf_str(out,
@@ -290,7 +288,7 @@ static void zsh_command(const struct fz_command *command, struct fz_buf *out)
 		      zsh_arguments[command->argument]);
 }
 
-static void write_zsh(struct fz_buf *out)
+static void write_zsh(const struct fz_command *const *commands, struct fz_buf *out)
 {
 	fz_buf_str(
 		out,
@@ -368,7 +366,7 @@ static const char *const fish_arguments[] = {
 	[FZ_ARGUMENT_SHELL] = "-f -a 'bash zsh fish'",
 };
 
-static void write_fish(struct fz_buf *out)
+static void write_fish(const struct fz_command *const *commands, struct fz_buf *out)
 {
 	fz_buf_str(out, "# fish completion of fizeau; made by 'fizeau completion fish'\n"
 			"function __fizeau_in\n"
@@ -422,38 +420,21 @@ static void write_fish(struct fz_buf *out)
 	}
 }
 
-/* ---- the command ---- */
-
 static const struct {
 	const char *name;
-	void (*write)(struct fz_buf *out);
+	void (*write)(const struct fz_command *const *commands, struct fz_buf *out);
 } shells[] = { { "bash", write_bash }, { "zsh", write_zsh }, { "fish", write_fish } };
 
-static int completion(struct fz_opt_state *state)
+int fz_cli_completion_print(const struct fz_command *const *commands, const char *shell)
 {
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
 
-	if (state->argument_count != 1)
-		return fz_cli_errorf("completion: specify a shell: bash, zsh or fish");
 	for (size_t i = 0; i < FZ_ARRAY_LEN(shells); i++) {
-		if (strcmp(shells[i].name, state->arguments[0]) != 0)
+		if (strcmp(shells[i].name, shell) != 0)
 			continue;
-		shells[i].write(&out);
+		shells[i].write(commands, &out);
 		fz_cli_print(fz_buf_view(&out));
 		return FZ_EXIT_OK;
 	}
-	return fz_cli_errorf("completion: unknown shell '%s'; use bash, zsh or fish",
-			     state->arguments[0]);
+	return fz_cli_errorf("completion: unknown shell '%s'; use bash, zsh or fish", shell);
 }
-
-const struct fz_command fz_command_completion = {
-	.name = "completion",
-	.summary = "print a shell completion script",
-	.usage = "bash | zsh | fish",
-	.examples = "  $ eval \"$(fizeau completion bash)\"     # in ~/.bashrc\n"
-		    "  $ fizeau completion zsh > _fizeau      # in a folder of $fpath\n"
-		    "  $ fizeau completion fish > fizeau.fish # in ~/.config/fish/completions\n",
-	.options = option_table,
-	.argument = FZ_ARGUMENT_SHELL,
-	.run = completion,
-};

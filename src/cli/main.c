@@ -15,20 +15,42 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-const struct fz_command *const fz_commands[] = {
-	&fz_command_run,     &fz_command_attach, &fz_command_top,        &fz_command_dump,
-	&fz_command_heap,    &fz_command_mark,   &fz_command_replay,     &fz_command_diff,
-	&fz_command_compare, &fz_command_bench,  &fz_command_ci,         &fz_command_history,
-	&fz_command_bisect,  &fz_command_list,   &fz_command_show,       &fz_command_rm,
-	&fz_command_push,    &fz_command_pull,   &fz_command_serve,      &fz_command_agent,
-	&fz_command_mcp,     &fz_command_doctor, &fz_command_completion, NULL,
+static int completion(struct fz_opt_state *state);
+
+/* Beside the table, which it prints as a script. */
+static const struct fz_command command_completion = {
+	.name = "completion",
+	.summary = "print a shell completion script",
+	.usage = "bash | zsh | fish",
+	.examples = "  $ eval \"$(fizeau completion bash)\"     # in ~/.bashrc\n"
+		    "  $ fizeau completion zsh > _fizeau      # in a folder of $fpath\n"
+		    "  $ fizeau completion fish > fizeau.fish # in ~/.config/fish/completions\n",
+	.options = (const struct fz_opt[]){ { .kind = FZ_OPT_END } },
+	.argument = FZ_ARGUMENT_SHELL,
+	.run = completion,
 };
+
+static const struct fz_command *const commands[] = {
+	&fz_command_run,     &fz_command_attach, &fz_command_top,     &fz_command_dump,
+	&fz_command_heap,    &fz_command_mark,   &fz_command_replay,  &fz_command_diff,
+	&fz_command_compare, &fz_command_bench,  &fz_command_ci,      &fz_command_history,
+	&fz_command_bisect,  &fz_command_list,   &fz_command_show,    &fz_command_rm,
+	&fz_command_push,    &fz_command_pull,   &fz_command_serve,   &fz_command_agent,
+	&fz_command_mcp,     &fz_command_doctor, &command_completion, NULL,
+};
+
+static int completion(struct fz_opt_state *state)
+{
+	if (state->argument_count != 1)
+		return fz_cli_errorf("completion: specify a shell: bash, zsh or fish");
+	return fz_cli_completion_print(commands, state->arguments[0]);
+}
 
 static const struct fz_command *find_command(const char *name)
 {
-	for (size_t i = 0; fz_commands[i]; i++)
-		if (strcmp(fz_commands[i]->name, name) == 0)
-			return fz_commands[i];
+	for (size_t i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
 	return NULL;
 }
 
@@ -37,8 +59,8 @@ static void print_overview(FILE *to)
 	fputs("fizeau: profile Python programs from outside and compare recordings\n\nUsage: "
 	      "fizeau COMMAND [options]\n\nCommands:\n",
 	      to);
-	for (size_t i = 0; fz_commands[i]; i++)
-		fprintf(to, "  %-10s %s\n", fz_commands[i]->name, fz_commands[i]->summary);
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\nUse 'fizeau COMMAND --help' for help on a command and 'fizeau --version' for "
 	      "the version.\n",
 	      to);
@@ -73,8 +95,8 @@ static int unknown_command(const char *name)
 		if (strcmp(name, others[i][0]) == 0)
 			return fz_cli_errorf("unknown command '%s'; did you mean '%s'?", name,
 					     others[i][1]);
-	for (; fz_commands[n] && n + 2 < FZ_ARRAY_LEN(names); n++)
-		names[n] = fz_commands[n]->name;
+	for (; commands[n] && n + 2 < FZ_ARRAY_LEN(names); n++)
+		names[n] = commands[n]->name;
 	names[n++] = "record";
 	names[n] = NULL;
 	const char *near = fz_opt_nearest(name, names);

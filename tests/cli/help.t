@@ -36,6 +36,11 @@ $ fizeau help frobnicate
 fizeau: help: unknown command 'frobnicate'; see 'fizeau help'
 [2]
 
+$ fizeau completion; fizeau completion csh; fizeau completion bash | head -n 1
+fizeau: completion: specify a shell: bash, zsh or fish
+fizeau: completion: unknown shell 'csh'; use bash, zsh or fish
+# bash completion of fizeau; made by 'fizeau completion bash'
+
 # --help prints the common options, --help all every option; former names work and are in neither.
 $ fizeau run --help | grep -c -e --sampling-rate -e --opcodes; fizeau run --help | tail -n 1
 1
