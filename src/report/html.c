@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "markup.h"
-#include "page.h"
+#include "page_build.h"
 #include "page_columns.h"
 #include "page_data.h"
 #include "viewer.h"

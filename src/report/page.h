@@ -69,14 +69,6 @@ struct fz_page {
 	struct fz_page_time *time; /* also NULL without times */
 };
 
-enum fz_page_use { FZ_PAGE_VIEWER, FZ_PAGE_PICTURE };
-
-/* metric: index in the profile, or FZ_NONE for its default. */
-int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric,
-		       bool inverted, enum fz_page_use use, struct fz_error *err);
-void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d, enum fz_page_use use);
-void fz_page_release(struct fz_page *page);
-
 /* Title of a kind of page: "Differential flame graph". */
 const char *fz_page_kind(bool is_diff, bool inverted);
 

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "findings.h"
 #include "markup.h"
-#include "page.h"
+#include "page_build.h"
 #include "page_fold.h"
 #include "page_saved.h"
 #include "profile/cost_words.h"

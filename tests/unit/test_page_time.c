@@ -10,7 +10,7 @@
 
 #include "../stats/chance.h"
 #include "profile/range.h"
-#include "report/page.h"
+#include "report/page_build.h"
 #include "report/page_slices.h"
 #include "report/page_time.h"
 
