@@ -181,12 +181,11 @@ void fz_name_side_release(struct fz_name_side *side)
 /* Length of the common folder of a and b, including the final slash. */
 static size_t shared_folder(struct fz_str a, struct fz_str b, size_t limit)
 {
-	size_t end = 0;
+	size_t n = FZ_MIN(fz_str_shared(a, b), limit);
 
-	for (size_t i = 0; i < limit && i < a.n && i < b.n && a.p[i] == b.p[i]; i++)
-		if (a.p[i] == '/')
-			end = i + 1;
-	return end;
+	while (n > 0 && a.p[n - 1] != '/')
+		n--;
+	return n;
 }
 
 /* Whether a file counts in the choice of roots. C code called from Python does not, because it may
