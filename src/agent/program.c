@@ -6,7 +6,6 @@
  */
 #include "agent/program.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -80,13 +79,12 @@ static void set_script(struct fz_agent_program *p, char *const argv[])
 
 static void set_build(struct fz_agent_program *p)
 {
-	char path[64], id[FZ_BUILD_ID_SIZE];
+	char id[FZ_BUILD_ID_SIZE];
 
 	/* The build id would be that of the interpreter. */
 	if (p->interpreted)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)fz_process_live(p->pid));
-	fz_auto(fz_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fz_auto(fz_close_fd) int fd = fz_process_open_executable(p->pid);
 	if (fd >= 0 && fz_facts_build_id(fd, id))
 		p->build = fz_strdup(id);
 }

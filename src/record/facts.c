@@ -235,13 +235,10 @@ static int open_module(pid_t pid, const char *module)
 	fz_auto(fz_process_release) struct fz_process process = {
 		.pid = pid, .pidfd = -1, .stat_fd = -1, .mem_fd = -1
 	};
-	char path[64];
 	size_t i = 0;
 
-	if (!module[0]) {
-		snprintf(path, sizeof(path), "/proc/%d/exe", (int)fz_process_live(pid));
-		return open(path, O_RDONLY | O_CLOEXEC);
-	}
+	if (!module[0])
+		return fz_process_open_executable(pid);
 	fz_process_maps(&process, &maps, NULL);
 	while (i < maps.n && strcmp(maps.list[i].path, module) != 0)
 		i++;

@@ -293,6 +293,14 @@ static int open_file(const char *path)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
+int fz_process_open_executable(pid_t pid)
+{
+	char path[PATH_SIZE];
+
+	proc_path(path, fz_process_live(pid), "exe");
+	return open_file(path);
+}
+
 /* Open a file if it begins as the mapping does. The start of an ELF file contains the build id, or
  * at least the sizes of all segments. */
 static int open_if_mapped(struct fz_process *p, const struct fz_mapping *m, const char *path)

@@ -68,6 +68,8 @@ struct fz_mappings {
 };
 
 int fz_process_maps(const struct fz_process *p, struct fz_mappings *ret, struct fz_error *err);
+/* Open the executable of a process, even if it was deleted; -1 with errno. */
+int fz_process_open_executable(pid_t pid);
 /* Open the file whose start is a mapping: by the kernel's handle, which no rename, mount or other
  * root changes; where that is not permitted, by the first of these whose start is equal: its path
  * in the root of the process or in ours, unless it was deleted, and /proc/PID/exe. -1 if there is

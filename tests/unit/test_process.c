@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +49,7 @@ static void assert_readable(struct fz_process *p)
 {
 	fz_auto(fz_mappings_release) struct fz_mappings maps = { 0 };
 	char exe[4096], own[4096] = { 0 };
+	struct stat opened, known;
 	uint64_t seen;
 
 	assert_true(fz_process_alive(p));
@@ -60,6 +62,10 @@ static void assert_readable(struct fz_process *p)
 	assert_true(fz_process_link(p, "exe", exe, sizeof(exe)));
 	assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
 	assert_string_equal(exe, own);
+	fz_auto(fz_close_fd) int fd = fz_process_open_executable(p->pid);
+	assert_int_equal(fstat(fd, &opened), 0);
+	assert_int_equal(stat(own, &known), 0);
+	assert_int_equal(opened.st_ino, known.st_ino);
 }
 
 static void test_main_thread_ends(void **state)
