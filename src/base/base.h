@@ -34,6 +34,15 @@
 		fz_stolen;                     \
 	})
 
+/* The same for a file descriptor, leaving -1. */
+static inline int fz_steal_fd(int *fd)
+{
+	int stolen = *fd;
+
+	*fd = -1;
+	return stolen;
+}
+
 #define fz_assert(cond) ((cond) ? (void)0 : fz_assert_failed(#cond, __FILE__, __LINE__, __func__))
 
 _Noreturn void fz_assert_failed(const char *cond, const char *file, int line, const char *func);

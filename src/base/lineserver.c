@@ -258,10 +258,8 @@ static void take_client(struct fz_lineserver *s)
 	for (uint32_t i = 0; i < FZ_ARRAY_LEN(s->clients); i++) {
 		if (s->clients[i].fd >= 0)
 			continue;
-		if (watch(s, fd, i)) {
-			s->clients[i] = (struct client){ .fd = fd };
-			fd = -1;
-		}
+		if (watch(s, fd, i))
+			s->clients[i] = (struct client){ .fd = fz_steal_fd(&fd) };
 		return;
 	}
 	send_text(fd, FZ_STR("err too many clients\n"));

@@ -59,8 +59,7 @@ static int connect_to(const char *uri, const char *what, int *ret, struct fz_err
 	if (!size || connect(fd, (struct sockaddr *)&address, size) || !is_trusted(fd))
 		return fz_fail(err, FZ_EINPUT,
 			       "mark: you are not recording %s; start with 'fizeau attach'", what);
-	*ret = fd;
-	fd = -1;
+	*ret = fz_steal_fd(&fd);
 	return 0;
 }
 

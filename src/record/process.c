@@ -308,13 +308,11 @@ static int open_if_mapped(struct fz_process *p, const struct fz_mapping *m, cons
 	uint8_t file[START_SIZE], memory[START_SIZE];
 	fz_auto(fz_close_fd) int fd = open_file(path);
 	ssize_t n = fd < 0 ? -1 : pread(fd, file, sizeof(file), 0);
-	int ret = fd;
 
 	if (n < START_MIN || !fz_process_read(p, m->start, memory, (size_t)n) ||
 	    memcmp(file, memory, (size_t)n) != 0)
 		return -1;
-	fd = -1;
-	return ret;
+	return fz_steal_fd(&fd);
 }
 
 int fz_process_open_mapped(struct fz_process *p, const struct fz_mapping *m)

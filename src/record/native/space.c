@@ -101,9 +101,7 @@ static int copy_from_memory(struct fz_space *s, uint64_t base)
 	e.e_shnum = e.e_shstrndx = 0;
 	if (fd < 0 || pwrite(fd, &e, sizeof(e), 0) != sizeof(e))
 		return -1;
-	int ret = fd;
-	fd = -1;
-	return ret;
+	return fz_steal_fd(&fd);
 }
 
 /* Open the file whose start is a mapping, or a copy of it from memory. */
