@@ -131,9 +131,8 @@ static enum fz_presence presence_in(struct fz_code *c, enum fz_side side, uint32
 		return FZ_PRESENCE_NO;
 	if (!within)
 		return FZ_PRESENCE_YES;
-	/* The enclosing definition exists. The function certainly exists, too, if its line does or
-	 * nothing changed.
-	 */
+	/* The enclosing definition exists. The function certainly exists, too, if its line does, or
+	 * if nothing changed. */
 	if (fz_code_spot_is_common(fz_code_spot(c, side, function)))
 		return FZ_PRESENCE_YES;
 	const struct fz_body *a = fz_code_body(c, side, at);

@@ -323,8 +323,7 @@ int fz_process_open_mapped(struct fz_process *p, const struct fz_mapping *m)
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, live, m->start,
 		 m->end);
 	int fd = open_file(path);
-	/* The path of a deleted file may now belong to another one, even one with the same start.
-	 */
+	/* The path of a deleted file may now be another file's, even one with the same start. */
 	if (fd < 0 && !m->deleted) {
 		snprintf(path, sizeof(path), "/proc/%d/root%s", live, m->path);
 		fd = open_if_mapped(p, m, path);
