@@ -9,8 +9,7 @@ enum fz_palette {
 	FZ_PALETTE_FIZEAU,
 	FZ_PALETTE_TACHYON, /* exactly the colours of CPython's differential flame graph */
 };
-/* NULL-terminated, in the order of the enum (svg_colors.c) */
-extern const char *const fz_palette_names[];
+extern const char *const fz_palette_names[]; /* NULL-terminated, in the order of the enum */
 
 /* A gate's decision on a benchmark, repeated by the page. Relative values are fractions of the
  * base's count. */

@@ -7,8 +7,6 @@
 #define QUIET "#c3c8d2"     /* lines over what is unsure */
 #define PALE_SAME "#f3f5f9" /* foreign code that did not change */
 
-const char *const fz_palette_names[] = { "fizeau", "tachyon", NULL };
-
 static const char *const heat[] = { "#f4eddf", "#f7e3bf", "#f8d394", "#f6bc68",
 				    "#f09f49", "#e4803a", "#cf5d2e", "#b03a24" };
 static const double heat_shares[] = { 0.01, 0.03, 0.06, 0.12, 0.18, 0.35, 0.6 };
