@@ -141,7 +141,8 @@ static struct fz_report_options report_options(const struct fz_cli_output *o, in
 
 	r.text.style = fz_style_of(fd, (enum fz_color_when)o->color);
 	if (o->limit != FZ_CLI_LIMIT_NOT_GIVEN)
-		r.text.limit = r.text.tree_limit = r.text.brief_limit = (unsigned)o->limit;
+		r.text.limit = r.text.tree_limit = r.text.brief_limit = r.text.csv_limit =
+			(unsigned)o->limit;
 	r.text.detail = o->verbose ? FZ_TEXT_VERBOSE : o->table ? FZ_TEXT_TABLE : FZ_TEXT_BRIEF;
 	if (o->min_share >= 0)
 		r.text.min_share = o->min_share;
@@ -367,20 +368,38 @@ static int check_comparison(const struct fz_cli_output *o, bool diff, struct fz_
 	return 0;
 }
 
+/* An option of tables, and the formats that use it. */
+struct table_option {
+	const char *name, *formats;
+};
+
+/* The given one that the format does not use; the name is NULL if there is none. */
+static struct table_option useless_option(const struct fz_cli_output *o, const char *format,
+					  bool diff)
+{
+	bool tree = strcmp(format, "tree") == 0;
+	bool rows = tree || strcmp(format, "csv") == 0 || strcmp(format, "markdown") == 0;
+
+	if (strcmp(format, "text") == 0 || strcmp(format, "pstats") == 0)
+		return (struct table_option){ 0 };
+	if (o->no_summary && !tree)
+		return (struct table_option){ "no-summary", "text, tree or pstats" };
+	if (o->sorted)
+		return (struct table_option){ "sort", "text or pstats" };
+	if (o->limit != FZ_CLI_LIMIT_NOT_GIVEN && !rows)
+		return (struct table_option){ "limit", diff ? "text, tree, csv or markdown"
+							    : "text, tree, csv or pstats" };
+	return (struct table_option){ 0 };
+}
+
 /* Fails if options of tables are given for another format. CPython's replay accepts them with all
  * formats. */
-static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
+static int check_tables(const struct fz_cli_output *o, bool diff, struct fz_error *err)
 {
 	const char *format = o->chosen ? o->chosen->name : "text";
 	bool pstats = strcmp(format, "pstats") == 0, tree = strcmp(format, "tree") == 0;
-	bool table = pstats || strcmp(format, "text") == 0;
 	bool folded = strcmp(format, "folded") == 0 || strcmp(format, "collapsed") == 0;
-	bool limit = o->limit != FZ_CLI_LIMIT_NOT_GIVEN && strcmp(format, "markdown") != 0;
-	const char *useless = table                    ? NULL
-			      : o->no_summary && !tree ? "no-summary"
-			      : o->sorted              ? "sort"
-			      : limit && !tree         ? "limit"
-						       : NULL;
+	struct table_option useless = useless_option(o, format, diff);
 
 	if (o->all_frames && !tree && strcmp(format, "svg") != 0)
 		return fz_fail(err, FZ_EUSAGE, "--all-frames requires --tree or --format svg");
@@ -396,12 +415,12 @@ static int check_tables(const struct fz_cli_output *o, struct fz_error *err)
 			       "--metric-line requires --collapsed or --format folded");
 	if (o->per_line && !pstats)
 		return fz_fail(err, FZ_EUSAGE, "--per-line requires --pstats");
-	if (!useless)
+	if (!useless.name)
 		return 0;
 	if (!o->replays || !o->switched)
-		return fz_fail(err, FZ_EUSAGE, "--%s applies only to tables%s, not to %s", useless,
-			       o->sorted ? "" : " and trees", format);
-	fz_cli_warn("--%s has no effect on %s, which is not a table", useless, format);
+		return fz_fail(err, FZ_EUSAGE, "--%s requires --format %s, not %s", useless.name,
+			       useless.formats, format);
+	fz_cli_warn("--%s has no effect on %s, which is not a table", useless.name, format);
 	return 0;
 }
 
@@ -448,7 +467,7 @@ int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_reco
 	resolve_path(o);
 	r = choose_format(o, diff, err);
 	if (!r)
-		r = check_tables(o, err);
+		r = check_tables(o, diff, err);
 	if (!r)
 		r = check_source_root(o, planned != NULL, err);
 	if (!r)

@@ -194,10 +194,10 @@ extern const char *const fz_cli_color_names[];
 #define FZ_CLI_OUTPUT_SOURCE_ENTRY(o) \
 	FZ_OPT(FLAG, "no-source", NULL, &(o).no_source, "do not include source code in pages")
 
-#define FZ_CLI_OUTPUT_TEXT_ENTRIES(o)                                                             \
-	FZ_OPT(INT, "limit", "N", &(o).limit,                                                     \
-	       "maximum rows of a table (default 15) or a tree (default 100)", .short_name = 'l', \
-	       .min = 0, .max = 1000000, .common = true),                                         \
+#define FZ_CLI_OUTPUT_TEXT_ENTRIES(o)                                                              \
+	FZ_OPT(INT, "limit", "N", &(o).limit,                                                      \
+	       "maximum rows of a table (default 15), a tree (default 100) or csv (default: all)", \
+	       .short_name = 'l', .min = 0, .max = 1000000, .common = true),                       \
 		FZ_CLI_COLOR_ENTRY(&(o).color)
 
 /* For commands that read recordings. */

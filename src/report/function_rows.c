@@ -83,13 +83,13 @@ static void add_function(struct fz_fields *f, const struct fz_diff *d,
 }
 
 void fz_function_rows_diff(struct fz_fields *f, const struct fz_diff *d,
-			   const struct fz_judgement *verdicts)
+			   const struct fz_judgement *verdicts, uint32_t most)
 {
-	for (uint32_t i = 0; i < d->function_count; i++)
+	for (uint32_t i = 0; i < FZ_MIN(d->function_count, most); i++)
 		add_function(f, d, &d->functions[i], &verdicts->self[i], &verdicts->total[i]);
 }
 
-void fz_report_csv_diff(const struct fz_diff *d, const struct fz_judgement *verdicts,
+void fz_report_csv_diff(const struct fz_diff *d, const struct fz_judgement *verdicts, uint32_t most,
 			struct fz_output *out)
 {
 	static const struct fz_diff_function no_function;
@@ -97,7 +97,7 @@ void fz_report_csv_diff(const struct fz_diff *d, const struct fz_judgement *verd
 	struct fz_fields titles = { .csv = out, .titles = true }, rows = { .csv = out };
 
 	add_function(&titles, d, &no_function, &not_judged, &not_judged);
-	fz_function_rows_diff(&rows, d, verdicts);
+	fz_function_rows_diff(&rows, d, verdicts, most);
 }
 
 /* ---- one profile ---- */
@@ -126,7 +126,8 @@ static void add_row(struct fz_fields *f, const struct function_row *r)
 	fz_fields_end(f);
 }
 
-void fz_function_rows_profile(struct fz_fields *f, const struct fz_tree *t, const int32_t *lines)
+void fz_function_rows_profile(struct fz_fields *f, const struct fz_tree *t, const int32_t *lines,
+			      uint32_t most)
 {
 	const struct fz_profile *p = t->profile;
 	fz_auto(fz_free_ptr) int64_t *self = NULL;
@@ -145,11 +146,11 @@ void fz_function_rows_profile(struct fz_fields *f, const struct fz_tree *t, cons
 							   self[i],
 							   total[i] };
 	qsort(rows, n, sizeof(*rows), compare_rows);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < FZ_MIN(n, most); i++)
 		add_row(f, &rows[i]);
 }
 
-void fz_report_csv_profile(const struct fz_profile *p, struct fz_output *out)
+void fz_report_csv_profile(const struct fz_profile *p, uint32_t most, struct fz_output *out)
 {
 	static const struct function_row no_row;
 	struct fz_fields titles = { .csv = out, .titles = true }, rows = { .csv = out };
@@ -157,5 +158,5 @@ void fz_report_csv_profile(const struct fz_profile *p, struct fz_output *out)
 	fz_auto(fz_free_ptr) int32_t *lines = fz_profile_function_lines(p, t->metric);
 
 	add_row(&titles, &no_row);
-	fz_function_rows_profile(&rows, t, lines);
+	fz_function_rows_profile(&rows, t, lines, most);
 }

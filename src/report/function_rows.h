@@ -19,12 +19,13 @@ void fz_fields_cost(struct fz_fields *f, const struct fz_diff *d, const struct f
 void fz_fields_judged(struct fz_fields *f, const struct fz_judged_keys *keys,
 		      const struct fz_judged *v);
 
-/* Rows of all functions; a profile's by descending total. */
+/* Rows of the first `most` functions, by descending total (of a diff: of the larger side). */
 void fz_function_rows_diff(struct fz_fields *f, const struct fz_diff *d,
-			   const struct fz_judgement *verdicts);
-void fz_function_rows_profile(struct fz_fields *f, const struct fz_tree *t, const int32_t *lines);
+			   const struct fz_judgement *verdicts, uint32_t most);
+void fz_function_rows_profile(struct fz_fields *f, const struct fz_tree *t, const int32_t *lines,
+			      uint32_t most);
 
 /* The same as CSV, with a line of titles. */
-void fz_report_csv_diff(const struct fz_diff *d, const struct fz_judgement *verdicts,
+void fz_report_csv_diff(const struct fz_diff *d, const struct fz_judgement *verdicts, uint32_t most,
 			struct fz_output *out);
-void fz_report_csv_profile(const struct fz_profile *p, struct fz_output *out);
+void fz_report_csv_profile(const struct fz_profile *p, uint32_t most, struct fz_output *out);

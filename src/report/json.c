@@ -305,7 +305,7 @@ void fz_report_json_diff(const struct fz_diff *d, const struct fz_judgement *ver
 		fz_json_kbool(&j, "inverted", true);
 	write_diff_nodes(&j, d, verdicts);
 	fz_json_kopen(&j, "functions", '[');
-	fz_function_rows_diff(&(struct fz_fields){ .json = &j }, d, verdicts);
+	fz_function_rows_diff(&(struct fz_fields){ .json = &j }, d, verdicts, UINT32_MAX);
 	fz_json_close(&j, ']');
 	fz_json_kint(&j, "elided_count", d->elided_count);
 	fz_json_kint(&j, "elided_time", d->elided_time);
@@ -367,7 +367,7 @@ void fz_report_json_profile(const struct fz_profile *p, bool inverted, struct fz
 	}
 	write_profile_nodes(&j, nodes ? nodes : t, lines);
 	fz_json_kopen(&j, "functions", '[');
-	fz_function_rows_profile(&(struct fz_fields){ .json = &j }, t, lines);
+	fz_function_rows_profile(&(struct fz_fields){ .json = &j }, t, lines, UINT32_MAX);
 	fz_json_close(&j, ']');
 	fz_json_close(&j, '}');
 }

@@ -96,19 +96,19 @@ static int json_diff(UNUSED const struct fz_report_options *o, const struct fz_d
 	return 0;
 }
 
-static int csv_profile(UNUSED const struct fz_report *r, UNUSED const struct fz_report_options *o,
+static int csv_profile(UNUSED const struct fz_report *r, const struct fz_report_options *o,
 		       const struct fz_profile *p, struct fz_output *out,
 		       UNUSED struct fz_error *err)
 {
-	fz_report_csv_profile(p, out);
+	fz_report_csv_profile(p, o->text.csv_limit, out);
 	return 0;
 }
 
-static int csv_diff(UNUSED const struct fz_report_options *o, const struct fz_diff *d,
+static int csv_diff(const struct fz_report_options *o, const struct fz_diff *d,
 		    const struct fz_judgement *j, struct fz_output *out,
 		    UNUSED struct fz_error *err)
 {
-	fz_report_csv_diff(d, j, out);
+	fz_report_csv_diff(d, j, o->text.csv_limit, out);
 	return 0;
 }
 

@@ -41,6 +41,7 @@ struct fz_text_options {
 	enum fz_text_sort sort;
 	bool no_summary;              /* of a profile: only the table or tree */
 	unsigned tree_limit;          /* rows of a call tree */
+	unsigned csv_limit;           /* rows of CSV */
 	double min_share;             /* minimum cost of a row of a call tree, as a fraction of the
 				       * whole */
 	bool all_frames;              /* of a call tree: also show foreign frames */
@@ -53,6 +54,7 @@ struct fz_text_options {
 	((struct fz_text_options){ .limit = FZ_TEXT_ROWS,             \
 				   .brief_limit = FZ_TEXT_BRIEF_ROWS, \
 				   .tree_limit = FZ_TEXT_TREE_ROWS,   \
+				   .csv_limit = UINT32_MAX,           \
 				   .min_share = FZ_TEXT_TREE_SHARE })
 
 /* The hottest functions of the default metric, and how well the sampling went. */

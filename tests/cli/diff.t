@@ -237,6 +237,8 @@ name,file,line,state,word,base_self,base_total,head_self,head_total,expected_sel
 _run_code,lib/python3/runpy.py,87,common,,1000000,601500000,1500000,603500000,,,500000,50,2000000,0.3325020781379884,,
 _run_module_as_main,lib/python3/runpy.py,201,common,,0,601500000,0,603500000,,,0,,2000000,0.3325020781379884,,
 
+$ fizeau diff base.bin head.bin --format csv -l 2 > short.csv && head -n 3 diff.csv | cmp - short.csv && rm short.csv
+
 $ fizeau diff base.bin head.bin --format json > diff.json && python3 - <<'END' && rm diff.csv diff.json
 > import csv, json
 > def flat(row, prefix=""):
@@ -260,6 +262,13 @@ name,file,line,self,total
 main,a.py,1,0,5
 '-[O m],a.py,3,4,4
 "f""g",a.py,1,3,3
+
+# --limit keeps the first functions.
+$ printf 'main;f 5\nmain;g 3\n' | fizeau replay - --format csv -l 2; printf 'main 5\n' | fizeau replay - --format csv -l 0
+name,file,line,self,total
+main,,0,0,8
+f,,0,5,5
+name,file,line,self,total
 
 # Canonical names forgive another checkout, exact matching does not.
 $ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/old/,/home/me/new/,g' old.txt > new.txt && fizeau diff old.txt new.txt --table | grep slower,

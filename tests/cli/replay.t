@@ -273,7 +273,7 @@ $ fizeau replay base.bin --diff-flamegraph base.bin -l 3 -o d.html; fizeau repla
 fizeau: warning: --limit has no effect on html, which is not a table
 fizeau: Same: nothing differs: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
 fizeau: wrote d.html
-fizeau: --limit applies only to tables and trees, not to html
+fizeau: --limit requires --format text, tree, csv or pstats, not html
 [2]
 
 $ echo 'a;b 3' | fizeau replay - --no-summary
@@ -508,11 +508,11 @@ fizeau: --filter: no sample has a function whose name or file matches 'nowhere'
 
 # What would do nothing is refused, a device is named, and a folder that stays empty goes.
 $ fizeau replay --sort total --format html $DATA/tachyon-diff/base.bin
-fizeau: --sort applies only to tables, not to html
+fizeau: --sort requires --format text or pstats, not html
 [2]
 
 $ fizeau diff -l 3 --format json $DATA/tachyon-diff/base.bin $DATA/tachyon-diff/head.bin
-fizeau: --limit applies only to tables and trees, not to json
+fizeau: --limit requires --format text, tree, csv or markdown, not json
 [2]
 
 $ fizeau replay --format html $DATA/tachyon-diff/base.bin -o /dev/full

@@ -341,7 +341,7 @@ fizeau: replay: --min-share: 'x' is not a percentage, such as 5%
 [2]
 
 $ fizeau replay --format tree --sort name app.collapsed; fizeau replay --tree --pstats app.collapsed
-fizeau: --sort applies only to tables, not to tree
+fizeau: --sort requires --format text or pstats, not tree
 fizeau: replay: formats pstats and tree cannot be combined; use 'fizeau replay' to convert the recording to a second format
 [2]
 
