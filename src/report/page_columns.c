@@ -16,22 +16,26 @@
 void fz_columns_release(struct fz_columns *c)
 {
 	fz_buf_release(&c->blob);
+	free(c->list);
 	*c = (struct fz_columns){ 0 };
+}
+
+/* The column that was begun last. */
+static struct fz_column *last_column(struct fz_columns *c)
+{
+	return &c->list[c->count - 1];
 }
 
 static struct fz_column *begin_column(struct fz_columns *c, const char *name, char type)
 {
-	fz_assert(c->count < FZ_COLUMNS_MAX);
-	struct fz_column *column = &c->list[c->count];
-	*column = (struct fz_column){ .name = name, .type = type, .at = c->blob.n, .unit = 1 };
-	return column;
+	fz_push(c->list, c->count, c->cap,
+		(struct fz_column){ .name = name, .type = type, .at = c->blob.n, .unit = 1 });
+	return last_column(c);
 }
 
 static void end_column(struct fz_columns *c)
 {
-	struct fz_column *column = &c->list[c->count++];
-
-	column->size = c->blob.n - column->at;
+	last_column(c)->size = c->blob.n - last_column(c)->at;
 }
 
 static uint64_t magnitude(int64_t v)
@@ -101,25 +105,21 @@ void fz_columns_beside(struct fz_columns *c, const char *name, const int64_t *v,
 		       size_t n)
 {
 	fz_auto(fz_free_ptr) int64_t *difference = fz_reallocarray(NULL, n + 1, sizeof(*v));
-	struct fz_column *column = &c->list[c->count];
 
 	for (size_t i = 0; i < n; i++)
 		difference[i] = v[i] - of[i];
 	put_numbers(c, name, 'd', difference, n);
-	double bits = column_bits(c, column);
-	size_t end = c->blob.n;
-	struct fz_column differing = *column;
 	fz_columns_numbers(c, name, v, n);
-	/* move the smaller one to the first one's place */
-	if (column_bits(c, &column[1]) > bits) {
-		c->blob.n = end;
-	} else {
-		memmove(c->blob.p + differing.at, c->blob.p + end, column[1].size);
-		*column = column[1];
-		column->at = differing.at;
-		c->blob.n = column->at + column->size;
-	}
+	struct fz_column plain = *last_column(c);
 	c->count--;
+	struct fz_column *column = last_column(c);
+	/* move the smaller one to the first one's place */
+	if (column_bits(c, column) >= column_bits(c, &plain)) {
+		memmove(c->blob.p + column->at, c->blob.p + plain.at, plain.size);
+		plain.at = column->at;
+		*column = plain;
+	}
+	c->blob.n = column->at + column->size;
 }
 
 void fz_columns_begin_strings(struct fz_columns *c, const char *name)
@@ -129,7 +129,7 @@ void fz_columns_begin_strings(struct fz_columns *c, const char *name)
 
 void fz_columns_string(struct fz_columns *c, struct fz_str s)
 {
-	c->list[c->count].n++;
+	last_column(c)->n++;
 	fz_buf_varint(&c->blob, s.n);
 	fz_buf_add(&c->blob, s.p, s.n);
 }

@@ -14,8 +14,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-enum { FZ_COLUMNS_MAX = 128 }; /* more than there are names */
-
 struct fz_columns {
 	struct fz_buf blob;
 	struct fz_column {
@@ -23,8 +21,8 @@ struct fz_columns {
 		char type;
 		size_t n, at, size;
 		int64_t unit;
-	} list[FZ_COLUMNS_MAX];
-	uint32_t count;
+	} * list;
+	uint32_t count, cap;
 };
 
 void fz_columns_release(struct fz_columns *c);

@@ -43,6 +43,25 @@ static void numbers_are_divided_and_read_back(void **state)
 	fz_columns_release(&c);
 }
 
+static void there_is_no_greatest_number_of_columns(void **state)
+{
+	static const int64_t zero[] = { 0 };
+	struct fz_columns c = { 0 };
+
+	(void)state;
+	for (int64_t i = 0; i < 1000; i++) {
+		fz_columns_numbers(&c, "plain", &i, 1);
+		fz_columns_beside(&c, "beside", &i, zero, 1);
+		fz_columns_begin_strings(&c, "names");
+		fz_columns_string(&c, FZ_STR("x"));
+		fz_columns_end_strings(&c);
+	}
+	assert_int_equal(c.count, 3000);
+	struct fz_cursor last = column(&c, 2998);
+	assert_int_equal((int64_t)fz_cursor_varint(&last) * c.list[2998].unit, 999);
+	fz_columns_release(&c);
+}
+
 static void what_hardly_differs_is_written_as_differences(void **state)
 {
 	enum { N = 1000 };
@@ -328,6 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_divided_and_read_back),
+		cmocka_unit_test(there_is_no_greatest_number_of_columns),
 		cmocka_unit_test(what_hardly_differs_is_written_as_differences),
 		cmocka_unit_test(the_blob_survives_deflate_and_base64),
 		cmocka_unit_test(text_is_escaped),
