@@ -76,6 +76,11 @@ export function formatPercentChange(ratio) {
 	return `${p > 0 ? "+" : "−"}${size >= 1000 ? formatCount(size) : size.toFixed(1)} %`;
 }
 
+// Relative change of a result of compare, also of one that grew from nothing.
+export function formatRatio({ ratio, delta }) {
+	return ratio === null && delta > 0 ? "from 0" : formatPercentChange(ratio);
+}
+
 // A sentence from words.
 export const capital = (words) => `${words[0].toUpperCase()}${words.slice(1)}`;
 

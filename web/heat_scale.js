@@ -5,7 +5,7 @@
 // still matters: 0 for no cost, 1 to 8 up to the hottest. A difference has 1 to 4 steps in either
 // direction, negative for lower cost.
 import { ratioOfState } from "./cost_words.js";
-import { compare, formatChange, formatPercentChange, formatValue } from "./format.js";
+import { compare, formatChange, formatRatio, formatValue } from "./format.js";
 
 const STEPS = 8, DIFF_STEPS = 4, DECADES = 3;
 
@@ -44,7 +44,7 @@ export class Scale {
 	// Relative change; of code that only one side has, words.
 	percent(c, { state, presence } = {}) {
 		if (state === "new" || state === "removed") return ratioOfState(state, presence);
-		return c.ratio === null ? (c.head ? "from 0" : "") : formatPercentChange(c.ratio);
+		return c.base || c.head ? formatRatio(c) : "";
 	}
 	// Value that decides a colour: the cost, or its increase.
 	weight(costs) {

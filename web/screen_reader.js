@@ -13,7 +13,7 @@
 import { el } from "./dom.js";
 import { nodeFacts } from "./frame_facts.js";
 import { frameName } from "./folds.js";
-import { formatChange, formatPercentChange, formatShare, formatValue } from "./format.js";
+import { formatChange, formatRatio, formatShare, formatValue } from "./format.js";
 import { showName } from "./labels.js";
 import { changeWord, sumWord } from "./verdicts.js";
 
@@ -35,9 +35,8 @@ function cellsOf(model, flame, node) {
 	const isFunction = f >= 0 && f < model.data.functions.n;
 	const known = (word, isOfSum, { delta }) => (isFunction ?
 		verdictOf(model.data, facts.side, word, isOfSum, delta) : "");
-	const changeOf = ({ delta, ratio }) => (delta === 0 ? "no change" :
-		`${formatChange(delta, unit)} ` +
-		`(${ratio === null ? "from 0" : formatPercentChange(ratio)})`);
+	const changeOf = (c) => (c.delta === 0 ? "no change" :
+		`${formatChange(c.delta, unit)} (${formatRatio(c)})`);
 	const { total, totalWord, ofSum, word } = facts;
 	const all = [`${value(total.base)} to ${value(total.head)}`, changeOf(total),
 		known(totalWord, ofSum?.total, total)].filter(Boolean).join(", ");

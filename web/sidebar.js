@@ -9,8 +9,8 @@ import { manyWord, noun, oneWord } from "./cost_words.js";
 import { el, endOf, section, toggle, twoParts } from "./dom.js";
 import { stateOf } from "./filters.js";
 import {
-	capital, compare, formatChange, formatCount, formatPair, formatPercentChange, formatShare,
-	formatValue, metricName, plural,
+	capital, compare, formatChange, formatCount, formatPair, formatPercentChange, formatRatio,
+	formatShare, formatValue, metricName, plural,
 } from "./format.js";
 import { movedFunctions, originOf, stateWord } from "./inferred.js";
 import { showName, splitName } from "./labels.js";
@@ -317,11 +317,11 @@ function hotspots(model, side, all) {
 function changeItem(model, entry, current = -1, group = "") {
 	const { data } = model;
 	const { f, change, leaf = -1, whole } = entry;
-	const { delta, ratio } = change;
+	const { delta } = change;
 	const state = stateOf(data, f), origin = originOf(data, f);
 	const word = movedFunctions(data)?.[f] ? "moved" :
 		state === "new" || state === "removed" ? stateWord(data, f, state) :
-		ratio === null ? "from 0" : formatPercentChange(ratio);
+		formatRatio(change);
 	return hotspotItem(model, f, {
 		name: nameOfChange(data, entry), value: formatChange(delta, data.unit),
 		detail: formatPair(change, data.unit) +

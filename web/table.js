@@ -8,7 +8,7 @@ import { noun } from "./cost_words.js";
 import { el, endOf, pressSegment, segments, toggle, twoParts } from "./dom.js";
 import { isFiltered, stateOf, wantedFunctions } from "./filters.js";
 import {
-	compare, formatChange, formatEnd, formatPart, formatPercentChange, formatShare, formatValue,
+	compare, formatChange, formatEnd, formatPart, formatRatio, formatShare, formatValue,
 		plural, scaleHint,
 } from "./format.js";
 import { stateRatio } from "./inferred.js";
@@ -49,7 +49,7 @@ function diffColumns(verdicts, data) {
 	const percent = ({ c, f }, t) => {
 		const state = stateOf(t.model.data, f);
 		return state === "new" || state === "removed" ? stateRatio(t.model.data, f, state) :
-			c.ratio === null && c.delta > 0 ? "from 0" : formatPercentChange(c.ratio);
+			formatRatio(c);
 	};
 	const part = (delta, whole) => (whole > 0 ? delta / whole : 0);
 	const sign = (r) => r.c.delta;

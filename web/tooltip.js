@@ -10,7 +10,7 @@ import {
 	alignedLines, changedRow, hottestRow, isFew, isGap, linesOfSide, wholeTotal,
 } from "./function_lines.js";
 import {
-	compare, formatChange, formatPercentChange, formatShare, formatValue, plural,
+	compare, formatChange, formatRatio, formatShare, formatValue, plural,
 } from "./format.js";
 import { howWords, linksByFunction, originOf } from "./inferred.js";
 import { intervalText } from "./interval_text.js";
@@ -98,7 +98,7 @@ function diffTable(facts) {
 		isScaled && el("td", { class: "quiet" }, formatValue(c.expected, unit)),
 		el("td", {}, formatValue(c.head, unit)),
 		el("td", { class: "delta" }, formatChange(c.delta, unit)),
-		el("td", { class: "delta" }, formatPercentChange(c.ratio)));
+		el("td", { class: "delta" }, formatRatio(c)));
 	return el("table", {},
 		el("tr", {}, el("td", {}),
 			...["Before", isScaled && "Expected", "After", facts.change].filter(Boolean)

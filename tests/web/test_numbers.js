@@ -3,7 +3,7 @@
 // what the page turns round or filters by itself is what the command line makes of the same.
 "use strict";
 const assert = require("node:assert/strict");
-const { readTree, withPage } = require("./browser.js");
+const { centreOf, readTree, withPage } = require("./browser.js");
 const { judgedPage, judgedText } = require("./judged.js");
 const { cliJson, diffPage, someProgram, writeProfile } = require("./pages.js");
 const { test } = require("./tap.js");
@@ -160,5 +160,13 @@ test("a cost that begins at 0 has the same words in every list, and none has non
 		await page.evaluate(() => fizeau.set({ tab: "source", code: "files" }));
 		const file = (name) => page.$$eval(".row.file", (rows, n) => [...rows.find((r) => r.querySelector(".label").textContent === n).querySelectorAll(".num")].slice(2, 4).map((c) => c.textContent), name);
 		assert.deepEqual([await file("work.py"), await file("main.py")], [["▲ +400", "from 0"], ["", ""]]);
+		await page.evaluate(() => fizeau.set({ tab: "flame" }));
+		const { nodes } = await readTree(page), work = nodes.find((n) => n.name === "work");
+		const centre = await centreOf(page, work.i);
+		await page.mouse.move(centre.x, centre.y);
+		const cells = await page.$$eval("#tip table tr", (rows) => [...rows[1].cells].map((c) => c.innerText));
+		assert.deepEqual(cells, ["Self", "0", "400", "+400", "from 0"]);
+		await page.evaluate((i) => fizeau.selection.select(i), work.i);
+		assert.match(await page.textContent("#spoken"), /self 0 to 400, \+400 \(from 0\)/);
 	});
 });
