@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 FIZEAU = os.environ.get("FIZEAU", str(TOP / "build" / "fizeau"))
@@ -88,35 +87,27 @@ class Zsh:
         self.say("autoload -Uz compinit && compinit -D -u; zstyle ':completion:*' list-colors ''")
         self.say("setopt list_rows_first; zstyle ':completion:*' list-prompt ''; "
                  "zstyle ':completion:*' verbose no; unsetopt auto_menu menu_complete")
-        self.say("source <(fizeau completion zsh); bindkey '^X' list-choices; bindkey '^U' kill-whole-line")
-        self.say("stty cols 200; echo loaded-$((1+1))", "loaded-2")
+        # One widget draws the list and says so, however many keys are typed meanwhile.
+        self.say("offer() { zle list-choices; zle -R; print -r -- DR''AWN }; zle -N offer; bindkey '^T' offer")
+        self.say("source <(fizeau completion zsh); bindkey '^U' kill-whole-line")
+        self.say("stty cols 200; echo loaded-$((1+1))")
+        self.read(r"loaded-2\s+READY> ")
 
-    def read(self, seconds, until=None):
+    def read(self, until):
+        """What is written until then."""
         text = ""
-        end = time.time() + seconds
-        while time.time() < end:
-            if not select.select([self.fd], [], [], 0.3)[0]:
-                if until is None or until in text:
-                    break
-                continue
-            try:
-                text += os.read(self.fd, 65536).decode("utf-8", "replace")
-            except OSError:
-                break
+        while not re.search(until, text):
+            assert select.select([self.fd], [], [], 60)[0], f"no {until!r} in {text!r}"
+            text += os.read(self.fd, 65536).decode("utf-8", "replace")
         return text
 
-    def say(self, line, until="READY> "):
+    def say(self, line):
         os.write(self.fd, line.encode() + b"\n")
-        text = self.read(20, until)
-        return text
 
     def complete(self, line):
-        os.write(self.fd, b"\x15" + line.encode() + b"\x18")
-        text = self.read(10, None if line.endswith("fizeau ") else "\n")
-        os.write(self.fd, b"\x15")
-        self.read(1)
-        text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", " ", text).replace("\r", "\n")
-        after = re.sub("READY>.*", " ", text.split(line, 1)[-1])
+        os.write(self.fd, b"\x15" + line.encode() + b"\x14")
+        text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", " ", self.read("DRAWN")).replace("\r", "\n")
+        after = re.sub("READY>.*|DRAWN", " ", text.split(line, 1)[-1])
         return set(after.split()) | {line.split(" ")[-1] + w for w in after.split()[:1]}
 
     def close(self):
