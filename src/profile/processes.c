@@ -100,7 +100,7 @@ static void add_samples(const struct fz_profile *p, struct fz_processes *ps)
 		/* Like totals, this leaves out samples without a stack. */
 		if (p->samples.stack[row] == FZ_NONE)
 			continue;
-		process->samples += fz_sample_count(p, row);
+		process->samples += fz_sample_count_in(p, p->default_metric, row);
 		if (p->metric_count)
 			process->cost += fz_sample_weight(p, p->default_metric, row);
 	}

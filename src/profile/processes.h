@@ -15,7 +15,7 @@ struct fz_profile_process {
 	struct fz_str name;         /* for display; a part of the command */
 	struct fz_str user, cgroup; /* "" if unknown or none */
 	uint32_t threads;
-	uint64_t samples; /* samples with a stack */
+	uint64_t samples; /* samples of the main metric with a stack */
 	int64_t cost;     /* of the main metric */
 };
 

@@ -111,6 +111,27 @@ static void test_what_is_run(void **state)
 	}
 }
 
+/* With several kinds of events, a process has the samples of the main one. */
+static void test_samples_of_one_event(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	uint32_t f = fz_profile_frame_named(p, FZ_STR("f"), FZ_STR("a.py"), 1, FZ_KIND_PYTHON);
+
+	fz_profile_add_metric(p, FZ_STR("cycles"), FZ_STR("count"), 0, true);
+	fz_profile_add_metric(p, FZ_STR("instructions"), FZ_STR("count"), 0, true);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct fz_thread thread = { .pid = 1 + i / 2, .tid = 1 + i };
+		struct fz_sample s = { .stack = fz_profile_stack(p, FZ_NONE, f),
+				       .thread = fz_profile_thread(p, &thread) };
+		fz_profile_add_sample(p, &s, (int64_t[]){ i == 0, i != 0 });
+	}
+	fz_auto(fz_processes_release) struct fz_processes ps = fz_profile_processes(p);
+	assert_int_equal(ps.n, 2);
+	assert_int_equal(ps.list[0].samples, 1);
+	assert_int_equal(ps.list[1].samples, 0);
+}
+
 /* Facts come from files: they can say anything. */
 static void test_odd_facts(void **state)
 {
@@ -164,6 +185,7 @@ int main(void)
 		cmocka_unit_test(test_in_order_of_appearance),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_what_is_run),
+		cmocka_unit_test(test_samples_of_one_event),
 		cmocka_unit_test(test_odd_facts),
 		cmocka_unit_test(test_named_by_a_word),
 		cmocka_unit_test(test_facts_of_processes),
