@@ -48,6 +48,26 @@ static bool pair_times(const struct fz_diff *d, uint32_t ret[FZ_SIDES])
 	return true;
 }
 
+/* Whether one side measured memory and the other something else. */
+static bool only_one_in_bytes(const struct fz_diff *d)
+{
+	bool bytes[FZ_SIDES];
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		const struct fz_profile *p = d->profile[s];
+		bytes[s] = strcmp(p->metrics[p->default_metric].unit, "bytes") == 0;
+	}
+	return bytes[FZ_BASE] != bytes[FZ_HEAD];
+}
+
+/* As find_on_both, but samples of memory are not paired with samples of anything else. */
+static bool find_alike(const struct fz_diff *d, struct fz_str name, uint32_t ret[FZ_SIDES])
+{
+	if (fz_str_eq(name, FZ_STR("samples")) && only_one_in_bytes(d))
+		return false;
+	return find_on_both(d, name, ret);
+}
+
 static bool choose_metric(const struct fz_diff *d, const struct fz_diff_options *o,
 			  uint32_t ret[FZ_SIDES])
 {
@@ -58,13 +78,13 @@ static bool choose_metric(const struct fz_diff *d, const struct fz_diff_options 
 	/* Exact matching prints Tachyon's figures, which are numbers of samples. */
 	if (o->match == FZ_MATCH_EXACT && find_on_both(d, FZ_STR("samples"), ret))
 		return true;
-	if (find_on_both(d, default_metric(head), ret) ||
-	    find_on_both(d, default_metric(d->profile[FZ_BASE]), ret))
+	if (find_alike(d, default_metric(head), ret) ||
+	    find_alike(d, default_metric(d->profile[FZ_BASE]), ret))
 		return true;
 	for (uint32_t i = 0; i < head->metric_count; i++)
-		if (find_on_both(d, fz_str_of(head->metrics[i].name), ret))
+		if (find_alike(d, fz_str_of(head->metrics[i].name), ret))
 			return true;
-	return find_on_both(d, FZ_STR("samples"), ret) || pair_times(d, ret);
+	return find_alike(d, FZ_STR("samples"), ret) || pair_times(d, ret);
 }
 
 static char *metric_names(const struct fz_profile *p)
@@ -84,12 +104,20 @@ static int resolve_metric(struct fz_diff *d, const struct fz_diff_options *o,
 	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
 
 	if (!choose_metric(d, o, ret)) {
+		if (!o->metric.n && only_one_in_bytes(d))
+			return fz_fail(err, FZ_EINPUT,
+				       "the base measured %s, the head %s, which cannot be "
+				       "compared; record both in the same way",
+				       default_metric(base).p, default_metric(head).p);
 		fz_auto(fz_free_ptr) char *b = metric_names(base);
 		fz_auto(fz_free_ptr) char *h = metric_names(head);
 		return fz_fail(err, FZ_EINPUT,
 			       "the recordings have no metric%s%.*s in common (base: %s; head: "
-			       "%s); record both in the same way",
-			       o->metric.n ? " " : "", (int)o->metric.n, o->metric.p, b, h);
+			       "%s); %s",
+			       o->metric.n ? " " : "", (int)o->metric.n, o->metric.p, b, h,
+			       base->numbers.bare || head->numbers.bare
+				       ? "use --input-unit to specify the unit of bare numbers"
+				       : "record both in the same way");
 	}
 	static const struct fz_metric samples = { .name = "samples", .unit = "count", .each = 1 };
 	const struct fz_metric *b = &samples, *h = &samples;

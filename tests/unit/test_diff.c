@@ -448,6 +448,37 @@ static bool is_warned_of(const struct fz_diff *d, const char *words)
 	return false;
 }
 
+/* One sample with a weight, and the number of samples as a second metric. */
+static struct fz_profile *measured_in(const char *metric, const char *unit)
+{
+	struct fz_profile *p = fz_profile_new();
+	uint32_t f = fz_profile_frame_named(p, FZ_STR("f"), FZ_STR("a.py"), 1, FZ_KIND_PYTHON);
+	struct fz_sample s = { .stack = fz_profile_stack(p, FZ_NONE, f) };
+
+	s.thread = fz_profile_thread(p, &(struct fz_thread){ 0 });
+	fz_profile_add_metric(p, fz_str_of(metric), fz_str_of(unit), 0, true);
+	fz_profile_add_metric(p, FZ_STR("samples"), FZ_STR("count"), 0, true);
+	fz_profile_add_sample(p, &s, (int64_t[]){ 10, 1 });
+	return p;
+}
+
+static void time_and_memory_are_not_compared_by_samples(void **state)
+{
+	(void)state;
+	struct fz_diff_options o = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *time = measured_in("wall", "ns");
+	fz_auto(fz_profile_freep) struct fz_profile *memory = measured_in("bytes", "bytes");
+	fz_auto(fz_profile_freep) struct fz_profile *cycles = measured_in("cycles", "count");
+	fz_auto(fz_diff_freep) struct fz_diff *times = NULL, *forced = NULL;
+
+	expect_error("the base measured wall, the head bytes", time, memory, &o);
+	expect_error("the base measured bytes, the head cycles", memory, cycles, &o);
+	assert_int_equal(fz_diff_new(time, cycles, &o, &times, NULL), 0);
+	assert_string_equal(times->metric, "samples");
+	o.metric = FZ_STR("samples");
+	assert_int_equal(fz_diff_new(time, memory, &o, &forced, NULL), 0);
+}
+
 static void other_engines_are_named(void **state)
 {
 	(void)state;
@@ -733,6 +764,7 @@ int main(void)
 		cmocka_unit_test(inverted_nodes_keep_function_costs),
 		cmocka_unit_test(a_launcher_is_set_aside),
 		cmocka_unit_test(what_cannot_be_compared),
+		cmocka_unit_test(time_and_memory_are_not_compared_by_samples),
 		cmocka_unit_test(other_engines_are_named),
 		cmocka_unit_test(other_versions_of_packages_are_named),
 		cmocka_unit_test(a_base_of_weeks_ago_is_named),
