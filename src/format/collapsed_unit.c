@@ -9,9 +9,11 @@
  *     1000000 | interval    nanoseconds: in microseconds these would be whole seconds
  *     1000 | interval       microseconds: a sampler that wakes every few milliseconds
  *     1000000000 total      not samples, but the unit is unknown
+ *     0.25                  not samples; counted in millionths
  */
 #include "collapsed_unit.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -42,9 +44,11 @@ static const struct meaning {
 	{ "KiB", "memory", "bytes", 1024 },
 	{ "MiB", "memory", "bytes", 1024 * 1024 },
 	{ "count", "units", "count", 1 },
+	{ "millionths", "millionths", "count", 1e6 },
 };
 
 enum { MANY_SAMPLES = 1000000000 };
+static const double most_lost = 0.01; /* part of the sum that rounding may change */
 static const double shortest_interval = 1e5, longest_interval = 1e10; /* ns */
 
 static uint64_t greatest_divisor(uint64_t a, uint64_t b)
@@ -69,6 +73,8 @@ static void note_number(struct fz_collapsed_numbers *all, uint64_t number)
 void fz_collapsed_count_number(struct fz_collapsed_numbers *all, uint64_t whole, double fraction)
 {
 	all->fractions |= fraction != 0;
+	all->lost += fabs(fraction - round(fraction));
+	all->exact += (double)whole + fraction;
 	if (!whole)
 		return;
 	note_number(all, whole);
@@ -105,6 +111,10 @@ static const struct meaning *guess(const struct fz_collapsed_numbers *all, const
 		*ret_why = "microseconds, because all are multiples of the smallest, some "
 			   "thousands";
 		return meaning_named("us");
+	}
+	if (all->lost > most_lost * all->exact) {
+		*ret_why = "millionths, because whole numbers would change the shares";
+		return meaning_named("millionths");
 	}
 	if (all->sum >= MANY_SAMPLES) {
 		*ret_why = "counts of an unknown unit, because the numbers are large";

@@ -16,6 +16,8 @@ struct fz_collapsed_numbers {
 	uint64_t divisor;                 /* of all numbers; 0: none yet */
 	uint64_t least, sum;
 	bool fractions; /* then the divisor is unknown */
+	double lost;    /* by rounding each number to a whole one */
+	double exact;   /* the sum with fractions */
 };
 
 /* The interpretation. */

@@ -131,7 +131,8 @@ static void test_blanks_in_names(void **state)
 static void test_fractions(void **state)
 {
 	(void)state;
-	check_text("a;b 1.6\na;b 1.7\na;c 2.\na;d 0.2\n", &fz_format_folded, "a;b 3\na;c 2\n");
+	check_text("a;b 100.6\na;b 100.8\na;c 2.\na;d 0.2\n", &fz_format_folded,
+		   "a;b 201\na;c 2\na;d 1\n");
 }
 
 /* As awk, Perl and Python print them; a word of a name may end in digits. */
@@ -331,6 +332,16 @@ static unsigned unit_named(const char *name)
 	return i;
 }
 
+/* Where whole numbers would change the shares, none is lost. */
+static void test_small_fractions(void **state)
+{
+	(void)state;
+	check_text("a;b 1.6\na;b 1.7\na;c 2.\na;d 0.2\n", &fz_format_folded,
+		   "a;b 3300000\na;c 2000000\na;d 200000\n");
+	check_numbers("0.25", 0, "millionths", 0, 13750000);
+	check_numbers("0.25", unit_named("samples"), "samples", 0, 14);
+}
+
 static void test_units(void **state)
 {
 	(void)state;
@@ -487,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_invalid_lines),
 		cmocka_unit_test(test_blanks_in_names),
 		cmocka_unit_test(test_fractions),
+		cmocka_unit_test(test_small_fractions),
 		cmocka_unit_test(test_exponents),
 		cmocka_unit_test(test_two_columns_of_exponents),
 		cmocka_unit_test(test_kernel),

@@ -364,12 +364,15 @@ static void test_fractions(void **state)
 		load_text("m;a 0.4\nm;b 0.4\nm;c 0.4\nm;d 0.4\nm;e 0.4\nm;f 2.5\n");
 
 	(void)state;
-	/* 4.5, of which the half is rounded */
-	assert_in_range(cost(p, NULL, "m", true), 4, 5);
-	assert_in_range(cost(p, NULL, "f", false), 2, 3);
-	assert_int_equal(sum_of(p, 0), cost(p, NULL, "m", true));
-	fz_auto(fz_profile_freep) struct fz_profile *q = load_text("m;a 0.25\nm;b 0.25\nm;c 0.5\n");
-	assert_int_equal(sum_of(q, 0), 1);
+	/* in millionths */
+	assert_int_equal(cost(p, NULL, "m", true), 4500000);
+	assert_int_equal(cost(p, NULL, "e", false), 400000);
+	assert_int_equal(cost(p, NULL, "f", false), 2500000);
+	/* 100.5 samples, of which the half is rounded */
+	fz_auto(fz_profile_freep) struct fz_profile *q =
+		load_text("m;a 50.25\nm;b 25.25\nm;c 25\n");
+	assert_int_equal(cost(q, NULL, "c", false), 25);
+	assert_in_range(sum_of(q, 0), 100, 101);
 }
 
 /* ---- pprof ---- */
