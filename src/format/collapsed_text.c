@@ -348,7 +348,7 @@ int fz_collapsed_sniff(const uint8_t *head, size_t n, const char *name)
 	}
 	if (good == 0)
 		return bare == bad && bare > 1 ? 5 : 0;
-	if (prose == good)
+	if (prose == good || (!frames && 2 * prose >= good))
 		return 0;
 	if (good <= bad)
 		return frames ? 10 : 0;

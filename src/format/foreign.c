@@ -30,6 +30,8 @@ static const struct magic magics[] = {
 	{ MAGIC("PAR1"),
 	  { "a Parquet table, as Pyroscope stores profiles",
 	    "profilecli query profile --output pprof=FILE.pb.gz" } },
+	{ MAGIC("PeriodType: "),
+	  { "the text of pprof -raw", "pprof -proto FILE >FILE.pb.gz writes a readable format" } },
 	{ MAGIC("gmon"), { "a file of gprof", "gprof PROGRAM FILE shows it" } },
 	{ MAGIC("v8-version,"), { "a log of V8", "node --cpu-prof records a readable format" } },
 	{ MAGIC("Nettrace"),

@@ -216,7 +216,11 @@ static void test_no_profile(void **state)
 		{ "2026-01-01 12:00:00 INFO request; status 200\n", "not a profile" },
 		{ "GET /; status 200\nGET /a; status 404\n", "not a profile" },
 		{ "hello world 5\nfoo bar 7\n", "not a profile" },
+		{ "total 12\nfile one 3\nfile two 4\n", "not a profile" },
 		{ "--- contention:\ncycles/second=1\n", "no stack" },
+		{ "PeriodType: cpu nanoseconds\nPeriod: 10000000\nSamples:\n"
+		  "samples/count cpu/nanoseconds\n          1   10000000: 1 2 3 \n",
+		  "pprof -proto FILE" },
 		{ "\x04\x22\x4d\x18", "lz4 -d FILE" },
 		{ "goroutine 1 [running]:\nmain.main()\n",
 		  "a dump of Go's goroutines is not supported" },
@@ -238,7 +242,8 @@ static void test_no_profile(void **state)
 		expect_error(cases[i].text, cases[i].says);
 	/* What begins like it and is folded text. */
 	static const char *const stacks[] = { "[unknown];main 5\n", "<module>;f 2\n",
-					      "main;f g 5\nmain; 1\n", "main;f\nmain;g\n" };
+					      "main;f g 5\nmain; 1\n", "main;f\nmain;g\n",
+					      "swapper 5\nnginx 4\nCPU 0/KVM 2\n" };
 	for (size_t i = 0; i < FZ_ARRAY_LEN(stacks); i++)
 		fz_profile_free(load_text(stacks[i]));
 }
