@@ -123,11 +123,6 @@ struct fz_py_tasks_thread fz_py_tasks_thread(struct fz_py_tasks *t, uint64_t tst
 
 /* ---- reading ---- */
 
-bool fz_py_tasks_word(struct fz_py_tasks *t, uint64_t at, uint64_t *ret)
-{
-	return at % 8 == 0 && fz_py_pages_read(t->from, at, ret, sizeof(*ret));
-}
-
 bool fz_py_tasks_current(struct fz_py_tasks *t, uint64_t tstate, uint64_t *ret_loop,
 			 uint64_t *ret_task)
 {
@@ -408,23 +403,6 @@ static bool read_name(struct fz_py_tasks *t, uint64_t object, struct fz_py_task 
 
 /* ---- tasks ---- */
 
-uint32_t fz_py_task_find(struct fz_py_tasks *t, uint64_t address)
-{
-	return fz_map_get(&t->by_address, address);
-}
-
-uint32_t fz_py_task_add(struct fz_py_tasks *t, uint64_t address)
-{
-	uint32_t *slot = fz_map_slot(&t->by_address, address);
-
-	if (*slot != FZ_NONE)
-		return *slot;
-	*slot = t->n;
-	fz_grow(t->list, t->n, t->cap);
-	t->list[t->n] = (struct fz_py_task){ .address = address, .stack = FZ_NONE };
-	return t->n++;
-}
-
 bool fz_py_task_is_linked(struct fz_py_tasks *t, uint64_t task)
 {
 	uint64_t node = task + t->layout.node, next, back;
@@ -554,12 +532,4 @@ void fz_py_tasks_confirm(struct fz_py_tasks *t, bool old)
 		task->whole = task->whole &&
 			      fz_py_pages_agree(t->from, task->piece, task->piece_end, old);
 	}
-}
-
-void fz_py_tasks_forget(struct fz_py_tasks *t)
-{
-	t->n = t->frame_n = 0;
-	t->text.n = 0;
-	fz_map_clear(&t->by_address);
-	fz_map_clear(&t->old.classes);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by asyncio.c, which reads tasks, and asyncio_stacks.c, which makes stacks of them. */
+/* Tasks, as shared by asyncio.c, which reads them, and asyncio_stacks.c, which makes stacks of
+ * them. */
 #pragma once
 
 #include "asyncio.h"
@@ -20,18 +21,25 @@ struct fz_py_task {
 };
 
 /* Read a word of the target's memory, to be confirmed later. */
-bool fz_py_tasks_word(struct fz_py_tasks *t, uint64_t at, uint64_t *ret);
+static inline bool fz_py_tasks_word(struct fz_py_tasks *t, uint64_t at, uint64_t *ret)
+{
+	return at % 8 == 0 && fz_py_pages_read(t->from, at, ret, sizeof(*ret));
+}
+
 /* Index in the list, or FZ_NONE. */
 uint32_t fz_py_task_find(struct fz_py_tasks *t, uint64_t address);
 /* The same; adds it if it is missing. */
 uint32_t fz_py_task_add(struct fz_py_tasks *t, uint64_t address);
+/* Empty the list. */
+void fz_py_tasks_forget(struct fz_py_tasks *t);
+
+/* ---- asyncio.c ---- */
+
 /* The loop and task that run in a thread, from its memory; 0 if none. */
 bool fz_py_tasks_current(struct fz_py_tasks *t, uint64_t tstate, uint64_t *ret_loop,
 			 uint64_t *ret_task);
 /* Does its neighbour in the target's list link to it? False if its memory was freed. */
 bool fz_py_task_is_linked(struct fz_py_tasks *t, uint64_t task);
-/* Empty the list. */
-void fz_py_tasks_forget(struct fz_py_tasks *t);
 /* Add the tasks of a thread to the list. False if they changed meanwhile. */
 bool fz_py_tasks_list(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread);
 /* Read the tasks in the list and their awaiters, which are added to it. */
