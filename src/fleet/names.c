@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Valid names of services, versions and labels. A set of labels becomes one text with a label per
  * line, so that a set is one key and a label is found by a text search. */
-#include "fleet/fleet.h"
+#include "fleet/engine.h"
 
 #include "base/map.h"
 #include "base/str.h"
@@ -107,4 +107,9 @@ char *fz_fleet_id(const struct fz_fleet_push *push, struct fz_str bytes, int64_t
 	return fz_asprintf("%016llx-%016llx-%zx",
 			   (unsigned long long)fz_hash_bytes(bytes.p, bytes.n),
 			   (unsigned long long)fz_hash_bytes(names.p, names.n), bytes.n);
+}
+
+int fz_fleet_fail_id(const char *id, struct fz_error *err)
+{
+	return fz_fail(err, FZ_EINPUT, "id '%s' was used for another push; use a new id", id);
 }

@@ -4,7 +4,39 @@
  * A run is one transaction. A commit that first appeared as a base gets its branch when it is
  * pushed itself; a commit that has a branch keeps it.
  */
+#include "fleet/results.h"
+
 #include "fleet/results_calls.h"
+
+void fz_results_close(struct fz_results *r)
+{
+	if (!r)
+		return;
+	for (int i = 0; r->sql.db && i < FZ_RESULTS_SQL_STATEMENTS; i++)
+		fz_sqlite.finalize(r->prepared[i]);
+	if (r->sql.db)
+		fz_sql_close(&r->sql);
+	free(r);
+}
+
+void fz_results_closep(struct fz_results **r)
+{
+	fz_results_close(*r);
+}
+
+int fz_results_open(const char *path, bool writing, struct fz_results **ret, struct fz_error *err)
+{
+	struct fz_results *r = fz_calloc(1, sizeof(*r));
+	int rc = fz_sql_open(&r->sql, path, writing, err);
+
+	if (!rc && writing)
+		rc = fz_results_make_tables(r, err);
+	if (rc)
+		fz_results_close(r);
+	else
+		*ret = r;
+	return rc;
+}
 
 /* ---- writing ---- */
 

@@ -154,22 +154,6 @@ static const char *const statements[FZ_RESULTS_SQL_STATEMENTS] = {
 	[FZ_RESULTS_SQL_FORGET_RUNS] = "DELETE FROM ci_run WHERE received < ?1",
 };
 
-void fz_results_close(struct fz_results *r)
-{
-	if (!r)
-		return;
-	for (int i = 0; r->sql.db && i < FZ_RESULTS_SQL_STATEMENTS; i++)
-		fz_sqlite.finalize(r->prepared[i]);
-	if (r->sql.db)
-		fz_sql_close(&r->sql);
-	free(r);
-}
-
-void fz_results_closep(struct fz_results **r)
-{
-	fz_results_close(*r);
-}
-
 /* ---- statements ---- */
 
 sqlite3_stmt *fz_results_sql(struct fz_results *r, enum fz_results_sql name)
@@ -194,7 +178,7 @@ int fz_results_do(struct fz_results *r, sqlite3_stmt *s, struct fz_error *err)
 	return fz_sql_take_id(&r->sql, s, &none, err);
 }
 
-/* ---- opening ---- */
+/* ---- tables ---- */
 
 static int add_column(struct fz_results *r, const char *table, const char *column,
 		      struct fz_error *err)
@@ -212,25 +196,11 @@ static int add_column(struct fz_results *r, const char *table, const char *colum
 	return fz_sql_script(&r->sql, text, err);
 }
 
-static int make_tables(struct fz_results *r, struct fz_error *err)
+int fz_results_make_tables(struct fz_results *r, struct fz_error *err)
 {
 	int rc = fz_sql_script(&r->sql, tables, err);
 
 	for (size_t i = 0; !rc && i < FZ_ARRAY_LEN(columns); i++)
 		rc = add_column(r, columns[i][0], columns[i][1], err);
-	return rc;
-}
-
-int fz_results_open(const char *path, bool writing, struct fz_results **ret, struct fz_error *err)
-{
-	struct fz_results *r = fz_calloc(1, sizeof(*r));
-	int rc = fz_sql_open(&r->sql, path, writing, err);
-
-	if (!rc && writing)
-		rc = make_tables(r, err);
-	if (rc)
-		fz_results_close(r);
-	else
-		*ret = r;
 	return rc;
 }

@@ -3,7 +3,6 @@
  * SQL; results.c runs it. */
 #pragma once
 
-#include "fleet/results.h"
 #include "fleet/sqlite_calls.h"
 
 enum fz_results_sql {
@@ -44,6 +43,8 @@ struct fz_results {
 	sqlite3_stmt *prepared[FZ_RESULTS_SQL_STATEMENTS];
 };
 
+/* Create missing tables, and add columns that were added since. */
+int fz_results_make_tables(struct fz_results *r, struct fz_error *err);
 /* Return a prepared statement; the caller binds its parameters and steps it. */
 sqlite3_stmt *fz_results_sql(struct fz_results *r, enum fz_results_sql name);
 /* The same with `texts`, NULL-terminated, bound as the first parameters. */

@@ -15,13 +15,6 @@
 
 enum { KNOWN_MAX = 1 << 20 };
 
-void fz_sqlite_forget_known(struct fz_sqlite_store *f)
-{
-	fz_map_clear(&f->function_map);
-	fz_map_clear(&f->node_map);
-	f->id_n = 0;
-}
-
 /* Clear the cache if another connection wrote or if it is too large. Called inside a write
  * transaction, so no other connection can write until it ends. */
 static int check_known(struct fz_sqlite_store *f, struct fz_error *err)
@@ -283,15 +276,6 @@ static int put_node(struct fz_sqlite_store *f, int64_t parent, int64_t function,
 	return r;
 }
 
-int fz_sqlite_note_change(struct fz_sql *s, int64_t series, struct fz_error *err)
-{
-	sqlite3_stmt *put = fz_sql(s, FZ_SQL_PUT_CHANGE);
-	int r = fz_sql_run(s, FZ_SQL_COUNT_CHANGE, err);
-
-	fz_sqlite.bind_int(put, 1, series);
-	return r ? r : fz_sql_step(s, put, err);
-}
-
 /* ---- put ---- */
 
 static int put_nodes(struct fz_sqlite_store *f, int64_t project, const struct fz_fleet_batch *b,
@@ -327,18 +311,6 @@ static int put_cell(struct fz_sqlite_store *f, int64_t series, int64_t host,
 	for (size_t i = 0; i < FZ_ARRAY_LEN(numbers); i++)
 		fz_sqlite.bind_int(s, (int)i + 1, numbers[i]);
 	return fz_sql_take_id(&f->sql, s, ret, err);
-}
-
-bool fz_sqlite_append_values(struct fz_sqlite_store *f, struct fz_str bytes, size_t *n)
-{
-	struct fz_cell_reader reader = fz_cell_reader_of(&f->codec, bytes);
-	struct fz_cell_value v;
-
-	while (fz_cell_reader_next(&reader, &v)) {
-		fz_grow(f->values, *n, f->value_cap);
-		f->values[(*n)++] = v;
-	}
-	return !reader.bad;
 }
 
 /* Append the values that a cell has from earlier pushes to the first n of f->values. */

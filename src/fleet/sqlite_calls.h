@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SQLite for the engine of a store: the library, loaded when a store is opened; prepared
- * statements, with all SQL in one place; and a store's handle.
+/* SQLite for the engine of a store: the library, loaded when a store is opened; opening;
+ * prepared statements, with all their SQL in one place; and a store's handle.
  *
  * A statement is used from fz_sql to fz_sql_reset; parameters are set by their number, from 1. */
 #pragma once
@@ -149,6 +149,8 @@ struct fz_str fz_sql_column_bytes(sqlite3_stmt *statement, int column); /* likew
 /* Returns 1 for a row, 0 at the end or an error; the last two reset the statement. */
 int fz_sql_step(struct fz_sql *s, sqlite3_stmt *statement, struct fz_error *err);
 void fz_sql_reset(sqlite3_stmt *statement);
+/* Describe the error of the last call. */
+int fz_sql_fail(struct fz_sql *s, struct fz_error *err);
 /* Run several statements, ignoring rows; they must end a transaction that they begin. */
 int fz_sql_script(struct fz_sql *s, const char *text, struct fz_error *err);
 /* Run a statement without parameters, ignoring rows. */

@@ -11,11 +11,6 @@
 
 enum { PART_VALUES = 50000 };
 
-int fz_sqlite_fail_values(const struct fz_sql *s, struct fz_error *err)
-{
-	return fz_fail(err, FZ_EINPUT, "%s: damaged: the values of a cell cannot be read", s->path);
-}
-
 struct converter {
 	struct fz_sql *sql;
 	sqlite3_stmt *add;

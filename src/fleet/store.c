@@ -65,11 +65,6 @@ int fz_fleet_put(struct fz_fleet *f, const struct fz_fleet_push *push,
 	return item.result;
 }
 
-int fz_fleet_fail_id(const char *id, struct fz_error *err)
-{
-	return fz_fail(err, FZ_EINPUT, "id '%s' was used for another push; use a new id", id);
-}
-
 int64_t fz_fleet_forget(struct fz_fleet *f, int64_t before, struct fz_error *err)
 {
 	return fz_fleet_forget_between(f, before, NULL, NULL, err);
