@@ -22,6 +22,7 @@
 #include "bench/accepted.h"
 #include "format/jsonread.h"
 #include "serve/inputs.h"
+#include "serve/routes.h"
 
 enum { BODY_MAX = 1 << 16 };
 

@@ -20,7 +20,9 @@
 #include "fleet/fold.h"
 #include "format/format.h"
 #include "report/report.h"
+#include "serve/routes.h"
 #include "serve/server.h"
+#include "serve/timeline.h"
 
 /* Convert a parameter from seconds to minutes; `otherwise` if missing. */
 static int take_minute(const struct fz_http_request *q, const char *name, int64_t otherwise,
@@ -39,8 +41,10 @@ static int take_minute(const struct fz_http_request *q, const char *name, int64_
 	return 0;
 }
 
-int fz_server_take_query(const struct fz_http_request *q, struct fz_buf *labels,
-			 struct fz_fleet_query *ret, struct fz_error *err)
+/* Read label=, since=, until= and metric= of a request; texts borrow from the request and `labels`.
+ */
+static int take_query(const struct fz_http_request *q, struct fz_buf *labels,
+		      struct fz_fleet_query *ret, struct fz_error *err)
 {
 	const char *list[FZ_HTTP_PARAMETERS_MAX];
 	size_t n = fz_http_parameters(q, "label", list, FZ_ARRAY_LEN(list));
@@ -59,6 +63,14 @@ int fz_server_take_query(const struct fz_http_request *q, struct fz_buf *labels,
 }
 
 /* ---- questions ---- */
+
+/* A kind of answer. */
+struct kind {
+	const char *name;
+	bool of_service; /* else of two sides */
+	int (*write)(const struct fz_server_question *k, const struct fz_http_request *q,
+		     struct fz_http_answer *ret, struct fz_error *err);
+};
 
 static void release(struct fz_server_question *k)
 {
@@ -125,10 +137,9 @@ static int take_service(struct fz_server_question *k, const struct fz_http_reque
 
 /* Open the store and take the question's parameters. */
 static int take_question(const struct fz_server *s, const struct fz_http_request *q,
-			 const struct fz_server_answer *of, struct fz_server_question *k,
-			 struct fz_error *err)
+			 const struct kind *of, struct fz_server_question *k, struct fz_error *err)
 {
-	int r = fz_server_take_query(q, &k->labels, &k->query, err);
+	int r = take_query(q, &k->labels, &k->query, err);
 
 	k->cacheable = true;
 	add_text(k, of->name);
@@ -249,9 +260,8 @@ static int write_page(const struct fz_server_question *k, const struct fz_http_r
 	return write_report(k, "html", ret, err);
 }
 
-static int answer(struct fz_server *s, const struct fz_http_request *q,
-		  const struct fz_server_answer *of, struct fz_http_answer *ret,
-		  struct fz_error *err)
+static int answer(struct fz_server *s, const struct fz_http_request *q, const struct kind *of,
+		  struct fz_http_answer *ret, struct fz_error *err)
 {
 	fz_auto(release) struct fz_server_question k = { 0 };
 	int r = take_question(s, q, of, &k, err);
@@ -270,8 +280,8 @@ static int answer(struct fz_server *s, const struct fz_http_request *q,
 	return r;
 }
 
-static void work(struct fz_server *s, const struct fz_http_request *q,
-		 const struct fz_server_answer *of, struct fz_http_answer *ret)
+static void work(struct fz_server *s, const struct fz_http_request *q, const struct kind *of,
+		 struct fz_http_answer *ret)
 {
 	struct fz_error err;
 
@@ -283,28 +293,27 @@ static void work(struct fz_server *s, const struct fz_http_request *q,
 
 void fz_answer_release(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
 {
-	work(arg, q, &(struct fz_server_answer){ .name = "release", .write = write_release }, ret);
+	work(arg, q, &(struct kind){ .name = "release", .write = write_release }, ret);
 }
 
 void fz_answer_pair(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
 {
-	work(arg, q, &(struct fz_server_answer){ .name = "pair", .write = write_pair }, ret);
+	work(arg, q, &(struct kind){ .name = "pair", .write = write_pair }, ret);
 }
 
 void fz_answer_diff(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
 {
-	work(arg, q, &(struct fz_server_answer){ .name = "page", .write = write_page }, ret);
+	work(arg, q, &(struct kind){ .name = "page", .write = write_page }, ret);
 }
 
 void fz_answer_json(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
 {
-	work(arg, q, &(struct fz_server_answer){ .name = "json", .write = write_json }, ret);
+	work(arg, q, &(struct kind){ .name = "json", .write = write_json }, ret);
 }
 
 void fz_answer_timeline(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
 {
 	work(arg, q,
-	     &(struct fz_server_answer){
-		     .name = "timeline", .of_service = true, .write = fz_server_timeline },
+	     &(struct kind){ .name = "timeline", .of_service = true, .write = fz_server_timeline },
 	     ret);
 }

@@ -14,6 +14,7 @@
 
 #include "report/markup.h"
 #include "serve/inputs.h"
+#include "serve/routes.h"
 
 enum { EARLIER = 20 };
 

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "bench/baseline.h"
 #include "serve/inputs.h"
+#include "serve/routes.h"
 
 enum { LIST_DEFAULT = 100, LIST_MAX = 10000, COUNTS_MAX = 1000000 };
 
@@ -40,26 +41,6 @@ static void send_file(struct fz_server *s, const struct fz_http_request *q, enum
 }
 
 /* ---- recordings ---- */
-
-int fz_server_keep(struct fz_server *s, const struct fz_server_push *push,
-		   const struct fz_server_pushed *pushed, bool *ret, struct fz_error *err)
-{
-	const struct fz_file file = { .project = push->to.project,
-				      .kind = FZ_FILES_RECORDINGS,
-				      .name = push->to.id,
-				      .group = push->to.service,
-				      .version = push->to.version,
-				      .host = push->to.host,
-				      .labels = push->to.labels,
-				      .began_unix_ns = pushed->start_unix_ns,
-				      .came_unix_ns = fz_clock_unix() };
-
-	*ret = s->files != NULL;
-	int r = *ret ? fz_files_put(s->files, &file, push->body, false, err) : 0;
-	if (r == FZ_ESYSTEM || r == FZ_EAGAIN)
-		s->say(err->message);
-	return r;
-}
 
 static void write_labels(struct fz_json *j, struct fz_str labels)
 {

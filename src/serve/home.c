@@ -12,6 +12,7 @@
 #include "format/jsonread.h"
 #include "report/markup.h"
 #include "report/viewer.h"
+#include "serve/routes.h"
 #include "serve/server.h"
 
 enum { ALARMS_SHOWN = 100 };

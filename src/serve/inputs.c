@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "fleet/sides.h"
+#include "serve/routes.h"
 
 void fz_inputs_answer(struct fz_http_answer *a, const char *status,
 		      const struct fz_inputs_member *members, size_t n)

@@ -2,7 +2,7 @@
 /* Shared by the inputs over HTTP. */
 #pragma once
 
-#include "serve/server.h"
+#include "serve/pushes.h"
 
 /* Get a parameter; "" if missing. */
 const char *fz_inputs_text(const struct fz_http_request *q, const char *name);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "serve/routes.h"
 #include "serve/server.h"
 
 enum { UNAVAILABLE = 503 };

@@ -19,7 +19,8 @@
 #include "format/otlp_json.h"
 #include "format/wire.h"
 #include "serve/otlp_resource.h"
-#include "serve/server.h"
+#include "serve/pushes.h"
+#include "serve/routes.h"
 
 /* At most TOGETHER groups are stored at once. Their messages have at most 1/TOGETHER_PART of the
  * request's memory, because the profiles read from them are larger. */

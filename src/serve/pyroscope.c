@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "format/wire.h"
 #include "serve/inputs.h"
+#include "serve/routes.h"
 
 enum { SAMPLES_MAX = 10000 };
 /* Field numbers. */

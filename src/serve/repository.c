@@ -12,6 +12,7 @@
 #include "serve/gate.h"
 #include "report/markup.h"
 #include "serve/inputs.h"
+#include "serve/routes.h"
 
 #include <math.h>
 #include <time.h>

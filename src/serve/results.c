@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "bench/accepted.h"
 #include "serve/inputs.h"
+#include "serve/routes.h"
 
 enum { SHA_MIN = 7, SHA_MAX = 64 };
 

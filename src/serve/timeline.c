@@ -6,12 +6,14 @@
  *
  * The response size is bounded (see fleet.h), however long the history is.
  */
+#include "serve/timeline.h"
+
 #include <stdio.h>
 
 #include "base/json.h"
 #include "report/markup.h"
 #include "report/viewer.h"
-#include "serve/server.h"
+#include "serve/routes.h"
 
 enum { MINUTE_S = 60 };
 

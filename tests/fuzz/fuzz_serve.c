@@ -5,7 +5,8 @@
 #include "fuzz.h"
 
 #include "fleet/fold.h"
-#include "serve/server.h"
+#include "serve/pushes.h"
+#include "serve/routes.h"
 
 static const struct {
 	const char *path;

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 #include "base/io.h"
-#include "serve/server.h"
+#include "serve/pushes.h"
+#include "serve/routes.h"
 
 enum { SERVER_MEMORY = 16 << 20 }; /* one request may take half */
 
