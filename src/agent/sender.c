@@ -20,7 +20,8 @@
 #define PAUSE_MAX (30 * FZ_SECOND)
 
 struct fz_agent_sender {
-	const struct fz_client *client;
+	struct fz_client client;
+	struct fz_connection connection; /* the client's */
 	struct fz_agent_spool *spool;
 	const struct fz_notify *notify;
 	pthread_t thread;
@@ -107,7 +108,7 @@ static void on_gone(void *arg, const struct fz_agent_spooled *p, const struct fz
 /* Send all pushes; false if the server is unreachable. */
 static bool send_all(struct fz_agent_sender *s)
 {
-	const struct fz_agent_send how = { .client = s->client,
+	const struct fz_agent_send how = { .client = &s->client,
 					   .spool = s->spool,
 					   .notify = s->notify,
 					   .gone = on_gone,
@@ -159,7 +160,8 @@ int fz_agent_sender_start(const struct fz_client *client, struct fz_agent_spool 
 {
 	struct fz_agent_sender *s = fz_calloc(1, sizeof(*s));
 
-	s->client = client;
+	s->client = *client;
+	s->client.connection = &s->connection;
 	s->spool = spool;
 	s->notify = notify;
 	s->pause = PAUSE_MIN;
@@ -193,6 +195,7 @@ uint64_t fz_agent_sender_finish(struct fz_agent_sender *s)
 	say(s, &s->ends);
 	pthread_join(s->thread, NULL);
 	uint64_t sent = s->sent;
+	fz_connection_close(&s->connection);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->changed);
 	free(s);

@@ -23,7 +23,7 @@ int fz_agent_send(const struct fz_agent_send *how, struct fz_error *err);
 
 struct fz_agent_sender;
 
-/* All arguments are borrowed. */
+/* All arguments are borrowed. The connection to the server stays open between pushes. */
 int fz_agent_sender_start(const struct fz_client *client, struct fz_agent_spool *spool,
 			  const struct fz_notify *notify, struct fz_agent_sender **ret,
 			  struct fz_error *err);

@@ -336,7 +336,10 @@ static int pull(char **names, int n, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *token = NULL;
 	int r = fz_cli_fleet_token(&fleet, &token, err);
-	const struct fz_client client = { .server = fleet.server, .token = token };
+	fz_auto(fz_connection_close) struct fz_connection connection = { 0 };
+	const struct fz_client client = { .server = fleet.server,
+					  .token = token,
+					  .connection = &connection };
 
 	if (r)
 		return r;

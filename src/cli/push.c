@@ -162,7 +162,10 @@ static int push_all(char **names, int n, struct fz_error *err)
 		r = fz_fleet_labels(fleet.labels, fleet.label_n, &labels, err);
 	if (!r)
 		r = fz_cli_fleet_token(&fleet, &token, err);
-	struct fz_client client = { .server = fleet.server, .token = token };
+	fz_auto(fz_connection_close) struct fz_connection connection = { 0 };
+	struct fz_client client = { .server = fleet.server,
+				    .token = token,
+				    .connection = &connection };
 	for (int i = 0; !r && i < n; i++)
 		r = push_one(&client, names[i], labels.p, err);
 	return r;

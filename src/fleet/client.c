@@ -17,6 +17,7 @@ static struct {
 	__typeof__(&curl_easy_setopt) set;
 	__typeof__(&curl_easy_perform) perform;
 	__typeof__(&curl_easy_getinfo) info;
+	__typeof__(&curl_easy_reset) reset;
 	__typeof__(&curl_easy_cleanup) free;
 	__typeof__(&curl_easy_strerror) error;
 	__typeof__(&curl_slist_append) append;
@@ -30,7 +31,7 @@ int fz_client_load(struct fz_error *err)
 		{ "curl_easy_setopt", &curl.set },          { "curl_easy_perform", &curl.perform },
 		{ "curl_easy_getinfo", &curl.info },        { "curl_easy_cleanup", &curl.free },
 		{ "curl_easy_strerror", &curl.error },      { "curl_slist_append", &curl.append },
-		{ "curl_slist_free_all", &curl.free_list },
+		{ "curl_slist_free_all", &curl.free_list }, { "curl_easy_reset", &curl.reset },
 	};
 	int r = 0;
 
@@ -65,16 +66,43 @@ static CURLcode sign(const struct fz_client *c, CURL *easy)
 	return curl.set(easy, CURLOPT_AWS_SIGV4, c->signed_for);
 }
 
+/* libcurl connects again if the server has closed a kept connection. */
+static CURL *take_easy(const struct fz_client *c)
+{
+	CURL *easy = c->connection ? c->connection->easy : NULL;
+
+	if (easy)
+		curl.reset(easy);
+	else
+		easy = curl.new();
+	fz_assert(easy);
+	return easy;
+}
+
+static void put_easy(const struct fz_client *c, CURL *easy)
+{
+	if (c->connection)
+		c->connection->easy = easy;
+	else
+		curl.free(easy);
+}
+
+void fz_connection_close(struct fz_connection *c)
+{
+	if (c->easy)
+		curl.free(c->easy);
+	c->easy = NULL;
+}
+
 static struct attempt ask(const struct fz_client *c, const char *url, const struct fz_str *body,
 			  struct fz_buf *ret)
 {
-	CURL *easy = curl.new();
+	CURL *easy = take_easy(c);
 	/* curl 7.88 would sign a removed header as if it were sent. */
 	struct curl_slist *headers = c->user ? NULL : curl.append(NULL, "Expect:");
 	struct attempt a = { .code = CURLE_OUT_OF_MEMORY };
 	const char *trusted = getenv("SSL_CERT_FILE");
 
-	fz_assert(easy);
 	if (c->token) {
 		fz_auto(fz_free_ptr) char *line = fz_asprintf("Authorization: Bearer %s", c->token);
 		headers = curl.append(headers, line);
@@ -110,7 +138,7 @@ static struct attempt ask(const struct fz_client *c, const char *url, const stru
 		a.code = curl.perform(easy);
 	curl.info(easy, CURLINFO_RESPONSE_CODE, &a.status);
 	curl.free_list(headers);
-	curl.free(easy);
+	put_easy(c, easy);
 	return a;
 }
 

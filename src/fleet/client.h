@@ -8,6 +8,12 @@
 
 enum { FZ_CLIENT_ATTEMPTS = 6 }; /* of fz_client_request: for about 6 seconds */
 
+/* Keeps the connection of one thread's requests open from one to the next; all zero at first. */
+struct fz_connection {
+	void *easy; /* libcurl's; NULL: there was no request yet */
+};
+void fz_connection_close(struct fz_connection *c);
+
 struct fz_client {
 	const char *server;         /* "http://host:port", with or without a path and a slash */
 	const char *token;          /* NULL: none */
@@ -19,6 +25,7 @@ struct fz_client {
 	int stall_seconds;          /* give up after this long without a byte; 0: 120 */
 	int attempts;               /* with pauses between; 0: one */
 	const char *const *headers; /* more headers, "Name: value", NULL-terminated; NULL: none */
+	struct fz_connection *connection; /* NULL: each request opens its own */
 };
 
 /* Call before any thread makes a request. */

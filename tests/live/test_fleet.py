@@ -929,6 +929,39 @@ def second_metric():
         server.says(200, "", "GET", told["page"])
 
 
+class Counted(http.server.BaseHTTPRequestHandler):
+    """Accepts all pushes, and counts connections."""
+
+    protocol_version, connections = "HTTP/1.1", 0
+
+    def setup(self):
+        Counted.connections += 1
+        super().setup()
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "20")
+        self.end_headers()
+        self.wfile.write(b'{"status": "stored"}')
+
+    def log_message(self, *_):
+        pass
+
+
+@suite.test("push: one connection for all recordings")
+def one_connection():
+    with scratch() as name, http.server.ThreadingHTTPServer(("127.0.0.1", 0), Counted) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for n in range(3):
+            pathlib.Path(name, f"{n}.folded").write_text(FOLDED, encoding="utf-8")
+        done = fizeau(name, "push", *(f"{n}.folded" for n in range(3)), "--service", "s", "--version", "1",
+                      "--server", f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+        assert done.stdout.count("pushed as s@1") == 3, done.stdout
+        assert Counted.connections == 1, Counted.connections
+
+
 @suite.test("OpenTelemetry's profiles are accepted, each resource as its own service")
 def opentelemetry():
     with scratch() as folder, Server(folder) as server:
