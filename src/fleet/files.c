@@ -195,7 +195,7 @@ static int make_room(struct fz_files *f, const struct fz_file *file, struct fz_e
 static int enter(struct fz_files *f, const struct fz_file *file, int64_t bytes, const char *name,
 		 struct fz_error *err)
 {
-	int r = run(f, "BEGIN IMMEDIATE", err);
+	int r = fz_sql_run(&f->index, FZ_SQL_BEGIN, err);
 
 	if (r)
 		return r;
@@ -204,11 +204,7 @@ static int enter(struct fz_files *f, const struct fz_file *file, int64_t bytes, 
 		r = add_row(f, file, bytes, name, err);
 	if (!r)
 		r = make_room(f, file, err);
-	if (!r)
-		r = run(f, "COMMIT", err);
-	if (r)
-		run(f, "ROLLBACK", NULL);
-	return r;
+	return fz_sql_end(&f->index, r, err);
 }
 
 static int find(struct fz_files *f, const struct fz_file *file, struct names *ret,

@@ -255,6 +255,7 @@ int fz_sqlite_load(struct fz_error *err)
 		{ "sqlite3_errmsg", &fz_sqlite.message },
 		{ "sqlite3_extended_errcode", &fz_sqlite.code },
 		{ "sqlite3_busy_timeout", &fz_sqlite.busy_timeout },
+		{ "sqlite3_file_control", &fz_sqlite.control },
 	};
 
 	return fz_library_load("libsqlite3.so.0", "libsqlite3-0", symbols, FZ_ARRAY_LEN(symbols),
@@ -383,8 +384,23 @@ int fz_sql_run(struct fz_sql *s, enum fz_sql_name name, struct fz_error *err)
 	return r < 0 ? r : 0;
 }
 
+/* Nobody would find what is written to a deleted file. */
+static int check_place(struct fz_sql *s, struct fz_error *err)
+{
+	int moved = 0;
+
+	fz_sqlite.control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+	if (!moved)
+		return 0;
+	return fz_fail(err, FZ_ESYSTEM,
+		       "%s: deleted, moved or replaced since it was opened; restart the server",
+		       s->path);
+}
+
 int fz_sql_end(struct fz_sql *s, int r, struct fz_error *err)
 {
+	if (!r)
+		r = check_place(s, err);
 	if (!r)
 		r = fz_sql_run(s, FZ_SQL_COMMIT, err);
 	if (r)

@@ -35,6 +35,7 @@ extern struct fz_sqlite {
 	__typeof__(&sqlite3_errmsg) message;
 	__typeof__(&sqlite3_extended_errcode) code;
 	__typeof__(&sqlite3_busy_timeout) busy_timeout;
+	__typeof__(&sqlite3_file_control) control;
 } fz_sqlite;
 
 int fz_sqlite_load(struct fz_error *err);
@@ -155,7 +156,7 @@ int fz_sql_fail(struct fz_sql *s, struct fz_error *err);
 int fz_sql_script(struct fz_sql *s, const char *text, struct fz_error *err);
 /* Run a statement without parameters, ignoring rows. */
 int fz_sql_run(struct fz_sql *s, enum fz_sql_name name, struct fz_error *err);
-/* End the transaction: commit if r is 0, else roll back and return r. */
+/* End the transaction: commit if r is 0 and the file is still at its path, else roll back. */
 int fz_sql_end(struct fz_sql *s, int r, struct fz_error *err);
 
 struct fz_sqlite_store {

@@ -519,6 +519,23 @@ def full():
         assert server.samples("s", "1") == 100 * (stored + 1)
 
 
+@suite.test("files that are deleted under a running server refuse pushes, until it is restarted")
+def deleted():
+    with scratch() as folder, Server(folder, "--recordings", f"{folder}/kept") as server:
+        status, content, _ = server.push(FOLDED.encode(), id="a", keep="yes")
+        assert status == 200 and b'"kept":true' in content, content
+        index = [file for file in pathlib.Path(folder, "kept").iterdir() if file.name.startswith("index")]
+        for files, n in (index, 0), (pathlib.Path(folder).glob("fleet.db*"), 1):
+            for file in files:
+                file.unlink()
+            status, content, _ = server.push(FOLDED.encode(), id=f"b{n}", keep="yes")
+            assert status == 507 and b"deleted, moved or replaced since it was opened" in content, (status, content)
+        server.stop()
+        server.start()
+        assert server.push(FOLDED.encode(), id="b1", keep="yes")[0] == 200
+        assert server.samples("s", "1") == 1000
+
+
 @suite.test("recordings are stored unchanged, listed, and fetched by release, time and id; each project has its own")
 def recordings():
     with scratch() as name:
