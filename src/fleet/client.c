@@ -187,6 +187,19 @@ long fz_client_fetch(const struct fz_client *c, const char *url, const struct fz
 	return 0;
 }
 
+/* What to check if there was no response. */
+static const char *question_for(const struct fz_client *c, CURLcode code)
+{
+	bool plain = strncmp(c->server, "http://", 7) == 0;
+
+	if (code == CURLE_SSL_CONNECT_ERROR)
+		return "is 'fizeau serve' running there, with --tls-cert?";
+	if (plain &&
+	    (code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR))
+		return "is 'fizeau serve' running there, without --tls-cert?";
+	return "is 'fizeau serve' running there?";
+}
+
 static int check(const struct fz_client *c, const struct attempt *a, const struct fz_buf *answer,
 		 struct fz_error *err)
 {
@@ -201,8 +214,8 @@ static int check(const struct fz_client *c, const struct attempt *a, const struc
 			       "%s: untrusted certificate; set SSL_CERT_FILE=FILE to trust its CA",
 			       c->server);
 	if (a->status == 0)
-		return fz_fail(err, FZ_ESYSTEM, "%s: %s (is 'fizeau serve' running there?)",
-			       c->server, curl.error(a->code));
+		return fz_fail(err, FZ_ESYSTEM, "%s: %s (%s)", c->server, curl.error(a->code),
+			       question_for(c, a->code));
 	return fz_fail(err, FZ_EINPUT, "%s: %.*s (status %ld)", c->server,
 		       (int)FZ_MIN(line.n, LINE_MAX_BYTES), line.p, a->status);
 }

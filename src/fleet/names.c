@@ -61,7 +61,7 @@ static int check_label(const char *label, struct fz_error *err)
 {
 	struct fz_str key = key_of(label);
 
-	if (!label[key.n] || !is_key(key))
+	if (!label[key.n] || !label[key.n + 1] || !is_key(key))
 		return fz_fail(err, FZ_EUSAGE,
 			       "label: invalid label '%.200s' (expected KEY=VALUE, key of letters, "
 			       "digits, _, - and .)",

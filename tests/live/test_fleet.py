@@ -86,9 +86,12 @@ def encrypted():
             assert not handshake(server.port, ssl.TLSVersion.TLSv1_1) and handshake(server.port, ssl.TLSVersion.TLSv1_2)
             assert "1,000 samples -> 1,000 samples" in text, text
             for environ, url, why in ((other, server.url, "untrusted certificate"),
-                                      (own, server.url.replace("https", "http"), "127.0.0.1")):
+                                      (own, server.url.replace("https", "http"), "running there, without --tls-cert?")):
                 done = fizeau(folder, *push, url, "--version", "3", status=2, env=environ)
                 assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
+            with Server(folder, store=folder / "plain.db") as plain:
+                done = fizeau(folder, *push, plain.url.replace("http", "https"), "--version", "3", status=2)
+                assert "running there, with --tls-cert?" in done.stderr, done.stderr
             renewed = ssl.get_server_certificate(("127.0.0.1", server.port))
             for end in "crt", "key":
                 shutil.copy(folder / f"own.{end}", folder / f"first.{end}")
@@ -404,7 +407,8 @@ def refused():
         server.says(400, "must not contain @", "POST", "/api/push?service=a@b&version=1&host=h", b"main 1\n")
         server.says(400, "a zero byte", "POST", "/api/push?service=a%00b&version=1&host=h", b"main 1\n")
         server.says(400, "more than 128 bytes", "POST", f"/api/push?service={'x' * 200}&version=1&host=h", b"main 1\n")
-        server.says(400, "expected KEY=VALUE", "POST", push + "&label=%3Cb%3E", b"main 1\n")
+        for label in "%3Cb%3E", "region=":
+            server.says(400, "expected KEY=VALUE", "POST", f"{push}&label={label}", b"main 1\n")
         server.says(400, "more than 16", "POST", push + "".join(f"&label=k{i}=v" for i in range(17)), b"main 1\n")
         server.says(413, "larger than 1 MiB", "POST", push, b"x" * (2 << 20))
         with socket.create_connection(("127.0.0.1", server.port)) as endless:
