@@ -11,7 +11,7 @@ import re
 import tempfile
 import zlib
 
-from livelib import SHARED, SOURCE, Skip, Suite, fizeau
+from livelib import SHARED, SOURCE, Skip, Suite, counts_of, fizeau
 
 suite = Suite()
 VECTORS = SOURCE / "tests" / "data" / "tachyon-diff"
@@ -119,17 +119,6 @@ def expected_percent(function, family):
         sure = function["word"] in ("new", "gone")
         return function["word"] if sure else "from 0" if function["state"] == "new" else "to 0"
     return f"{function['pct_' + family]:+.1f} %"
-
-
-def counts_of(changed, family):
-    """"1 slower, 0 faster, 2 new": of the functions that certainly changed."""
-    both = [f["diff_" + family] > 0 for f in changed if f["state"] == "common"]
-    found = [f"{sum(both):,} slower", f"{len(both) - sum(both):,} faster"]
-    for state, either in ("new", "new or newly called"), ("removed", "gone or no longer called"):
-        words = [f["word"] for f in changed if f["state"] == state]
-        if words:
-            found.append(f"{len(words):,} {words[0] if len(set(words)) == 1 else either}")
-    return ", ".join(found)
 
 
 def reports_agree(*arguments):
