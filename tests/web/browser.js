@@ -25,17 +25,22 @@ function launch() {
 	});
 }
 
-let shared = null;
+let shared = null, hasCrashed = false;
 
 async function closeBrowser() {
 	await shared?.close();
 	shared = null;
 }
 
-// Run `body` with a page file open; afterwards nothing may have gone wrong in it. A browser that
-// died has failed the case that it died in, not those after it.
+// Did a case fail because its browser, or the process of its page, ended?
+function hasDied() {
+	return hasCrashed || (shared !== null && !shared.isConnected());
+}
+
+// Run `body` with a page file open; afterwards nothing may have gone wrong in it.
 async function withPage(file, options, body) {
-	if (!shared?.isConnected()) shared = await launch();
+	if (hasCrashed || !shared?.isConnected()) shared = await launch();
+	hasCrashed = false;
 	const page = await open(shared, file, options);
 	try {
 		await body(page);
@@ -117,6 +122,10 @@ async function open(browser, file, options = {}) {
 	page.on("pageerror", (e) => problems.push(`exception: ${e.message}`));
 	const isServed = /^http:/.test(file);
 	const mayAsk = (url) => /^(file|data|blob):/.test(url) || (isServed && new URL(url).origin === new URL(file).origin);
+	page.on("crash", () => {
+		hasCrashed = true;
+		browser.close();
+	});
 	page.on("request", (r) => !mayAsk(r.url()) && problems.push(`request: ${r.url()}`));
 	page.problems = problems;
 	if (options.before) await page.addInitScript(options.before);
@@ -125,4 +134,6 @@ async function open(browser, file, options = {}) {
 	return page;
 }
 
-module.exports = { centreOf, closeBrowser, findChromium, launch, open, pixel, readTree, until, withPage };
+module.exports = {
+	centreOf, closeBrowser, findChromium, hasDied, launch, open, pixel, readTree, until, withPage,
+};

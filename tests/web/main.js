@@ -12,11 +12,12 @@ function requireAll(pattern) {
 // Why no page can be opened; with pages, what is to be done at the end.
 function openPages() {
 	if (process.env.FZ_NO_PAGES) return { why: process.env.FZ_NO_PAGES };
-	const { closeBrowser, findChromium } = require("./browser.js");
+	const { closeBrowser, findChromium, hasDied } = require("./browser.js");
 	if (!findChromium()) return { why: "no chromium" };
 	const { folder } = require("./pages.js");
 	requireAll(/^test_.*\.js$/);
 	return {
+		hasDied,
 		close: async () => {
 			await closeBrowser();
 			fs.rmSync(folder, { recursive: true, force: true });
@@ -26,9 +27,9 @@ function openPages() {
 
 async function main() {
 	requireAll(/^unit_.*\.js$/);
-	const { why, close } = openPages();
+	const { why, hasDied, close } = openPages();
 	if (why) test("pages in a browser", () => why);
-	const isGood = await runAll(process.argv.slice(2));
+	const isGood = await runAll(process.argv.slice(2), hasDied);
 	await close?.();
 	process.exitCode = isGood ? 0 : 1;
 }

@@ -12,8 +12,19 @@ function comment(text) {
 	console.log(text.split("\n").map((line) => `# ${line}`).join("\n"));
 }
 
+// What a case returns. It starts again, once, if it failed because its browser died.
+async function runCase(body, hasDied) {
+	try {
+		return await body();
+	} catch (error) {
+		if (!hasDied()) throw error;
+		comment(`the browser died (${error.message.split("\n")[0]}); the case starts again in another`);
+		return body();
+	}
+}
+
 // Run the cases whose name has one of the words; true when all passed.
-async function runAll(words) {
+async function runAll(words, hasDied = () => false) {
 	let number = 0, failed = 0;
 	const unknown = words.find((word) => !cases.some(({ name }) => name.includes(word)));
 	if (unknown !== undefined) {
@@ -23,7 +34,7 @@ async function runAll(words) {
 	for (const { name, body } of cases) {
 		if (words.length && !words.some((word) => name.includes(word))) continue;
 		try {
-			const skipped = await body();
+			const skipped = await runCase(body, hasDied);
 			console.log(`ok ${++number} - ${name}${skipped ? ` # SKIP ${skipped}` : ""}`);
 		} catch (error) {
 			failed++;
@@ -35,4 +46,4 @@ async function runAll(words) {
 	return failed === 0;
 }
 
-module.exports = { comment, runAll, test };
+module.exports = { comment, runAll, runCase, test };
