@@ -127,11 +127,18 @@ static double time_of_call(struct reader *r, const json_t *event)
 
 /* ---- calls ---- */
 
+/* The place is in the name, or in arguments, where py-spy writes it. */
 static uint32_t frame_of(struct reader *r, const json_t *event)
 {
+	const json_t *args = json_object_get(event, "args");
 	struct fz_import_frame f = { .kind = FZ_KIND_UNKNOWN };
 
 	fz_import_location(fz_jsonread_kstr(event, "name"), &f);
+	if (!f.file.n && !f.module.n) {
+		f.file = fz_jsonread_kstr(args, "filename");
+		int64_t line = fz_jsonread_int(json_object_get(args, "line"), 0);
+		f.line = f.file.n && line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
+	}
 	f.kind = fz_import_kind(f.file, f.module, f.module.n ? FZ_KIND_NATIVE : FZ_KIND_UNKNOWN);
 	return fz_import_frame(r->p, &f);
 }

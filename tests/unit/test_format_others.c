@@ -95,6 +95,27 @@ static void test_trace_exact(void **state)
 	assert_int_equal(cost(p, NULL, "c", false), 3);
 }
 
+/* py-spy writes places as arguments: functions of one name in two files are two. */
+static void test_trace_places(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("[{\"ph\": \"B\", \"name\": \"f\", \"ts\": 0, \"args\": "
+			  "{\"filename\": \"a.py\", \"line\": 7}},"
+			  "{\"ph\": \"E\", \"name\": \"f\", \"ts\": 2, \"args\": "
+			  "{\"filename\": \"a.py\", \"line\": 7}},"
+			  "{\"ph\": \"X\", \"name\": \"f\", \"ts\": 2, \"dur\": 3, \"args\": "
+			  "{\"filename\": \"b.py\", \"line\": 1e12}},"
+			  "{\"ph\": \"X\", \"name\": \"f\", \"ts\": 5, \"dur\": 1, \"args\": 5}]");
+
+	(void)state;
+	assert_int_equal(p->function_count, 3);
+	assert_string_equal(fz_profile_text(p, p->functions[0].file).p, "a.py");
+	assert_int_equal(p->frames[0].line, 7);
+	assert_string_equal(fz_profile_text(p, p->functions[1].file).p, "b.py");
+	assert_int_equal(p->frames[1].line, FZ_NO_LINE);
+	assert_int_equal(cost(p, NULL, "f", false), 6000);
+}
+
 /* Ids of processes and threads may be texts, which name them. */
 static void test_trace_ids(void **state)
 {
@@ -866,6 +887,7 @@ int main(void)
 		cmocka_unit_test(test_callgrind_cycles),
 		cmocka_unit_test(test_callgrind_errors),
 		cmocka_unit_test(test_trace_exact),
+		cmocka_unit_test(test_trace_places),
 		cmocka_unit_test(test_trace_ids),
 		cmocka_unit_test(test_speedscope_exact),
 		cmocka_unit_test(test_cpuprofile_times),
