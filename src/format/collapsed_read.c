@@ -301,16 +301,17 @@ static uint32_t placed_frame(struct reader *r, const struct fz_collapsed_parts *
 	return clean_frame(r, &function, special ? FZ_NO_LINE : parts->line);
 }
 
-/* Makes a frame from a name alone, whose suffix may be FlameGraph's mark of its kind. */
+/* Makes a frame from a name alone, whose suffix may be a mark: of the kernel, or of the state of a
+ * function, inlined, compiled or interpreted, which is the same function in each. */
 static uint32_t named_frame(struct reader *r, struct fz_str name)
 {
 	static const struct {
 		const char *suffix;
 		enum fz_kind kind;
 	} marks[] = {
-		{ "_[k]", FZ_KIND_KERNEL },
-		{ "_[i]", FZ_KIND_NATIVE },
-		{ "_[j]", FZ_KIND_UNKNOWN },
+		{ "_[k]", FZ_KIND_KERNEL },  { "_[i]", FZ_KIND_UNKNOWN },
+		{ "_[j]", FZ_KIND_UNKNOWN }, { "_[0]", FZ_KIND_UNKNOWN },
+		{ "_[1]", FZ_KIND_UNKNOWN },
 	};
 	bool marker = fz_collapsed_is_bracketed(name) && r->dialect != FZ_COLLAPSED_NAMES;
 	enum fz_kind kind = marker ? fz_import_special(name) : FZ_KIND_UNKNOWN;

@@ -164,6 +164,18 @@ static void test_two_columns_of_exponents(void **state)
 	assert_int_equal(p->metrics[1].column[1], 10);
 }
 
+/* A Java method that is interpreted, compiled or inlined is one function. */
+static void test_states_of_a_function(void **state)
+{
+	(void)state;
+	static const char text[] = "B.main_[0];B.a_[j] 3\nB.main_[1];B.a_[i] 2\n"
+				   "B.main;B.a_[1] 1\nB.main;B.b_[2] 1\n";
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(text);
+
+	assert_int_equal(p->function_count, 3);
+	check_text(text, &fz_format_folded, "B.main;B.a 6\nB.main;B.b_[2] 1\n");
+}
+
 static void test_kernel(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text("java;read;sys_read_[k] 1\n");
@@ -497,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_windows_paths),
 		cmocka_unit_test(test_invalid_lines),
 		cmocka_unit_test(test_blanks_in_names),
+		cmocka_unit_test(test_states_of_a_function),
 		cmocka_unit_test(test_fractions),
 		cmocka_unit_test(test_small_fractions),
 		cmocka_unit_test(test_exponents),
