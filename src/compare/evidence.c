@@ -135,7 +135,11 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 	size_t n = 0, all;
 
 	*w = (struct fz_walk){
-		.profile = p, .metric = metric, .even = even, .run_count = FZ_MAX(p->run_count, 1)
+		.profile = p,
+		.metric = metric,
+		.even = even,
+		.run_count = FZ_MAX(p->run_count, 1),
+		.clumping = 1,
 	};
 	w->rows = fz_reallocarray(NULL, FZ_MAX(s->n, 1), sizeof(*w->rows));
 	for (size_t row = 0; row < s->n; row++) {
@@ -610,7 +614,7 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
 		for (uint32_t i = 0; i < e->n; i++) {
 			struct fz_visit_sum sum = fz_visits_sum(&visits[f][i]);
-			double effect = design_effect(sum.samples, &sums[f][i]);
+			double effect = w->clumping * design_effect(sum.samples, &sums[f][i]);
 
 			/* Without order it is unknown which samples belong to one visit. */
 			if (!w->profile->samples.ordered)

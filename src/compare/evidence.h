@@ -32,6 +32,7 @@ struct fz_walk {
 	float *doubt;    /* of each sample of the profile: the fraction that other load may have
 			    caused; NULL: unknown. See fz_walks_doubt */
 	uint64_t bursts; /* repetitions left out */
+	double clumping; /* so many samples count as one: fz_inference_find_clumping; usually 1 */
 };
 
 void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric,

@@ -38,6 +38,7 @@ static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, str
 	struct fz_judged *by_family[FZ_FAMILIES] = { j->self, j->total };
 
 	fz_entities_functions(c->d, &k->entities);
+	fz_inference_find_clumping(c, &k->entities);
 	fz_hypotheses_init(c, k);
 	for (uint32_t i = 0; i < k->n; i++) {
 		k->function[i] = i;

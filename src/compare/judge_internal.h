@@ -6,6 +6,7 @@
  *                inside changed functions, each with its evidence
  *
  *   inference.c    method, exposures, noise and drift
+ *   line_noise.c   how samples clump if their order is unknown
  *   hypotheses.c   evidence, tests
  *   settle.c       a verdict and an interval for each, which agree
  *   correct.c      correction for many tests
@@ -89,6 +90,12 @@ struct fz_cpu_share {
 struct fz_cpu_share fz_inference_crowding(const struct fz_inference *c);
 /* Likewise, from the lateness of the sampler. */
 struct fz_cpu_share fz_inference_lateness(const struct fz_inference *c);
+
+/* ---- line_noise.c ---- */
+
+/* One run per side without the order of samples: sets how many samples are one event, before
+ * evidence is gathered. Does nothing for other comparisons. */
+void fz_inference_find_clumping(struct fz_inference *c, const struct fz_entities *functions);
 
 /* ---- hypotheses.c ---- */
 

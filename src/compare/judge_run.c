@@ -145,7 +145,8 @@ static void narrow_power(const struct fz_inference *c, double share, struct fz_p
 
 	power->share = share;
 	power->alpha = FZ_POWER_ALPHA_FAMILY;
-	power->phi = c->dispersion * c->ratio.noise.clumping;
+	power->phi = c->dispersion * c->ratio.noise.clumping *
+		     FZ_MAX(c->walk[FZ_BASE].clumping, c->walk[FZ_HEAD].clumping);
 	power->kappa = fz_ratio_deviation(&c->ratio, drift.variance);
 }
 

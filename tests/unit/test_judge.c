@@ -26,6 +26,8 @@ struct script {
 	double factor; /* ... costs so much more */
 	bool unordered;
 	bool single; /* visits of one sample, not of 1 to 4 */
+	int lines;   /* each visit is at one of so many lines; 0: at one */
+	int stall;   /* samples of every fiftieth visit; 0: as the others */
 	bool complete;
 	int64_t interval;
 };
@@ -52,14 +54,15 @@ static double cost_of(const struct script *s, int f)
 	return (f == s->changed ? s->factor : 1) / (f + 3);
 }
 
-static uint32_t stack_of(struct fz_profile *p, int f)
+static uint32_t stack_of(struct fz_profile *p, int f, int line)
 {
 	char name[8];
 	uint32_t root =
 		fz_profile_frame_named(p, FZ_STR("main"), FZ_STR("app.py"), 1, FZ_KIND_PYTHON);
 	int n = snprintf(name, sizeof(name), "f%d", f);
-	uint32_t leaf = fz_profile_frame_named(p, (struct fz_str){ name, (size_t)n },
-					       FZ_STR("app.py"), 10 + f, FZ_KIND_PYTHON);
+	uint32_t leaf =
+		fz_profile_frame_named(p, (struct fz_str){ name, (size_t)n }, FZ_STR("app.py"),
+				       10 + f + FUNCTIONS * line, FZ_KIND_PYTHON);
 
 	return fz_profile_stack(p, fz_profile_stack(p, FZ_NONE, root), leaf);
 }
@@ -69,6 +72,7 @@ static void add_run(struct fz_profile *p, const struct script *s, uint16_t run, 
 {
 	double all = 0, unchanged = 0;
 	int64_t time = 0;
+	int visits = 0;
 
 	for (int f = 0; f < FUNCTIONS; f++) {
 		all += cost_of(s, f);
@@ -80,10 +84,14 @@ static void add_run(struct fz_profile *p, const struct script *s, uint16_t run, 
 
 		while (f < FUNCTIONS - 1 && (at -= cost_of(s, f)) > 0)
 			f++;
-		for (int n = s->single ? 1 : 1 + (int)(4 * uniform()); n > 0; n--, left--) {
+		int n = s->single ? 1 : 1 + (int)(4 * uniform());
+		int line = s->lines ? (int)(s->lines * uniform()) : 0;
+		if (s->stall && ++visits % 50 == 0)
+			n = s->stall;
+		for (; n > 0; n--, left--) {
 			struct fz_sample sample = { .run = run,
 						    .thread = thread,
-						    .stack = stack_of(p, f),
+						    .stack = stack_of(p, f, line),
 						    .time = time += s->interval };
 
 			fz_profile_add_sample(p, &sample, NULL);
@@ -270,7 +278,7 @@ static void test_unchanged_paths(void **state)
 	uint32_t other = fz_profile_stack(
 		b, FZ_NONE,
 		fz_profile_frame_named(b, FZ_STR("other"), FZ_STR("app.py"), 90, FZ_KIND_PYTHON));
-	uint32_t f10 = stack_of(b, 10), moved = 0;
+	uint32_t f10 = stack_of(b, 10, 0), moved = 0;
 	uint32_t elsewhere = fz_profile_stack(b, other, b->stacks[f10].frame);
 	for (size_t row = 0; row < b->samples.n; row++)
 		if (b->samples.stack[row] == f10 && moved++ % 2)
@@ -423,7 +431,7 @@ static void test_unreadable(void **state)
 	seed = 14;
 	a = record(&usual);
 	b = record(&usual);
-	taken = stack_of(b, 0);
+	taken = stack_of(b, 0, 0);
 	marker = fz_profile_stack(b, b->stacks[taken].parent,
 				  fz_profile_frame_named(b, FZ_STR("[unreadable]"), FZ_STR(""),
 							 FZ_NO_LINE, FZ_KIND_MARKER));
@@ -487,6 +495,47 @@ static void test_approximate(void **state)
 	/* Shares say nothing about the run. */
 	assert_int_equal(v.j->run.word, FZ_RUN_UNKNOWN);
 	assert_true(isnan(v.j->run.change) && isnan(v.j->run.p));
+}
+
+/* A stall is many samples of one line; so the lines of functions show that there are stalls, if the
+ * order of samples does not. */
+static void test_stalls_without_order(void **state)
+{
+	struct script base = usual, head;
+	uint32_t with_lines = 0, without = 0;
+
+	(void)state;
+	base.unordered = true;
+	base.complete = false;
+	base.interval = 0;
+	base.metric = "samples";
+	base.unit = "count";
+	base.clock = "";
+	base.samples = 4000;
+	base.stall = 100;
+	for (uint64_t first = 1; first <= 40; first++) {
+		seed = first;
+		base.lines = 0;
+		judged same = judge(&base, &base);
+		without += changed(&same) > 0;
+		seed = first;
+		base.lines = 3;
+		judged by_line = judge(&base, &base);
+		with_lines += changed(&by_line) > 0;
+	}
+	assert_true(without > 20);
+	assert_true(with_lines <= 2);
+	/* Nor do lines hide a change: of a function whose lines stayed, and of one that was edited.
+	 */
+	base.stall = 0;
+	head = base;
+	head.changed = 0;
+	head.factor = 3;
+	for (int lines = 3; lines < 6; lines++) {
+		head.lines = lines;
+		judged v = judge(&base, &head);
+		assert_int_equal(v.j->self[number_named(v.d, "f0")].verdict, FZ_VERDICT_CHANGED);
+	}
 }
 
 static void test_counts(void **state)
@@ -600,6 +649,7 @@ int main(void)
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_several_runs),
 		cmocka_unit_test(test_approximate),
+		cmocka_unit_test(test_stalls_without_order),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_nothing_to_judge),
 		cmocka_unit_test(test_recordings),

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Estimates how samples clump from the lines of functions, if the order of samples is unknown.
+ *
+ *   insert      base  head         A stall is many samples of one line. Without stalls a function's
+ *     line 36    223    59         lines have the same shares on both sides, except for chance. So
+ *     line 37     99   111         the chi-square per degree of freedom is the size of stalls.
+ *
+ * This is Pearson's estimate of dispersion (McCullagh and Nelder 1989, 4.5.2), and does not depend
+ * on how the cost of the function changed. Functions whose lines differ between the sides were
+ * edited and do not count.
+ */
+#include "compare/judge_internal.h"
+
+#include <stdlib.h>
+
+/* Samples of a line on either side for the chi-square to hold; rarer lines form one group. */
+enum { EXPECTED_MIN = 5 };
+
+/* If a line has this fraction of one side and nothing of the other, the function was edited. */
+static const double edited_part = 0.1;
+
+/* A stall also enlarges its side's sum, which hides about half of it from the chi-square. */
+static const double hidden = 2;
+
+/* Degrees of freedom of the prior. */
+enum { FREEDOM_OF_PRIOR = 3 };
+
+/* Samples of one line of a function. */
+struct cell {
+	uint32_t function;
+	int32_t line; /* from the function's first line, if known */
+	double samples[FZ_SIDES];
+};
+
+struct cells {
+	struct cell *list; /* owned */
+	size_t n;
+};
+
+static void add_side(const struct fz_walk *w, const uint32_t *function_of, enum fz_side side,
+		     struct cells *cells)
+{
+	const struct fz_profile *p = w->profile;
+
+	for (size_t i = 0; i < w->run_start[w->run_count]; i++) {
+		uint32_t stack = p->samples.stack[w->rows[i]];
+		uint32_t function = stack == FZ_NONE ? FZ_NONE : function_of[stack];
+		if (function == FZ_NONE)
+			continue;
+		const struct fz_frame *frame = &p->frames[p->stacks[stack].frame];
+		if (frame->line <= 0)
+			continue;
+		struct cell cell = { function,
+				     frame->line - p->functions[frame->function].first_line,
+				     { 0 } };
+		cell.samples[side] = fz_sample_count_in(p, w->metric, w->rows[i]);
+		cells->list[cells->n++] = cell;
+	}
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+
+	return x->function != y->function ? FZ_CMP(x->function, y->function)
+					  : FZ_CMP(x->line, y->line);
+}
+
+static void merge(struct cells *cells)
+{
+	size_t n = 0;
+
+	qsort(cells->list, cells->n, sizeof(*cells->list), by_line);
+	for (size_t i = 0; i < cells->n; i++) {
+		const struct cell *cell = &cells->list[i];
+
+		if (!n || by_line(&cells->list[n - 1], cell) != 0) {
+			cells->list[n++] = *cell;
+			continue;
+		}
+		for (enum fz_side side = 0; side < FZ_SIDES; side++)
+			cells->list[n - 1].samples[side] += cell->samples[side];
+	}
+	cells->n = n;
+}
+
+/* Whether both sides are expected to have enough samples of the cell. */
+static bool is_common(const struct cell *cell, const double sum[FZ_SIDES])
+{
+	double both = cell->samples[FZ_BASE] + cell->samples[FZ_HEAD];
+	double least = FZ_MIN(sum[FZ_BASE], sum[FZ_HEAD]);
+
+	return both * least >= EXPECTED_MIN * (sum[FZ_BASE] + sum[FZ_HEAD]);
+}
+
+static bool is_edited(const struct cell *cell, const double sum[FZ_SIDES])
+{
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		if (cell->samples[!side] <= 0 && cell->samples[side] >= EXPECTED_MIN &&
+		    cell->samples[side] >= edited_part * sum[side])
+			return true;
+	return false;
+}
+
+/* Adds a cell's part of the chi-square of two samples with these sums. */
+static void add_cell(const struct cell *cell, const double sum[FZ_SIDES], double *square,
+		     uint32_t *n)
+{
+	double base = cell->samples[FZ_BASE], head = cell->samples[FZ_HEAD];
+	double distance = base * sum[FZ_HEAD] - head * sum[FZ_BASE];
+
+	*square += distance * distance / (sum[FZ_BASE] * sum[FZ_HEAD] * (base + head));
+	*n += 1;
+}
+
+/* Adds the chi-square of the lines of one function, and its degrees of freedom. */
+static void add_function(const struct cell *cells, size_t n, double *square, double *freedom)
+{
+	double sum[FZ_SIDES] = { 0 }, of_lines = 0;
+	struct cell rare = { 0 };
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (enum fz_side side = 0; side < FZ_SIDES; side++)
+			sum[side] += cells[i].samples[side];
+	if (sum[FZ_BASE] <= 0 || sum[FZ_HEAD] <= 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (is_edited(&cells[i], sum))
+			return;
+		if (is_common(&cells[i], sum)) {
+			add_cell(&cells[i], sum, &of_lines, &count);
+			continue;
+		}
+		for (enum fz_side side = 0; side < FZ_SIDES; side++)
+			rare.samples[side] += cells[i].samples[side];
+	}
+	if (rare.samples[FZ_BASE] + rare.samples[FZ_HEAD] > 0)
+		add_cell(&rare, sum, &of_lines, &count);
+	if (count > 1) {
+		*square += of_lines;
+		*freedom += count - 1;
+	}
+}
+
+/* The clumping by lines, as a factor of the prior; at least 1. */
+static double find_clumping(const struct fz_inference *c, const struct fz_entities *functions)
+{
+	double square = 0, freedom = 0, prior = c->ratio.noise.clumping;
+	struct cells cells = { 0 };
+
+	cells.list = fz_calloc(c->walk[FZ_BASE].run_start[1] + c->walk[FZ_HEAD].run_start[1] + 1,
+			       sizeof(*cells.list));
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		add_side(&c->walk[side], functions->of_stack[side], side, &cells);
+	merge(&cells);
+	for (size_t from = 0, to; from < cells.n; from = to) {
+		for (to = from + 1; to < cells.n; to++)
+			if (cells.list[to].function != cells.list[from].function)
+				break;
+		add_function(cells.list + from, to - from, &square, &freedom);
+	}
+	free(cells.list);
+	double found = (FREEDOM_OF_PRIOR * prior + hidden * square) / (FREEDOM_OF_PRIOR + freedom);
+	return FZ_MAX(1, found / prior);
+}
+
+void fz_inference_find_clumping(struct fz_inference *c, const struct fz_entities *functions)
+{
+	if (c->method != FZ_JUDGE_APPROXIMATE)
+		return;
+	double factor = find_clumping(c, functions);
+
+	for (enum fz_side side = 0; side < FZ_SIDES; side++)
+		if (!c->walk[side].profile->samples.ordered)
+			c->walk[side].clumping = factor;
+	c->ratio.weight *= factor;
+}
