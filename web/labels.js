@@ -75,17 +75,23 @@ export function fitName(ctx, name, room) {
 		cutText(ctx, last, ctx.measureText(last).width, room);
 }
 
-// Names of functions with their widths, each measured once.
+// Names of functions with their widths, and widths of texts in smaller type, each measured once.
 export class Labels {
 	constructor(functions) {
 		this.names = new Array(functions.n);
 		this.widths = new Float32Array(functions.n);
 		this.source = functions.names;
+		this.small = new Map();
 	}
 	name(f) {
 		return (this.names[f] ??= showName(this.source[f]));
 	}
 	width(ctx, f) {
 		return (this.widths[f] ||= ctx.measureText(this.name(f)).width);
+	}
+	// measure: called for a text that was not measured yet.
+	smallWidth(text, measure) {
+		if (!this.small.has(text)) this.small.set(text, measure());
+		return this.small.get(text);
 	}
 }

@@ -211,8 +211,10 @@ export class Painter {
 		if (last.startsWith("…")) return {
 			text: last, width: ctx.measureText(last).width, isCut: true, isSmall: false,
 		};
+		const wanted = this.smallWidth(ctx, text);
+		if (wanted <= room) return { text, width: wanted, isCut: true, isSmall: true };
 		ctx.font = SMALL_FONT;
-		const small = ctx.measureText(text).width <= room ? text : fitName(ctx, text, room);
+		const small = fitName(ctx, text, room);
 		const taken = ctx.measureText(small).width;
 		ctx.font = FONT;
 		return { text: small, width: taken, isCut: true, isSmall: true };
@@ -241,11 +243,18 @@ export class Painter {
 		if (room - at < width) return words;
 		add(tail, width, 10);
 		const place = this.flame.placeOf(f);
-		ctx.font = SMALL_FONT;
-		const wanted = place ? ctx.measureText(place).width : Infinity;
-		ctx.font = FONT;
+		const wanted = place ? this.smallWidth(ctx, place) : Infinity;
 		if (room - at >= wanted) add(place, wanted, 0, true);
 		return words;
+	}
+
+	smallWidth(ctx, text) {
+		return this.flame.labels.smallWidth(text, () => {
+			ctx.font = SMALL_FONT;
+			const { width } = ctx.measureText(text);
+			ctx.font = FONT;
+			return width;
+		});
 	}
 
 	// Tooltip of a frame in a saved picture.

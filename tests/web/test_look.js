@@ -46,6 +46,31 @@ test("a diff is coloured by the seed's steps, on request in exactly its colours"
 		});
 });
 
+test("a picture that is drawn again measures no name or place again", async () => {
+	const of = (names) => ({ tid: 1, stack: names.map((name) => ({ name, file: "/srv/app/with/some/folders/steps.py", line: 5 })), count: 100 });
+	const calls = [0, 1].map((k) => of(["main", `step_${k}`]));
+	await withPage(profilePage(calls), {}, async (page) => {
+		const [first, again] = await page.evaluate(() => {
+			const { flame } = fizeau, context = Object.getPrototypeOf(flame.ctx), { measureText } = context;
+			const measured = () => {
+				const texts = [];
+				context.measureText = function (text) {
+					texts.push(text);
+					return measureText.call(this, text);
+				};
+				flame.draw();
+				context.measureText = measureText;
+				return texts.filter((text) => text.startsWith("step_") || text.includes("steps.py"));
+			};
+			flame.setData(fizeau.data);
+			return [measured(), measured()];
+		});
+		assert.deepEqual(first.filter((text) => text.startsWith("step_")), ["step_0", "step_1"]);
+		assert.ok(first.some((text) => text.includes("steps.py")), JSON.stringify(first));
+		assert.deepEqual(again, []);
+	});
+});
+
 test("a narrow frame has a part of its name rather than a glyph alone", async () => {
 	const of = (count) => [{ tid: 1, stack: [f("main"), f("<GC>")], count }];
 	await withPage(diffPage(of(100), of(300), ["exact", "time"]), {}, async (page) => {
