@@ -2,7 +2,7 @@
 // Finding frames: by search text and by how much they changed.
 import { HEAD } from "./data.js";
 import { listChanges } from "./listed_changes.js";
-import { uncover } from "./page_frame.js";
+import { focusView, uncover } from "./page_frame.js";
 import { formatCount, formatShare, formatValue, plural } from "./format.js";
 import { Hits } from "./search_results.js";
 import { showName } from "./labels.js";
@@ -269,7 +269,7 @@ export class Finder {
 		app.chart.mark = null;
 		app.endBlink();
 		$("query").value = "";
-		document.activeElement?.blur?.();
+		if (document.activeElement !== document.body) focusView(app);
 		app.flame.selected = -1;
 		app.tooltip.hide();
 		app.sheet.hide();

@@ -66,12 +66,23 @@ function print(app, isOn) {
 	app.flame.setPaper(isOn ? PAPER_WIDTH : 0, PAPER_LONGEST);
 }
 
+// What has the focus in a view.
+const inside = {
+	flame: "#grid", chart: "#chart canvas", table: "#table .scroller", sandwich: "#sandwich .twin",
+	source: "#source :is(.listing, .file-list)", matches: "#matches button",
+	waits: "#waits .listing", benchmarks: "#benchmarks button",
+};
+
+// Move the focus to the view, where keys work.
+export function focusView({ state }) {
+	[...document.querySelectorAll(inside[state.tab])].find((e) => e.offsetParent)
+		?.focus({ preventScroll: true });
+}
+
 export function bindPageFrame(app) {
 	$("skip").addEventListener("click", (event) => {
 		event.preventDefault();
-		document.querySelector({ flame: "#grid", chart: "#chart canvas", table: "#table .scroller",
-			sandwich: "#sandwich .half:not([hidden]) .twin", source: "#source .listing",
-			matches: "#matches button", waits: "#waits .listing" }[app.state.tab])?.focus();
+		focusView(app);
 	});
 	$("help-open").addEventListener("click", openHelp);
 	$("side-toggle").addEventListener("click", () => toggleSidebar(app));

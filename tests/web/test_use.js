@@ -458,3 +458,29 @@ test("removed code is outside the head's 100 %, to its scale, and opens by a cli
 		assert.equal((await views()).length, 1);
 	});
 });
+
+test("Escape in the search field leads back to the view, where keys go on", async () => {
+	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
+		const focused = () => page.evaluate(() => document.activeElement.closest("main > section")?.id ?? document.activeElement.id);
+		for (const view of await page.$$eval("#tabs button", (list) => list.map((b) => b.dataset.value))) {
+			await page.click(`#tabs button[data-value=${view}]`);
+			await page.keyboard.press("/");
+			assert.equal(await focused(), "query");
+			await page.keyboard.type("function_1");
+			await page.keyboard.press("Escape");
+			assert.equal(await page.inputValue("#query"), "");
+			if (view !== "matches") assert.equal(await focused(), view);
+		}
+		await page.click("#tabs button[data-value=source]");
+		await page.keyboard.press("L");
+		await page.keyboard.press("r");
+		await page.focus("#query");
+		await page.keyboard.press("Escape");
+		assert.ok(await page.evaluate(() => document.activeElement.matches(".file-list")));
+		await page.click("#tabs button[data-value=flame]");
+		await page.focus("#query");
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("ArrowUp");
+		assert.notEqual(await page.evaluate(() => fizeau.flame.selected), -1);
+	});
+});
