@@ -33,7 +33,6 @@ import { Sheet } from "./sheet.js";
 import { Sidebar } from "./sidebar.js";
 import { SourceView } from "./source.js";
 import { Strip } from "./time_strip.js";
-import { hasChart } from "./strip_data.js";
 import { layouts, linkOf, stateOfLink, zoomNode } from "./state.js";
 import { swapSides } from "./swap.js";
 import { FunctionTable } from "./table.js";
@@ -43,7 +42,6 @@ import { AccessibleTree } from "./screen_reader.js";
 import { Trail } from "./browser_history.js";
 import { pathOf } from "./tree.js";
 import { Waits } from "./waits.js";
-import { hasWaits } from "./waits_data.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -61,7 +59,7 @@ export class App {
 		bindPointer(this, $("canvas"));
 		bindPageFrame(this);
 		bindSave(this);
-		bindKeys(this, this.data.isDiff);
+		bindKeys(this);
 		this.trail = new Trail(this);
 		this.refresh();
 		setTimeout(() => this.model.prepare(), REST);
@@ -316,21 +314,13 @@ export class App {
 		else this.zoomTo([]);
 	}
 
-	toggleChart() {
-		if (hasChart(this.data)) this.set({ tab: this.state.tab === "chart" ? "flame" : "chart" });
-	}
-
-	toggleWaits() {
-		if (hasWaits(this.data)) this.set({ tab: this.state.tab === "waits" ? "flame" : "waits" });
-	}
-
 	nextLayout() {
 		const at = layouts.indexOf(this.state.layout);
 		this.set({ layout: layouts[(at + 1) % layouts.length] });
 	}
 
 	toggleElided() {
-		if (this.model.hasRemoved) this.set({ elided: !this.model.isElided(), show: "diff" });
+		this.set({ elided: !this.model.isElided(), show: "diff" });
 	}
 
 	nextColour() {
@@ -345,7 +335,6 @@ export class App {
 
 	nextThread() {
 		const { threads } = this.data.header;
-		if (!this.data.cells) return;
 		const now = this.state.threads ? this.state.threads.indexOf(1) : -1;
 		const next = now + 1 >= threads.length ? -1 : now + 1;
 		this.set({

@@ -3,13 +3,18 @@
 import { el } from "./dom.js";
 import { openHelp, scrollPage, toggleSidebar } from "./page_frame.js";
 import { openSave, savePicture } from "./save.js";
+import { hasChart } from "./strip_data.js";
+import { hasWaits } from "./waits_data.js";
 
 const inSource = ({ state }) => state.tab === "source";
 const inFiles = (a) => inSource(a) && a.state.code === "files";
 const inLines = (a) => inSource(a) && a.state.code !== "files";
+const toggleTab = (a, tab) => a.set({ tab: a.state.tab === tab ? "flame" : tab });
 
-// [keys, help, action, only in a diff]. An upper-case letter means with Shift. In this order, the
-// two columns of the help are equally long.
+const isDiff = ({ data }) => data.isDiff;
+
+// [keys, help, action, does this page have it? (default: yes)]. An upper-case letter means with
+// Shift. In this order, the two columns of the help are equally long.
 const groups = [
 	["Move", [
 		[["ArrowUp", "ArrowDown"], "the frame above, below", (a, k) => a.selection.move(k)],
@@ -33,8 +38,8 @@ const groups = [
 			a.finder.nextMatch(1))],
 		[["N"], "previous match, hot line", (a) => (inLines(a) ? a.source.jump(-1) :
 			a.finder.nextMatch(-1))],
-		[["]"], "next change of the list", (a) => a.finder.nextChange(1), true],
-		[["["], "previous change of the list", (a) => a.finder.nextChange(-1), true],
+		[["]"], "next change of the list", (a) => a.finder.nextChange(1), isDiff],
+		[["["], "previous change of the list", (a) => a.finder.nextChange(-1), isDiff],
 		[["Escape"], "clear search and selection", (a) => a.finder.clear()],
 	]],
 	["Page", [
@@ -49,20 +54,19 @@ const groups = [
 		[["?"], "this help", openHelp],
 	]],
 	["View", [
-		[["t"], "table or flame graph", (a) => a.set({
-			tab: a.state.tab === "table" ? "flame" : "table",
-		})],
-		[["o"], "flame chart, over time", (a) => a.toggleChart()],
+		[["t"], "table or flame graph", (a) => toggleTab(a, "table")],
+		[["o"], "flame chart, over time", (a) => toggleTab(a, "chart"),
+			({ data }) => hasChart(data)],
 		[["g"], "sandwich: callers and callees of the selected function",
 			(a) => a.openMiddle("sandwich")],
 		[["l"], "source lines of the selected function", (a) => a.openMiddle("source")],
 		[["L"], "source: files by cost", (a) => a.set({ tab: "source", code: "files" }, true)],
 		[["h"], "source: hot lines only", (a) => inLines(a) && a.set({ hot: !a.state.hot })],
-		[["B"], "source: bytecode of every line", (a) => inLines(a) && a.data.opcodes &&
-			a.set({ ops: !a.state.ops })],
-		[["k"], "matches: renamed and moved functions",
-			(a) => a.set({ tab: a.state.tab === "matches" ? "flame" : "matches" }), true],
-		[["W"], "waits: what threads waited for", (a) => a.toggleWaits()],
+		[["B"], "source: bytecode of every line", (a) => inLines(a) &&
+			a.set({ ops: !a.state.ops }), ({ data }) => data.opcodes],
+		[["k"], "matches: renamed and moved functions", (a) => toggleTab(a, "matches"), isDiff],
+		[["W"], "waits: what threads waited for", (a) => toggleTab(a, "waits"),
+			({ data }) => hasWaits(data)],
 		[["f"], "flame or icicle", (a) => a.set({ up: !a.state.up })],
 		[["i"], "inverted: callers", (a) => a.set({ inverted: !a.state.inverted })],
 		[["c"], "next colour mode; in the source, self or total", (a) => (inSource(a) ?
@@ -70,14 +74,16 @@ const groups = [
 		[["m"], "file paths or module names", (a) => a.set({
 			names: a.state.names === "path" ? "module" : "path",
 		})],
-		[["1"], "before", (a) => a.set({ show: "base" }), true],
-		[["2"], "after", (a) => a.set({ show: "head" }), true],
-		[["3"], "change", (a) => a.set({ show: "diff" }), true],
-		[["e"], "only removed paths", (a) => a.toggleElided(), true],
-		[["w"], "next width: after, before, both, all change", (a) => a.nextLayout(), true],
-		[["b"], "flip between before and after", (a) => a.nextBlink(), true],
-		[["x"], "swap before and after", (a) => a.swap(), true],
-		[["T"], "next thread", (a) => a.nextThread()],
+		[["1"], "before", (a) => a.set({ show: "base" }), isDiff],
+		[["2"], "after", (a) => a.set({ show: "head" }), isDiff],
+		[["3"], "change", (a) => a.set({ show: "diff" }), isDiff],
+		[["e"], "only removed paths", (a) => a.toggleElided(),
+			({ model }) => model.hasRemoved],
+		[["w"], "next width: after, before, both, all change", (a) => a.nextLayout(), isDiff],
+		[["b"], "flip between before and after", (a) => a.nextBlink(), isDiff],
+		[["x"], "swap before and after", (a) => a.swap(), isDiff],
+		[["T"], "next thread", (a) => a.nextThread(),
+			({ data }) => data.cells && data.header.threads.length > 1],
 	]],
 ];
 
@@ -97,27 +103,27 @@ const keyNames = {
 	PageDown: "PgDn",
 };
 
-function fillHelp(dialog, isDiff) {
+function fillHelp(dialog, groupsHere) {
 	dialog.replaceChildren(
 		el("form", { method: "dialog" }, el("h2", { id: "help-title" }, "Keys"),
 			el("button", { class: "icon", "aria-label": "Close" }, "×")),
 		el("div", { class: "keys" },
-			...groups.map(([title, keys]) => el("section", {}, el("h3", {}, title),
-				el("dl", {}, ...keys.filter(([, , , diffOnly]) => isDiff || !diffOnly)
-					.flatMap(([names, help]) =>
-						[el("dt", {}, ...names.map((k) => el("kbd", {}, keyNames[k] ?? k))),
-							el("dd", {}, help)])))),
+			...groupsHere.map(([title, keys]) => el("section", {}, el("h3", {}, title),
+				el("dl", {}, ...keys.flatMap(([names, help]) =>
+					[el("dt", {}, ...names.map((k) => el("kbd", {}, keyNames[k] ?? k))),
+						el("dd", {}, help)])))),
 		el("section", {}, el("h3", {}, "Pointer"),
 			el("dl", {},
 				...handles.flatMap(([name, help]) => [el("dt", {}, name), el("dd", {}, help)])))));
 }
 
-export function bindKeys(app, isDiff) {
-	fillHelp(document.getElementById("help"), isDiff);
+export function bindKeys(app) {
+	const here = groups.map(([title, keys]) =>
+		[title, keys.filter(([, , , exists]) => !exists || exists(app))]);
+	fillHelp(document.getElementById("help"), here);
 	const actions = new Map();
-	for (const [, keys] of groups)
-		for (const [names, , action, diffOnly] of keys)
-			if (isDiff || !diffOnly) for (const name of names) actions.set(name, action);
+	for (const [, keys] of here)
+		for (const [names, , action] of keys) for (const name of names) actions.set(name, action);
 	document.addEventListener("keydown", (event) => {
 		const target = event.target;
 		if (target instanceof HTMLInputElement && target.type === "text") return;

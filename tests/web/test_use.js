@@ -484,3 +484,22 @@ test("Escape in the search field leads back to the view, where keys go on", asyn
 		assert.notEqual(await page.evaluate(() => fizeau.flame.selected), -1);
 	});
 });
+
+test("the help lists the keys of what this page has, and no others act", async () => {
+	const keysOf = async (file) => {
+		const found = {};
+		await withPage(file, {}, async (page) => {
+			found.keys = new Set(await page.$$eval("#help kbd", (list) => list.map((e) => e.textContent)));
+			found.tabs = await page.$$eval("#tabs button", (list) => list.map((b) => b.dataset.value));
+			for (const key of "okW123ewbx") if (!found.keys.has(key)) await page.keyboard.press(key);
+			assert.equal(await page.evaluate(() => fizeau.state.tab), "flame");
+		});
+		return found;
+	};
+	const single = [{ tid: 1, stack: [{ name: "main", file: "/srv/app/main.py", line: 3 }], count: 9 }];
+	for (const [file, wanted] of [[profilePage(single), ""], [profilePage(base), "T"], [diffPage(single, single, ["exact"]), "k123wbx"], [diffPage(base, head, ["exact"]), "k123ewbxT"]]) {
+		const { keys, tabs } = await keysOf(file);
+		assert.deepEqual([..."okW123ewbxTB"].filter((key) => keys.has(key)), [..."okW123ewbxTB"].filter((key) => wanted.includes(key)), tabs.join());
+		for (const [key, tab] of Object.entries({ o: "chart", W: "waits", k: "matches" })) assert.equal(keys.has(key), tabs.includes(tab), key);
+	}
+});
