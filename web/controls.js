@@ -17,6 +17,7 @@ import { hasImports } from "./fold_imports.js";
 import { showName, splitName } from "./labels.js";
 import { hasSums, legendOf, modes } from "./frame_colour.js";
 import { menu } from "./menu.js";
+import { linesOf } from "./paint.js";
 import { hasChart } from "./strip_data.js";
 import { pathOf } from "./tree.js";
 import { hasWaits } from "./waits_data.js";
@@ -240,7 +241,7 @@ export function showLegend(app, what) {
 				class: { [NEW]: "new", [NEW_UNSURE]: "new unsure", [UNSURE]: "unsure",
 					[MOVED]: "new", [REMOVED]: "removed" }[c] ?? (isTogether(c) ? "together" : ""),
 			});
-			if (isTogether(c)) box.style.color = palette.linesOf(c);
+			box.style.color = linesOf(c, false, palette) ?? "";
 			if (c === REMOVED) box.style.borderColor = palette.removed;
 			if (c !== REMOVED || !palette.isHollow) box.style.backgroundColor = palette.fill[c];
 			if (c === NEW) box.style.borderColor = palette.inkOf(c);

@@ -20,7 +20,7 @@ export const FONT = `${FONT_SIZE}px ${FONT_FAMILY}`;
 // For places, whose paler ink would be illegible on many colours, and names that do not fit.
 const SMALL_FONT = `10px ${FONT_FAMILY}`;
 const GLYPH = 9; // width of a glyph, pixels
-const HATCH = 9; // pixels between the hatching lines of unsure frames
+const HATCH = 9; // pixels between the hatching lines of unsure frames; 6.4 across (style.css)
 // Pixels below the text, for the mark of own change and for the texture below a plate.
 const MARK = 3;
 const DASH = 3; // pixels of a dash in the underline of a change that is certain only in a sum
@@ -50,7 +50,7 @@ function hatchBox(ctx, left, y, px, colour) {
 }
 
 // The colour of such lines on a frame; null: none.
-function linesOf(colour, isPale, palette) {
+export function linesOf(colour, isPale, palette) {
 	if (isTogether(colour)) return palette.linesOf(colour, isPale);
 	return colour === UNSURE ? palette.quiet : colour === NEW_UNSURE ? palette.removed : null;
 }

@@ -4,6 +4,7 @@
 const assert = require("node:assert/strict");
 const { execFileSync, spawnSync } = require("node:child_process");
 const { centreOf, pixel, readTree, withPage } = require("./browser.js");
+const { judgedPage } = require("./judged.js");
 const { diffPage, newFile, profilePage, someProgram, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
@@ -43,6 +44,39 @@ test("a diff is coloured by the seed's steps, on request in exactly its colours"
 				const edge = { x: at.x + Math.max(0, (box.right - box.left) / 2 - 3), y: at.y - 5 };
 				if (box.right - box.left > 8) assert.equal(await pixel(page, edge), seed[theme][colour], `${name} ${theme}`);
 			}
+		});
+});
+
+test("the legend hatches in the colours of the frames that it explains", async () => {
+	for (const theme of ["light", "dark"])
+		await withPage(judgedPage(), { theme }, async (page) => {
+			const shown = await page.evaluate(() => {
+				const { palette } = fizeau.flame, kinds = [$$colors.UNSURE, $$colors.NEW_UNSURE];
+				const colours = (e) => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color];
+				const probe = document.body.appendChild(document.createElement("i"));
+				const swatches = [...document.querySelectorAll("#legend i.unsure")].map(colours);
+				const frames = kinds.map((kind) => {
+					const drawn = [];
+					const ctx = {
+						fillRect() {}, beginPath() {}, roundRect() {}, moveTo() {}, lineTo() {}, setLineDash() {}, fillText() {},
+						fill() {
+							drawn.push(this.fillStyle);
+						},
+						stroke() {
+							drawn.push(this.strokeStyle);
+						},
+					};
+					const { painter } = fizeau.flame, node = [...fizeau.flame.picture.tree.func.keys()].find((i) => i > 0 && $$frame_colour.nodeClass(fizeau.flame.picture.tree, i, fizeau.flame.picture.what) === kind && !painter.isForeign(fizeau.flame.picture, i));
+					if (node === undefined) return null;
+					painter.box(ctx, { i: node, left: 0, right: 20, y: 0, view: fizeau.flame.views()[0] }, palette);
+					[probe.style.backgroundColor, probe.style.color] = drawn;
+					return colours(probe);
+				});
+				return { swatches, frames };
+			});
+			assert.equal(shown.swatches.length, 2);
+			assert.ok(shown.frames.some(Boolean));
+			shown.frames.forEach((frame, k) => frame && assert.deepEqual(shown.swatches[k], frame, theme));
 		});
 });
 
