@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """fizeau attach and doctor: running processes, unreadable processes, and detaching."""
 
+import json
 import os
 import pathlib
 import re
@@ -100,6 +101,26 @@ def ends():
             assert process.returncode == 0 and "samples" in err, err
             assert "work (" in show(t.out)
             assert t.process.poll() is None
+
+
+@suite.test("the time for which the recorder was held up is the weight of its next sample")
+def held_up():
+    with Running() as t:
+        with Recorder("attach", "-o", t.out, t.pid) as recorder:
+            wait_for_samples(t.pid, recorder=recorder.process)
+            recorder.process.send_signal(signal.SIGSTOP)
+            tasks = os.listdir(f"/proc/{recorder.process.pid}/task")
+            wait_until(lambda: {state(recorder.process.pid, task) for task in tasks} == {"T"})
+            began = time.monotonic()
+            time.sleep(1)
+            stood = time.monotonic() - began
+            recorder.process.send_signal(signal.SIGCONT)
+            wait_for_samples(t.pid, recorder=recorder.process)
+        shown = fizeau("replay", "--format", "speedscope", "-o", "-", t.out)
+        profile, = json.loads(shown.stdout)["profiles"]
+        assert profile["unit"] == "nanoseconds", profile["unit"]
+        # Within an interval at each end.
+        assert max(profile["weights"]) >= stood * 1e9 - 2e6, (stood, max(profile["weights"]))
 
 
 @suite.test("the end of the process ends the recording")
