@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads on a CPU: what is kept open for each thread, and closed once. */
+/* Threads on a CPU: what is kept open for each thread, and closed once; how much is lent to threads
+ * that have just begun. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "record/oncpu.h"
 
 static void *sleep_on(void *descriptor)
@@ -47,9 +52,65 @@ static void test_closes_once(void **state)
 	close(line[0]);
 }
 
+static _Atomic pid_t spins;
+static atomic_bool may_end;
+
+static void *spin(void *unused)
+{
+	spins = gettid();
+	while (!may_end)
+		;
+	return unused;
+}
+
+/* What a new thread is answered in its only sample. */
+static enum fz_oncpu_answer check_new_thread(struct fz_oncpu *o, int64_t now, int64_t elapsed)
+{
+	pthread_t thread;
+
+	spins = 0;
+	may_end = false;
+	assert_int_equal(pthread_create(&thread, NULL, spin, NULL), 0);
+	while (!spins)
+		sched_yield();
+	enum fz_oncpu_answer answer = fz_oncpu_check(o, (uint64_t)spins, 1, now, elapsed);
+	may_end = true;
+	pthread_join(thread, NULL);
+	return answer;
+}
+
+/* Threads that are sampled once are lent no more than the process has used. */
+static void test_loans_are_limited(void **state)
+{
+	enum { THREADS = 128 };
+	struct timespec resolution;
+	int64_t before = fz_clock_read(CLOCK_PROCESS_CPUTIME_ID), on_cpu = 0, now = FZ_SECOND;
+	struct fz_oncpu *o = fz_oncpu_new(getpid(), NULL, false);
+	(void)state;
+
+	assert_int_equal(clock_getres(CLOCK_MONOTONIC_COARSE, &resolution), 0);
+	int64_t tick = resolution.tv_nsec;
+	for (int i = 0; i < THREADS; i++, now += tick) {
+		enum fz_oncpu_answer answer = check_new_thread(o, now, tick);
+		if (answer == FZ_ONCPU_UNKNOWN)
+			break;
+		assert_true(answer == FZ_ONCPU_YES || answer == FZ_ONCPU_WAITING);
+		on_cpu += answer == FZ_ONCPU_YES ? tick : 0;
+	}
+	int64_t used = fz_clock_read(CLOCK_PROCESS_CPUTIME_ID) - before;
+	fz_oncpu_free(o);
+	if (now == FZ_SECOND)
+		skip();
+	assert_true(on_cpu > 0);
+	assert_true(on_cpu <= used + 2 * tick);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_closes_once) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_closes_once),
+		cmocka_unit_test(test_loans_are_limited),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,9 +82,31 @@ static void test_threads(void **state)
 	fz_silent_release(&late);
 }
 
+/* Another thread with the number of one that ended has less CPU time than that: all of it is new.
+ */
+static void test_reused_number(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	struct fz_silent q = { 0 };
+
+	(void)state;
+	fz_silent_read(&q, getpid(), true);
+	assert_int_equal(q.n, 1);
+	int64_t hour = 3600 * 1000000000LL, used = q.threads[0].last;
+	q.threads[0].last = hour;
+	fz_silent_read(&q, getpid(), false);
+	assert_int_equal(q.n, 2);
+	assert_int_equal(q.threads[0].last, hour);
+	assert_int_equal(q.threads[1].first, 0);
+	assert_in_range(q.threads[1].last, used, hour - 1);
+	assert_in_range(fz_silent_sum(&q, p).used, hour, 2 * hour);
+	fz_silent_release(&q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reused_number),
 		cmocka_unit_test(test_threads),
 	};
 
