@@ -320,23 +320,25 @@ static void test_full_disk(void **state)
 	fz_file_writer_free(w);
 }
 
-/* Weights that are not whole microseconds keep their sum; rates beyond 10 kHz their order. */
+/* Weights that are not whole microseconds keep their sum, whether they are the time since the last
+ * sample or a part of it; rates beyond 10 kHz keep their order. */
 static void test_rounding(void **state)
 {
 	static const int64_t intervals[] = { 1000000, 100000, 12345, 2500, 100, 0 };
 	uint64_t random = 3;
 
 	(void)state;
-	for (size_t k = 0; k < FZ_ARRAY_LEN(intervals); k++) {
+	for (size_t k = 0; k < 2 * FZ_ARRAY_LEN(intervals); k++) {
 		fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
-		int64_t sum = 0, again = 0, time = 0, step = intervals[k] ? intervals[k] : 1000;
-		p->recording.interval_ns = intervals[k];
+		int64_t interval = intervals[k / 2], parts = k % 2 ? 3 : 1;
+		int64_t sum = 0, again = 0, time = 0, step = interval ? interval : 1000;
+		p->recording.interval_ns = interval;
 		fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), step, true);
 		fz_profile_thread(p, &(struct fz_thread){ .tid = 7 });
 		for (int i = 0; i < 70000; i++) {
 			int64_t weight =
 				step / 2 + (int64_t)(next_random(&random) % (uint64_t)step);
-			time += weight;
+			time += parts * weight;
 			sum += weight;
 			fz_profile_add_sample(
 				p, &(struct fz_sample){ .stack = FZ_NONE, .time = time }, &weight);
@@ -344,10 +346,10 @@ static void test_rounding(void **state)
 		fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_fz);
 		fz_auto(fz_profile_freep) struct fz_profile *q = load(b.p, b.n);
 		assert_int_equal(q->samples.n, 70000);
-		int64_t quantum = intervals[k] >= 100000  ? 1000
-				  : intervals[k] >= 10000 ? 100
-				  : intervals[k] >= 1000  ? 10
-							  : 1;
+		int64_t quantum = interval >= 100000  ? 1000
+				  : interval >= 10000 ? 100
+				  : interval >= 1000  ? 10
+						      : 1;
 		for (size_t i = 0; i < q->samples.n; i++) {
 			int64_t off = q->samples.time[i] - p->samples.time[i];
 			assert_true(off <= quantum / 2 && off >= -quantum / 2);

@@ -86,6 +86,12 @@ static void functions(void **state)
 	expect(s, FZ_GATE_FUNCTION, 0.05, true,
 	       "a function is slower, past the threshold of 5.0 %: g");
 	expect(s, FZ_GATE_FUNCTION, 0.2, false, "");
+	/* Of the base as scaled: 66 to 68, which is 3.03 %. */
+	s->d.factor = 1.1;
+	expect(s, FZ_GATE_FUNCTION, 0.03, true,
+	       "a function is slower, past the threshold of 3.0 %: g");
+	expect(s, FZ_GATE_FUNCTION, 0.032, false, "");
+	s->d.factor = 1;
 	s->total[0].verdict = FZ_VERDICT_CHANGED;
 	expect(s, FZ_GATE_FUNCTION, 0.05, true,
 	       "functions are slower, past the threshold of 5.0 %: f most of all");
