@@ -72,6 +72,7 @@ struct reader {
 	double scale[FZ_METRICS_MAX];
 	uint32_t columns;      /* values used of a sample */
 	uint32_t count_column; /* number of samples, or FZ_NONE */
+	bool counts_periods;   /* the main metric is what each sample is a period of */
 	uint32_t *frames;      /* of all locations, outermost first */
 	uint32_t frame_count, frame_cap;
 	uint32_t missing; /* frames whose location is not in the file */
@@ -236,6 +237,9 @@ static void read_recording(struct reader *r)
 
 	if (fz_str_eq(period.unit, FZ_STR("ns")) && each > 0)
 		r->p->recording.interval_ns = fz_import_scaled_int(each, period.scale);
+	r->counts_periods =
+		fz_str_eq(period.name, fz_str_of(r->p->metrics[r->p->default_metric].name)) &&
+		r->p->recording.interval_ns > 0;
 	r->p->recording.duration_ns = duration;
 	fz_profile_add_run(r->p, &(struct fz_run){ .start_unix_ns = FZ_MAX((int64_t)r->time_ns, 0),
 						   .duration_ns = duration });
@@ -468,10 +472,15 @@ static void read_label(struct reader *r, struct fz_str message, struct labels *l
 		fz_import_keep_label(&r->labels, key, value);
 }
 
-static uint32_t count_of(const struct reader *r)
+/* Without a number of samples, a whole number of periods is that many samples. */
+static uint32_t count_of(const struct reader *r, int64_t cost)
 {
-	int64_t n = r->count_column == FZ_NONE ? 1 : r->values[r->count_column];
+	int64_t n = 1, each = r->p->recording.interval_ns;
 
+	if (r->count_column != FZ_NONE)
+		n = r->values[r->count_column];
+	else if (r->counts_periods && cost % each == 0)
+		n = cost / each;
 	return n > 1 ? (uint32_t)FZ_MIN(n, (int64_t)UINT32_MAX) : 1;
 }
 
@@ -495,7 +504,7 @@ static void add_sample(struct reader *r, const struct labels *labels)
 		.thread = fz_profile_thread(r->p, &labels->thread),
 		.stack = make_stack(r),
 		.status = FZ_STATUS_UNKNOWN,
-		.count = labels->base ? 1 : count_of(r),
+		.count = labels->base ? 1 : count_of(r, weights[r->p->default_metric]),
 		.labels = fz_buf_view(&r->labels),
 	};
 	fz_profile_add_sample(r->p, &s, weights);

@@ -731,6 +731,40 @@ static void test_pprof_base(void **state)
 	assert_int_equal(sum_of(p, fz_profile_find_metric(p, FZ_STR("base"))), 3);
 }
 
+/* Number of samples of a profile that only has times, such as Pyroscope's: one row of 50 ns, in
+ * `type`, with a period of so many ns of cpu. */
+static uint64_t samples_of(int type, uint64_t period)
+{
+	static const char *const strings[] = { "", "cpu", "nanoseconds", "wall" };
+	const char value_type[] = { 8, (char)type, 16, 2 };
+	fz_auto(fz_buf_release) struct fz_buf file = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	fz_wire_put_bytes(&file, 1, (struct fz_str){ value_type, sizeof(value_type) });
+	fz_wire_put_bytes(&file, 2, FZ_STR("\x0a\x01\x07\x12\x01\x32"));
+	fz_wire_put_bytes(&file, 4, FZ_STR("\x08\x07\x22\x02\x08\x01"));
+	fz_wire_put_bytes(&file, 5, FZ_STR("\x08\x01\x10\x01\x18\x01"));
+	for (size_t i = 0; i < FZ_ARRAY_LEN(strings); i++)
+		fz_wire_put_bytes(&file, 6, fz_str_of(strings[i]));
+	fz_wire_put_bytes(&file, 11, FZ_STR("\x08\x01\x10\x02"));
+	fz_wire_put(&file, 12, period);
+	if (load_bytes(file.p, file.n, "x", &p, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(sum_of(p, 0), 50);
+	return fz_profile_sample_total(p);
+}
+
+static void test_pprof_periods(void **state)
+{
+	(void)state;
+	assert_int_equal(samples_of(1, 10), 5);
+	assert_int_equal(samples_of(1, 50), 1);
+	assert_int_equal(samples_of(1, 20), 1); /* not sampled at this period */
+	assert_int_equal(samples_of(1, 0), 1);
+	assert_int_equal(samples_of(3, 10), 1); /* the period of another type */
+}
+
 /* 5 of cpu in f, which has these names. */
 static struct fz_profile *load_named(const char *name, const char *system_name)
 {
@@ -905,6 +939,7 @@ int main(void)
 		cmocka_unit_test(test_written),
 		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_pprof_base),
+		cmocka_unit_test(test_pprof_periods),
 		cmocka_unit_test(test_pprof_lines_in_names),
 		cmocka_unit_test(test_pprof_mapping),
 		cmocka_unit_test(test_pprof_bounds),
