@@ -319,6 +319,13 @@ int64_t fz_import_scaled_int(int64_t v, double scale)
 	return fz_import_scaled((double)v, scale);
 }
 
+uint32_t fz_import_periods(int64_t cost, int64_t period)
+{
+	if (period <= 0 || cost <= period || cost % period)
+		return 1;
+	return (uint32_t)FZ_MIN(cost / period, (int64_t)UINT32_MAX);
+}
+
 int fz_import_lines(struct fz_input *in, struct fz_profile *p, size_t longest,
 		    int (*take)(void *arg, struct fz_str line, struct fz_error *err), void *arg,
 		    struct fz_error *err)

@@ -55,7 +55,8 @@ struct reader {
 	uint32_t number_count, number_cap;
 	double scale;
 	uint32_t metric;
-	int64_t sum; /* of a sample's values */
+	int64_t period; /* cost of a sample in this metric; 0: unknown */
+	int64_t sum;    /* of a sample's values */
 	uint64_t value_count, time_count;
 	struct fz_thread thread;
 	struct fz_buf labels; /* see fz_sample */
@@ -331,7 +332,8 @@ static bool read_sample(struct reader *r, struct fz_str message)
 		.thread = fz_profile_thread(r->p, &r->thread),
 		.stack = stack_at(r, stack),
 		.status = FZ_STATUS_UNKNOWN,
-		.count = (uint32_t)FZ_MIN(r->time_count, (uint64_t)UINT32_MAX),
+		.count = r->time_count ? (uint32_t)FZ_MIN(r->time_count, (uint64_t)UINT32_MAX)
+				       : fz_import_periods(r->sum, r->period),
 		.labels = fz_buf_view(&r->labels),
 	};
 	if (r->sum)
@@ -374,6 +376,17 @@ static void read_facts(struct reader *r, struct fz_str profile)
 	fz_profile_add_run(r->p, &run);
 }
 
+static int64_t period_in(const struct reader *r, struct fz_str profile, struct fz_str metric)
+{
+	struct fz_import_metric m = metric_of(r, profile, r->v->period_type);
+	uint64_t period = 0;
+
+	if (fz_str_eq(metric, FZ_STR("samples")))
+		return 1;
+	fz_wire_read(profile, FZ_WIRE_FIELDS({ r->v->period, &period }));
+	return fz_str_eq(m.name, metric) ? fz_import_scaled_int((int64_t)period, m.scale) : 0;
+}
+
 static int read_samples(struct reader *r, struct fz_error *err)
 {
 	for (uint32_t i = 0; i < r->profiles.n; i++) {
@@ -381,6 +394,7 @@ static int read_samples(struct reader *r, struct fz_error *err)
 		struct fz_import_metric m = metric_of(r, r->profiles.list[i], 1);
 		r->metric = fz_profile_find_metric(r->p, m.name);
 		r->scale = m.scale;
+		r->period = period_in(r, r->profiles.list[i], m.name);
 		while (r->metric != FZ_NONE && fz_wire_next(&w)) {
 			if (w.field == r->v->samples && !read_sample(r, w.bytes))
 				return fail_damaged(r, err);

@@ -70,10 +70,10 @@ struct reader {
 	struct value_type period_type;
 	bool has_base;
 	double scale[FZ_METRICS_MAX];
-	uint32_t columns;      /* values used of a sample */
-	uint32_t count_column; /* number of samples, or FZ_NONE */
-	bool counts_periods;   /* the main metric is what each sample is a period of */
-	uint32_t *frames;      /* of all locations, outermost first */
+	uint32_t columns;       /* values used of a sample */
+	uint32_t count_column;  /* number of samples, or FZ_NONE */
+	int64_t period_of_main; /* cost of a sample in the main metric; 0: unknown */
+	uint32_t *frames;       /* of all locations, outermost first */
 	uint32_t frame_count, frame_cap;
 	uint32_t missing; /* frames whose location is not in the file */
 	/* of the current sample */
@@ -237,9 +237,8 @@ static void read_recording(struct reader *r)
 
 	if (fz_str_eq(period.unit, FZ_STR("ns")) && each > 0)
 		r->p->recording.interval_ns = fz_import_scaled_int(each, period.scale);
-	r->counts_periods =
-		fz_str_eq(period.name, fz_str_of(r->p->metrics[r->p->default_metric].name)) &&
-		r->p->recording.interval_ns > 0;
+	if (fz_str_eq(period.name, fz_str_of(r->p->metrics[r->p->default_metric].name)))
+		r->period_of_main = r->p->recording.interval_ns;
 	r->p->recording.duration_ns = duration;
 	fz_profile_add_run(r->p, &(struct fz_run){ .start_unix_ns = FZ_MAX((int64_t)r->time_ns, 0),
 						   .duration_ns = duration });
@@ -472,15 +471,12 @@ static void read_label(struct reader *r, struct fz_str message, struct labels *l
 		fz_import_keep_label(&r->labels, key, value);
 }
 
-/* Without a number of samples, a whole number of periods is that many samples. */
 static uint32_t count_of(const struct reader *r, int64_t cost)
 {
-	int64_t n = 1, each = r->p->recording.interval_ns;
+	if (r->count_column == FZ_NONE)
+		return fz_import_periods(cost, r->period_of_main);
+	int64_t n = r->values[r->count_column];
 
-	if (r->count_column != FZ_NONE)
-		n = r->values[r->count_column];
-	else if (r->counts_periods && cost % each == 0)
-		n = cost / each;
 	return n > 1 ? (uint32_t)FZ_MIN(n, (int64_t)UINT32_MAX) : 1;
 }
 

@@ -184,20 +184,28 @@ static void test_broken(void **state)
 		     "damaged");
 }
 
+/* What a converter of pprof files sends has values and no times: 370 ms in periods of 10 ms. */
+static void test_otlp_periods(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = tests_file("data/otlp/collector.json");
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_file(path);
+
+	(void)state;
+	assert_int_equal(p->samples.n, 6);
+	assert_int_equal(fz_profile_sample_total(p), 37);
+	assert_int_equal(fz_sample_count(p, 0), 22);
+	assert_int_equal(fz_sample_weight(p, 0, 0), 220000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_session),
-		cmocka_unit_test(test_report),
-		cmocka_unit_test(test_pyinstrument_page),
-		cmocka_unit_test(test_stackprof),
-		cmocka_unit_test(test_go_heap),
-		cmocka_unit_test(test_locks),
-		cmocka_unit_test(test_goroutines),
-		cmocka_unit_test(test_gperftools),
-		cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_jemalloc),
-		cmocka_unit_test(test_jemalloc_broken),
+		cmocka_unit_test(test_session),           cmocka_unit_test(test_report),
+		cmocka_unit_test(test_pyinstrument_page), cmocka_unit_test(test_stackprof),
+		cmocka_unit_test(test_go_heap),           cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_otlp_periods),      cmocka_unit_test(test_goroutines),
+		cmocka_unit_test(test_gperftools),        cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_jemalloc),          cmocka_unit_test(test_jemalloc_broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
