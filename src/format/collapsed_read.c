@@ -48,7 +48,7 @@ struct reader {
 	bool pairs, fulls;    /* true of all lines so far */
 	bool valued;          /* some line has a number */
 	uint32_t bare_lines;  /* before that */
-	bool large;           /* some line has a number that is too large */
+	bool large;           /* some line has a number that is too large or negative */
 	bool gprofiler;       /* the first frame is a number that belongs to gprofiler's header */
 	struct austin austin;
 	struct fz_buf metric; /* "cpu ns", in files written by us */
@@ -128,7 +128,7 @@ static void add_to(struct row *row, int column, const struct fz_collapsed_value 
 	row->fraction[column] += v->fraction;
 }
 
-/* Whether a line ends in a number that was rejected because it is too large. */
+/* Whether a line ends in a number that was rejected because it is too large, or negative. */
 static bool ends_in_number(struct fz_str line)
 {
 	line = fz_collapsed_trimmed(line);
@@ -136,8 +136,9 @@ static bool ends_in_number(struct fz_str line)
 
 	while (at && strchr("0123456789.eE+-", line.p[at - 1]))
 		at--;
-	return at && at < line.n && line.p[at] >= '0' && line.p[at] <= '9' &&
-	       (line.p[at - 1] == ' ' || line.p[at - 1] == '\t');
+	bool after_blank = at && (line.p[at - 1] == ' ' || line.p[at - 1] == '\t');
+	at += at < line.n && line.p[at] == '-';
+	return after_blank && at < line.n && line.p[at] >= '0' && line.p[at] <= '9';
 }
 
 /* A line without a number is a sample if the whole file has none; otherwise it is malformed. */
@@ -254,7 +255,7 @@ static int read_lines(struct reader *r, struct fz_error *err)
 	count_bare_lines(r);
 	if (!code && !r->row_count)
 		code = fz_fail(err, FZ_EINPUT, "%s: no line has a stack and a number%s",
-			       r->from->name, r->large ? " below 2^60" : "");
+			       r->from->name, r->large ? " from 0 to 2^60" : "");
 	return code;
 }
 

@@ -430,7 +430,8 @@ static void test_huge_values(void **state)
 	assert_int_equal(load_bytes(b.p, b.n, "x.pb.gz", &q, &err), FZ_ELIMIT);
 	assert_string_equal(err.message, "x.pb.gz: the values of 'heap' add up to 2^63 or more");
 	expect_error("a;b 18446744073709551615\na;c 9223372036854775807\n",
-		     "file: no line has a stack and a number below 2^60");
+		     "file: no line has a stack and a number from 0 to 2^60");
+	expect_error("a;b -5\na;c -7\n", "file: no line has a stack and a number from 0 to 2^60");
 }
 
 /* ---- callgrind ---- */
