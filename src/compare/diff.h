@@ -259,6 +259,9 @@ static inline bool fz_diff_knows_whole(const struct fz_diff *d)
 {
 	return d->scale != FZ_SCALE_SHARE && d->scale != FZ_SCALE_WINDOW;
 }
+/* Whether a path has a negative cost, as in a difference of two profiles, which has no noise that
+ * a test could know. */
+bool fz_diff_is_subtracted(const struct fz_diff *d);
 /* Whether the sides are two ranges of one recording. */
 bool fz_diff_is_one_recording(const struct fz_diff *d);
 /* The head value expected for a base value if nothing changed. */

@@ -114,6 +114,8 @@ static enum fz_judge_method choose_method(const struct fz_inference *c)
 	if (strcmp(c->d->unit, "ns") != 0 && strcmp(metric, "samples") != 0 &&
 	    strcmp(metric, "cycles") != 0 && !instructions)
 		return FZ_JUDGE_NONE;
+	if (fz_diff_is_subtracted(c->d))
+		return FZ_JUDGE_NONE;
 	if (c->runs > 2)
 		return FZ_JUDGE_RUNS;
 	/* Different hosts may differ by any amount. */

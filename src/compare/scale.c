@@ -127,6 +127,15 @@ static bool is_range(const struct fz_profile *p)
 	return fz_profile_fact(p, FZ_RANGE_FACT).n > 0;
 }
 
+bool fz_diff_is_subtracted(const struct fz_diff *d)
+{
+	for (uint32_t i = 0; i < d->node_count; i++)
+		for (enum fz_side s = 0; s < FZ_SIDES; s++)
+			if (d->nodes[i].cost.self[s] < 0)
+				return true;
+	return false;
+}
+
 bool fz_diff_is_one_recording(const struct fz_diff *d)
 {
 	uint64_t base = d->profile[FZ_BASE]->range_of;

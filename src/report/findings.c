@@ -401,8 +401,11 @@ const char *fz_findings_why_not(const struct fz_diff *d)
 	bool is_too_small = fz_profile_is_fleet(base) && fz_profile_is_fleet(head) &&
 			    base->run_count + head->run_count == FZ_SIDES;
 
-	return is_too_small ? "a side has too few hosts or too little data to estimate its noise"
-			    : "a side has no samples, or no test exists for this metric";
+	if (is_too_small)
+		return "a side has too few hosts or too little data to estimate its noise";
+	if (fz_diff_is_subtracted(d))
+		return "a side has negative costs, like a difference of two profiles";
+	return "a side has no samples, or no test exists for this metric";
 }
 
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)

@@ -591,6 +591,23 @@ static void test_nothing_to_judge(void **state)
 	assert_true(isnan(heap.j->self[0].low) && isnan(heap.j->run.smallest_visible));
 }
 
+/* A difference of two profiles is not a sample of anything. */
+static void test_subtracted(void **state)
+{
+	(void)state;
+	seed = 13;
+	struct fz_profile *base = record(&usual), *head = record(&usual);
+	struct fz_metric *metric = &base->metrics[0];
+	uint32_t subtracted = base->samples.stack[0];
+
+	metric->column = fz_calloc(base->samples.n, sizeof(*metric->column));
+	for (size_t i = 0; i < base->samples.n; i++)
+		metric->column[i] = base->samples.stack[i] == subtracted ? -1 : metric->each;
+	judged v = judge_pair(base, head, FZ_SCALE_AUTO);
+	assert_int_equal(v.j->method, FZ_JUDGE_NONE);
+	assert_int_equal(v.j->run.word, FZ_RUN_UNKNOWN);
+}
+
 /* Real Tachyon recordings of one program, each with each, end to end. */
 static void test_recordings(void **state)
 {
@@ -652,6 +669,7 @@ int main(void)
 		cmocka_unit_test(test_stalls_without_order),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_nothing_to_judge),
+		cmocka_unit_test(test_subtracted),
 		cmocka_unit_test(test_recordings),
 	};
 
