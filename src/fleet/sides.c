@@ -71,15 +71,16 @@ static bool take_time(struct fz_str s, int64_t now, int64_t *ret)
 static bool take_range(const char *text, int64_t now, struct range *ret)
 {
 	const char *dots = strstr(text, "..");
-	struct fz_str from, until;
+	struct range range = { 0, INT64_MAX };
 
 	if (!dots)
 		return false;
-	from = (struct fz_str){ text, (size_t)(dots - text) };
-	until = fz_str_of(dots + 2);
-	*ret = (struct range){ 0, INT64_MAX };
-	return from.n + until.n > 0 && (!from.n || take_time(from, now, &ret->from)) &&
-	       (!until.n || take_time(until, now, &ret->until));
+	struct fz_str from = { text, (size_t)(dots - text) }, until = fz_str_of(dots + 2);
+	if (from.n + until.n == 0 || (from.n && !take_time(from, now, &range.from)) ||
+	    (until.n && !take_time(until, now, &range.until)))
+		return false;
+	*ret = range;
+	return true;
 }
 
 static void add_time(struct fz_buf *out, int64_t minute)

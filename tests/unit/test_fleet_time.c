@@ -29,6 +29,7 @@ static const struct {
 	{ "api@1.4", "1.4", "api@1.4", 0, INT64_MAX },
 	{ "api@v1@x", "v1@x", "api@v1@x", 0, INT64_MAX },
 	{ "api@1..2", "1..2", "api@1..2", 0, INT64_MAX },
+	{ "api@2h..rc1", "2h..rc1", "api@2h..rc1", 0, INT64_MAX },
 	{ "api@2026-05-27", "2026-05-27", "api@2026-05-27", 0, INT64_MAX },
 	{ "api@2026-05-27T06:15..2026-05-27T06:45Z", NULL, "api@2026-05-27T06:15..2026-05-27T06:45",
 	  SIX, SIX + 30 },
