@@ -693,11 +693,8 @@ int fz_http_start(const struct fz_http_options *options, const struct fz_http_ro
 		r = check_tls(options, err);
 	if (r)
 		return r;
-	if (!find_address(options, &address))
-		return fz_fail(
-			err, FZ_EUSAGE,
-			"--listen: invalid address '%s' (expected 127.0.0.1:PORT or [::1]:PORT)",
-			options->host);
+	bool is_address = find_address(options, &address);
+	fz_assert(is_address);
 	struct fz_http *h = make(options, routes, arg);
 	struct MHD_OptionItem tls[] = {
 		{ options->tls ? MHD_OPTION_HTTPS_CERT_CALLBACK : MHD_OPTION_END, 0,

@@ -6,6 +6,7 @@
  */
 #include "serve/serve.h"
 
+#include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -263,22 +264,31 @@ static int wait_for_signal(struct fz_server *s, struct fz_http *h, const sigset_
 	}
 }
 
+static bool is_address(const char *host)
+{
+	struct in6_addr any;
+
+	return inet_pton(AF_INET, host, &any) == 1 || inet_pton(AF_INET6, host, &any) == 1;
+}
+
 static int take_address(const char *listen, char **ret_host, uint16_t *ret_port,
 			struct fz_error *err)
 {
 	const char *colon = strrchr(listen, ':');
 	struct fz_str host = { listen, colon ? (size_t)(colon - listen) : 0 };
-	uint64_t port;
+	uint64_t port = 0;
+	bool good = host.n && fz_parse_u64(fz_str_of(colon + 1), UINT16_MAX, &port);
 
-	if (!colon || !host.n || !fz_parse_u64(fz_str_of(colon + 1), UINT16_MAX, &port))
+	if (good && host.p[0] == '[' && host.p[host.n - 1] == ']')
+		host = (struct fz_str){ host.p + 1, host.n - 2 };
+	*ret_host = fz_strndup(host.p, host.n);
+	*ret_port = (uint16_t)port;
+	/* A name may have several addresses, some of them on other networks. */
+	if (!good || !is_address(*ret_host))
 		return fz_fail(err, FZ_EUSAGE,
 			       "--listen: invalid address '%s' (expected ADDRESS:PORT, such as "
 			       "127.0.0.1:4999)",
 			       listen);
-	if (host.p[0] == '[' && host.p[host.n - 1] == ']')
-		host = (struct fz_str){ host.p + 1, host.n - 2 };
-	*ret_host = fz_strndup(host.p, host.n);
-	*ret_port = (uint16_t)port;
 	return 0;
 }
 

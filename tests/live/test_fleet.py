@@ -324,6 +324,9 @@ def tokens():
             assert "sent unencrypted" in (server.folder / "serve.err").read_text(encoding="utf-8")
         done = fizeau(folder, "serve", "--store", "x.db", "--listen", "0.0.0.0:0", status=2)
         assert "--tokens" in done.stderr, done
+        for listen in "localhost:0", ":0", "127.0.0.1", "[::1]", "[127.0.0.1:0", "127.0.0.1:65536":
+            done = fizeau(folder, "serve", "--store", "x.db", "--listen", listen, status=2)
+            assert f"invalid address '{listen}' (expected ADDRESS:PORT" in done.stderr, done
 
 
 @suite.test("health without a token, metrics with a read token")
