@@ -228,17 +228,27 @@ static void run_command(const struct fz_server *s, const char *text)
 		s->say("--alarm-run: the command failed or took more than a minute");
 }
 
+/* The URL is used as it is, and not printed: it may contain a secret. */
 static void ask_url(const struct fz_server *s, const char *text)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
-	struct fz_client client = { .server = s->options.alarm_url, .type = "application/json" };
+	const struct fz_client client = { .type = "application/json",
+					  .attempts = FZ_CLIENT_ATTEMPTS };
 	struct fz_str body = fz_str_of(text);
+	const char *why = NULL;
 	struct fz_error err;
 
-	if (!fz_client_request(&client, "", &body, &answer, &err))
+	if (fz_client_load(&err)) {
+		s->say(err.message);
 		return;
-	fz_error_prefix(&err, "--alarm-url");
-	s->say(err.message);
+	}
+	long status = fz_client_fetch(&client, s->options.alarm_url, &body, &answer, &why);
+	if (status >= 200 && status < 300)
+		return;
+	fz_auto(fz_free_ptr) char *line =
+		status ? fz_asprintf("--alarm-url: the response has status %ld", status)
+		       : fz_asprintf("--alarm-url: %s", why);
+	s->say(line);
 }
 
 static void notify(const struct fz_server *s, const struct fz_fleet_alarm *a, const char *metric)

@@ -761,7 +761,7 @@ def alarm():
     hook = http.server.HTTPServer(("127.0.0.1", 0), Listener)
     threading.Thread(target=hook.serve_forever, daemon=True).start()
     with scratch() as folder, Server(folder, "--alarm-file", f"{folder}/alarms", "--alarm-run", f"cat > '{folder}/run'",
-                                     "--alarm-url", f"http://127.0.0.1:{hook.server_port}/hook") as server:
+                                     "--alarm-url", f"http://127.0.0.1:{hook.server_port}/hook/") as server:
         chance, start = random.Random(1), 1700000040
         file = pathlib.Path(folder, "alarms")
 
@@ -784,7 +784,7 @@ def alarm():
         assert 0 < told["low"] < 0.3 < told["high"] < 0.6 and told["others"] == [], told
         assert told["first_seen"] == start + 12 * 60 and "of 8 hosts" in told["seen"], told
         assert json.loads(pathlib.Path(folder, "run").read_text(encoding="utf-8")) == told
-        assert Listener.heard == [("/hook", "application/json", told)], Listener.heard
+        assert Listener.heard == [("/hook/", "application/json", told)], Listener.heard
         assert server.ask("GET", told["page"])[0] == 200
         page = server.ask("GET", "/")[1].decode()
         assert page.count("/diff?base=shop@1&amp;head=shop@2&amp;metric=samples") == 1 and "calm@1&amp;head" not in page
@@ -792,6 +792,8 @@ def alarm():
         assert told["metric"] == "samples" and told["page"].endswith("&metric=samples"), told
         # Whoever begins again looks again, but does not tell it again.
         server.stop()
+        hook.shutdown()
+        hook.server_close()
         server.start()
         for n in range(35, 59):
             minute("calm", "2", n, 1.6)
@@ -800,10 +802,10 @@ def alarm():
         server.stop()
         told = [json.loads(line)["service"] for line in file.read_text(encoding="utf-8").splitlines()]
         assert told == ["shop", "calm"], told
+        log = (server.folder / "serve.err").read_text(encoding="utf-8")
+        assert "serve: --alarm-url: " in log and "/hook" not in log, log
         for wrong, line in (["--alarm-url", "x"], "invalid URL"), (["--alarm-file", "/nowhere/x"], "cannot write"):
             assert line in fizeau(folder, "serve", "--store", "x.db", *wrong, status=2).stderr
-    hook.shutdown()
-    hook.server_close()
 
 
 @suite.test("a host whose clock is 3 hours behind and that pushes a release first does not delay its alarm")
