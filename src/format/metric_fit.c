@@ -71,3 +71,12 @@ int64_t fz_fit_stackless(const struct fz_profile *p)
 			sum += fz_sample_weight(p, p->default_metric, row);
 	return sum;
 }
+
+int64_t fz_fit_negative(const struct fz_profile *p)
+{
+	int64_t sum = 0;
+
+	for (size_t row = 0; row < p->samples.n; row++)
+		sum += FZ_MIN(fz_sample_weight(p, p->default_metric, row), (int64_t)0);
+	return sum;
+}

@@ -24,4 +24,6 @@ bool fz_fit_makes_samples(const struct fz_profile *p);
 bool fz_fit_is_even(const struct fz_profile *p);
 /* Cost in the default metric that has no stack, which graphs and lists of stacks cannot store. */
 int64_t fz_fit_stackless(const struct fz_profile *p);
+/* The sum of negative costs. */
+int64_t fz_fit_negative(const struct fz_profile *p);
 int64_t fz_fit_total(const struct fz_profile *p);

@@ -66,19 +66,26 @@ static const char *their_unit(const char *unit)
 					    : "none";
 }
 
+/* A file with a negative weight is refused by speedscope. */
+static bool is_written(const struct fz_profile *p, size_t row)
+{
+	return fz_sample_weight(p, p->default_metric, row) >= 0;
+}
+
 /* Groups rows by thread, preserving their order. */
 static size_t *rows_by_thread(const struct fz_profile *p, size_t *start)
 {
 	size_t *rows = fz_calloc(FZ_MAX(p->samples.n, 1), sizeof(*rows));
 
 	for (size_t row = 0; row < p->samples.n; row++)
-		start[p->samples.thread[row] + 1]++;
+		start[p->samples.thread[row] + 1] += is_written(p, row);
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		start[i + 1] += start[i];
 	fz_auto(fz_free_ptr) size_t *next = fz_calloc(p->thread_count + 1, sizeof(*next));
 	memcpy(next, start, (p->thread_count + 1) * sizeof(*next));
 	for (size_t row = 0; row < p->samples.n; row++)
-		rows[next[p->samples.thread[row]]++] = row;
+		if (is_written(p, row))
+			rows[next[p->samples.thread[row]]++] = row;
 	return rows;
 }
 

@@ -11,17 +11,18 @@ static void add(struct fz_buf *out, const char *text)
 	fz_buf_printf(out, "%s%s", out->n ? "; " : "", text);
 }
 
-static void remark_stackless(const struct fz_profile *p, struct fz_buf *out)
+static void remark_left_out(const struct fz_profile *p, int64_t left, const char *why,
+			    struct fz_buf *out)
 {
-	int64_t left = fz_fit_stackless(p), total = fz_fit_total(p);
+	int64_t total = fz_fit_total(p);
 	char percent[FZ_NUMBER_SIZE];
 
 	if (left <= 0 || total <= 0)
 		return;
 	fz_auto(fz_free_ptr) char *text =
-		fz_asprintf("%s of '%s' has no stack and is left out",
+		fz_asprintf("%s of '%s' %s and is left out",
 			    fz_format_percent((double)left / (double)total, percent),
-			    p->metrics[p->default_metric].name);
+			    p->metrics[p->default_metric].name, why);
 	add(out, text);
 }
 
@@ -47,7 +48,9 @@ void fz_report_remarks(const struct fz_report *r, const struct fz_profile *p, st
 	if (!p->metric_count)
 		return;
 	if (r->drops_stackless)
-		remark_stackless(p, out);
+		remark_left_out(p, fz_fit_stackless(p), "has no stack", out);
+	if (r->drops_negative)
+		remark_left_out(p, -fz_fit_negative(p), "is negative", out);
 	if (r->holds_times && fz_fit_assumes_length(p))
 		add(out,
 		    "samples are written as 1 ms each, because the sampling interval is unknown");

@@ -37,6 +37,7 @@ struct fz_report {
 	bool turns_itself;    /* inverted by its reader: its diffs are always straight */
 	bool holds_times;     /* stores only times: samples get a length */
 	bool drops_stackless; /* samples without a stack are dropped */
+	bool drops_negative;  /* negative costs are dropped */
 	bool folder;          /* index.html in a folder, unless the name ends like a page's */
 	const char *picture;  /* suffix of a picture written beside it, and linked */
 	int (*profile)(const struct fz_report *r, const struct fz_report_options *o,

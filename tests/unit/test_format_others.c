@@ -2,7 +2,9 @@
 /* Formats of other tools, on hand-made files: reading, errors of broken files, and that written
  * files can be read back. tests/live/test_formats.py uses files of the tools. */
 #include "format/import.h"
+#include "format/metric_fit.h"
 #include "format/wire.h"
+#include "report/report.h"
 #include "hand_profile.h"
 #include "read_format.h"
 
@@ -289,6 +291,25 @@ static void test_speedscope_weights(void **state)
 			cases[i].samples, cases[i].weights);
 		expect_error(text, cases[i].says);
 	}
+}
+
+/* Of a difference of two profiles, what is negative is left out, because readers refuse it. */
+static void test_speedscope_of_negative_costs(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = uneven_profile(), *q = NULL;
+	struct fz_error err;
+
+	(void)state;
+	p->metrics[0].column[0] = -500;
+	assert_int_equal(fz_fit_negative(p), -500);
+	fz_auto(fz_buf_release) struct fz_buf b = save_bytes(p, &fz_format_speedscope);
+	assert_int_equal(load_bytes(b.p, b.n, "x", &q, &err), 0);
+	assert_int_equal(sum_of(q, 0), 9000000);
+	assert_int_equal(cost(q, NULL, "b", false), 9000000);
+	fz_auto(fz_buf_release) struct fz_buf remarks = { 0 };
+	p->metrics[0].column[0] = -1000000;
+	fz_report_remarks(fz_report_by_name("speedscope"), p, &remarks);
+	assert_string_equal(remarks.p, "12.5 % of 'wall' is negative and is left out");
 }
 
 /* Nanoseconds since 1970. */
@@ -924,6 +945,7 @@ int main(void)
 		cmocka_unit_test(test_trace_exact),
 		cmocka_unit_test(test_trace_places),
 		cmocka_unit_test(test_trace_ids),
+		cmocka_unit_test(test_speedscope_of_negative_costs),
 		cmocka_unit_test(test_speedscope_exact),
 		cmocka_unit_test(test_cpuprofile_times),
 		cmocka_unit_test(test_huge_values),
