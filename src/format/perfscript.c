@@ -14,6 +14,7 @@
 #include "format.h"
 #include "import.h"
 #include "perfsamples.h"
+#include "symbol/jitmap.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -218,18 +219,27 @@ static struct fz_str without_offset(struct fz_str name)
 	return name;
 }
 
-/* CPython's trampolines: "py::function:file". */
-static void name_python(struct reader *r, struct fz_str name, struct fz_import_frame *f)
+/* Whether a symbol is from /tmp/perf-PID.map, or from what perf inject makes of a jitdump. */
+static bool is_made(struct fz_str object)
 {
-	name.p += 4;
-	name.n -= 4;
-	const char *colon = memchr(name.p, ':', name.n);
-	size_t n = colon ? (size_t)(colon - name.p) : name.n;
+	struct fz_str base = fz_path_base(object);
 
-	f->name = kept(r, (struct fz_str){ name.p, n });
-	f->file = colon ? kept(r, (struct fz_str){ colon + 1, name.n - n - 1 }) : FZ_STR("");
+	return fz_str_starts(base, "jitted-") ||
+	       (fz_str_starts(base, "perf-") && fz_str_ends(base, ".map"));
+}
+
+/* Names of generated code: of CPython "py::function:file", of V8 "JS:*function file:3:7". */
+static void name_made(struct reader *r, struct fz_str name, struct fz_import_frame *f)
+{
+	struct fz_made_code made = fz_jitmap_split(name);
+
+	f->name = kept(r, made.name);
+	if (!made.file.n)
+		return;
+	f->file = kept(r, made.file);
 	f->module = FZ_STR("");
-	f->kind = FZ_KIND_PYTHON;
+	f->first_line = made.line;
+	f->kind = made.python ? FZ_KIND_PYTHON : f->kind;
 }
 
 /* Without a symbol, the object's name: "[libc.so.6]". */
@@ -304,10 +314,10 @@ static bool read_frame(struct reader *r, struct fz_str s)
 	f.kind = fz_import_kind(f.file, f.module,
 				digits == 16 && (s.p[0] | 32) == 'f' ? FZ_KIND_KERNEL
 								     : FZ_KIND_NATIVE);
-	if (fz_str_starts(name, "py::") && name.n > 4)
-		name_python(r, name, &f);
-	else if (!name.n || fz_str_eq(name, FZ_STR("[unknown]")))
+	if (!name.n || fz_str_eq(name, FZ_STR("[unknown]")))
 		name_unknown(r, &f);
+	else if (fz_str_starts(name, "py::") || is_made(f.module))
+		name_made(r, name, &f);
 	add_frame(r, &f);
 	return true;
 }

@@ -197,15 +197,46 @@ static void test_otlp_periods(void **state)
 	assert_int_equal(fz_sample_weight(p, 0, 0), 220000000);
 }
 
+#define SAMPLE(inner, outer, object)                                                     \
+	"node 5/5 1.5: 1000 cycles: \n\t7f00 " inner "+0x10 (" object ")\n\t7f20 " outer \
+	"+0x0 (" object ")\n\n"
+#define MAP "/tmp/perf-5.map"
+
+/* What V8 has compiled in several ways is one function; what only looks like V8's is not. */
+static void test_perf_script_of_node(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		SAMPLE("LazyCompile:*fib /a b/x.js:3", "LazyCompile:~main /a b/x.js:30",
+		       MAP) SAMPLE("LazyCompile:~fib /a b/x.js:3", "JS:~main /a b/x.js:30:1", MAP)
+			SAMPLE("JS:^fib file:///a b/x.js:3:10", "Function::call", "/lib/x"));
+	const struct fz_function *f = &p->functions[p->frames[p->stacks[1].frame].function];
+
+	(void)state;
+	assert_int_equal(p->function_count, 4);
+	assert_string_equal(fz_profile_text(p, f->name).p, "fib");
+	assert_string_equal(fz_profile_text(p, f->file).p, "/a b/x.js");
+	assert_int_equal(f->first_line, 3);
+	assert_int_equal(cost(p, NULL, "fib", false), 2000);
+	assert_int_equal(cost(p, NULL, "main", true), 2000);
+	assert_int_equal(cost(p, NULL, "Function::call", true), 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_session),           cmocka_unit_test(test_report),
-		cmocka_unit_test(test_pyinstrument_page), cmocka_unit_test(test_stackprof),
-		cmocka_unit_test(test_go_heap),           cmocka_unit_test(test_locks),
-		cmocka_unit_test(test_otlp_periods),      cmocka_unit_test(test_goroutines),
-		cmocka_unit_test(test_gperftools),        cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_jemalloc),          cmocka_unit_test(test_jemalloc_broken),
+		cmocka_unit_test(test_session),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_pyinstrument_page),
+		cmocka_unit_test(test_stackprof),
+		cmocka_unit_test(test_go_heap),
+		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_perf_script_of_node),
+		cmocka_unit_test(test_otlp_periods),
+		cmocka_unit_test(test_goroutines),
+		cmocka_unit_test(test_gperftools),
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_jemalloc),
+		cmocka_unit_test(test_jemalloc_broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
