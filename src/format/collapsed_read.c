@@ -15,6 +15,7 @@
 #include "collapsed_unit.h"
 #include "format.h"
 #include "import.h"
+#include "symbol/jitmap.h"
 
 #include <math.h>
 
@@ -323,9 +324,13 @@ static uint32_t named_frame(struct reader *r, struct fz_str name)
 			name.n -= strlen(marks[i].suffix);
 			break;
 		}
+	struct fz_made_code made = { .name = name, .file = marker ? FZ_STR("~") : FZ_STR("") };
+	if (fz_collapsed_is_v8(name))
+		made = fz_jitmap_split(name);
 	struct fz_function function = {
-		.name = fz_import_name(r->p, clean(r, name)),
-		.file = marker ? fz_profile_string(r->p, FZ_STR("~")) : 0,
+		.name = fz_import_name(r->p, clean(r, made.name)),
+		.file = fz_profile_string(r->p, made.file),
+		.first_line = made.line,
 		.kind = (uint8_t)kind,
 	};
 	return clean_frame(r, &function, FZ_NO_LINE);
@@ -337,8 +342,8 @@ static uint32_t translate_frame(struct reader *r, struct fz_str text)
 
 	if (r->austin.seen && fz_str_eq(text, FZ_STR(":GC:")))
 		text = FZ_STR("<GC>");
-	return fz_collapsed_split(r->dialect, text, &parts) ? placed_frame(r, &parts)
-							    : named_frame(r, text);
+	bool placed = !fz_collapsed_is_v8(text) && fz_collapsed_split(r->dialect, text, &parts);
+	return placed ? placed_frame(r, &parts) : named_frame(r, text);
 }
 
 static struct fz_str draft_text(const struct reader *r, uint32_t frame)
@@ -404,7 +409,8 @@ static enum fz_collapsed_dialect find_dialect(const struct reader *r)
 		struct fz_str text = draft_text(r, i);
 		struct fz_thread t;
 		if (fz_collapsed_is_thread(text, true, &t) ||
-		    fz_collapsed_is_thread(text, false, &t) || fz_collapsed_is_bracketed(text))
+		    fz_collapsed_is_thread(text, false, &t) || fz_collapsed_is_bracketed(text) ||
+		    fz_collapsed_is_v8(text))
 			continue;
 		n++;
 		colons += fz_collapsed_split(FZ_COLLAPSED_COLON, text, &parts);

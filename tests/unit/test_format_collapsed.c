@@ -164,6 +164,21 @@ static void test_two_columns_of_exponents(void **state)
 	assert_int_equal(p->metrics[1].column[1], 10);
 }
 
+/* V8 names a function by how it was compiled, and its names look like "file:function:line". */
+static void test_names_of_v8(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"LazyCompile:~main /a.js:30;LazyCompile:*f /a.js:3 3\n"
+		"LazyCompile:~main /a.js:30;LazyCompile:~f /a.js:3_[j] 2\n"
+		"JS:~main file:///a.js:30:1;JS:^f file:///a.js:3:9;Function::~Function 1\n");
+
+	check_leaf(p, 0, "f|/a.js|-1");
+	assert_int_equal(p->function_count, 3);
+	assert_int_equal(p->functions[p->frames[p->stacks[1].frame].function].first_line, 3);
+	check_leaf(p, 2, "Function::~Function||-1");
+}
+
 /* A Java method that is interpreted, compiled or inlined is one function. */
 static void test_states_of_a_function(void **state)
 {
@@ -509,6 +524,7 @@ int main(void)
 		cmocka_unit_test(test_windows_paths),
 		cmocka_unit_test(test_invalid_lines),
 		cmocka_unit_test(test_blanks_in_names),
+		cmocka_unit_test(test_names_of_v8),
 		cmocka_unit_test(test_states_of_a_function),
 		cmocka_unit_test(test_fractions),
 		cmocka_unit_test(test_small_fractions),
