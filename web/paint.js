@@ -180,7 +180,7 @@ export class Painter {
 		const middle = y + (ROW - 1) / 2 + 0.5;
 		ctx.fillStyle = ink;
 		if (i === 0) {
-			ctx.fillText(fitText(ctx, this.rootLabel(picture), room), from, middle);
+			this.root(ctx, this.rootLabel(picture), from, middle, room);
 			return;
 		}
 		const part = ` (${formatShare(share ?? picture.w[i] / picture.all)})`;
@@ -198,6 +198,13 @@ export class Painter {
 			ctx.fillText(text, from + at, middle);
 			if (isSmall) ctx.font = FONT;
 		}
+	}
+
+	// A root's label: whole, else in smaller type, else cut.
+	root(ctx, text, x, y, room) {
+		if (ctx.measureText(text).width > room) ctx.font = SMALL_FONT;
+		ctx.fillText(fitText(ctx, text, room), x, y);
+		ctx.font = FONT;
 	}
 
 	// A frame's name cut to fit: whole, else its last component, else that in smaller type,

@@ -80,6 +80,26 @@ test("the legend hatches in the colours of the frames that it explains", async (
 		});
 });
 
+test("the label of a root that does not fit is in smaller type before it is cut", async () => {
+	await withPage(diffPage(base, head, ["exact", "time"]), {}, async (page) => {
+		const shown = await page.evaluate(() => {
+			const { painter, ctx, views } = fizeau.flame, drawn = [], draw = ctx.fillText.bind(ctx), view = views.call(fizeau.flame)[0];
+			ctx.fillText = (text, ...at) => {
+				drawn.push([text, parseFloat(ctx.font)]);
+				draw(text, ...at);
+			};
+			ctx.font = `12px ${ctx.font.split(" ").slice(1).join(" ")}`;
+			const { width } = ctx.measureText(painter.rootLabel(view.picture));
+			for (const room of [width, width - 1, width / 2])
+				painter.label(ctx, { i: 0, view: { ...view, offset: 0, width: room + 11 }, left: 0, y: 0 }, 0, room + 11, "#000000", null);
+			return [painter.rootLabel(view.picture), drawn];
+		});
+		const [whole, [fits, smaller, cut]] = shown;
+		assert.deepEqual([fits, smaller], [[whole, 12], [whole, 10]]);
+		assert.ok(cut[0].endsWith("…") && cut[1] === 10, cut.join());
+	});
+});
+
 test("a picture that is drawn again measures no name or place again", async () => {
 	const of = (names) => ({ tid: 1, stack: names.map((name) => ({ name, file: "/srv/app/with/some/folders/steps.py", line: 5 })), count: 100 });
 	const calls = [0, 1].map((k) => of(["main", `step_${k}`]));
