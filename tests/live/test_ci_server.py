@@ -14,7 +14,7 @@ import urllib.parse
 
 from fleetlib import Server, fizeau
 from livelib import SANITIZED, Skip, Suite, wait_until
-from test_ci import loops
+from test_ci import AWAY, loops
 
 suite = Suite()
 RUN = ["--no-wall", "--others", "1"]
@@ -262,7 +262,7 @@ def runs(server):
 
 
 def at_once(function, *arguments):
-    """Results in order. While a server is away each call retries for some seconds."""
+    """Results in order."""
     with concurrent.futures.ThreadPoolExecutor(len(arguments)) as pool:
         return list(pool.map(function, arguments))
 
@@ -282,7 +282,7 @@ def waiting():
         done = r.fizeau(*words, "--pull", "1", "-o", kept, *COUNT, status=1)
         assert f"queued in {r.scratch.name}/cache/fizeau/spool/" in done.stderr and len(spooled(r)) == 2, done.stderr
         # The same again is the same push; of another token or project nothing is sent along.
-        at_once(lambda whose: r.fizeau(*words, *COUNT, status=1, **whose),
+        at_once(lambda whose: r.fizeau(*words, *COUNT, status=1, **whose, **AWAY),
                 {"GITHUB_REF": "refs/pull/1/merge"},
                 {"GITHUB_REF": "refs/pull/2/merge", "FIZEAU_TOKEN": "of-somebody-else-entirely"})
         assert len(spooled(r)) == 6 and len({f.parent for f in spooled(r)}) == 2, spooled(r)
@@ -299,7 +299,7 @@ def waiting():
         server.stop()
         # A bound of one report: the older ones go, which is told, and the rest is delivered.
         said = at_once(lambda pull: r.fizeau(*again, "--pull", pull, "--spool", str(r.out), "--spool-limit", "256K",
-                                             status=1).stderr, "4", "5", "6")
+                                             status=1, **AWAY).stderr, "4", "5", "6")
         assert any("ci: the spool is full: dropped the oldest " in text for text in said), said
         waits = sum((f.stat().st_size + 4095) // 4096 * 4096 for f in spooled(r, "out"))
         assert 0 < waits <= 256 << 10, waits
@@ -326,9 +326,9 @@ def sharing():
         words = ["ci", "merge", "--server", server.url, "--repository", "me/project"]
         r.fizeau("ci", *RUN, "-o", str(r.out), *COUNT, status=1)
         server.stop()
-        def send(pull):
-            return r.fizeau(*words, "--pull", f"{pull}", str(r.out), status=1).stderr
-        at_once(send, *range(3))
+        def send(pull, **away):
+            return r.fizeau(*words, "--pull", f"{pull}", str(r.out), status=1, **away).stderr
+        at_once(lambda pull: send(pull, **AWAY), *range(3))
         server.options = ["--listen", f"127.0.0.1:{server.port}"]
         server.start()
         said = at_once(send, *range(3, 7))
