@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What include/fizeau.h says of threads, under ThreadSanitizer: different objects are used at the
- * same time, and one diff is read by all threads.
+ * same time, and one diff is read by all threads. Also the thread that writes a recording.
  *
  *   threads BASE HEAD
  */
@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/writebehind.h"
 #include "fizeau.h"
 
-enum { THREADS = 4, ROUNDS = 2 };
+enum { THREADS = 4, ROUNDS = 2, ADDITIONS = 100000 };
 
 struct shared {
 	const char *base, *head;
@@ -98,6 +101,21 @@ static void read_shared(const struct shared *s)
 	fizeau_free(text);
 }
 
+/* While one thread writes, another adds more. */
+static void write_behind(void)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+	struct fz_write_behind *w = fz_write_behind_new(fd);
+
+	for (int i = 0; i < ADDITIONS; i++)
+		fz_write_behind_add(w, "sample", 6);
+	if (fz_write_behind_error(w) || fz_write_behind_finish(w) ||
+	    lseek(fd, 0, SEEK_END) != ADDITIONS * 6)
+		exit(1);
+	fz_write_behind_free(w);
+	close(fd);
+}
+
 static void *work(void *arg)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -130,6 +148,7 @@ int main(int argc, char **argv)
 	fizeau_diff_free(s.diff);
 	fizeau_profile_free(base);
 	fizeau_profile_free(head);
+	write_behind();
 	printf("done\n");
 	return 0;
 }
