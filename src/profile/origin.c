@@ -10,6 +10,7 @@
 #include "profile/origin.h"
 
 #include "base/str.h"
+#include "profile/heap_fact.h"
 
 static const struct {
 	const char *part;
@@ -141,9 +142,13 @@ uint8_t *fz_profile_origins(const struct fz_profile *p)
 	struct fz_str own = fz_profile_fact(p, FZ_ORIGIN_FACT);
 	fz_auto(fz_free_ptr) char *pattern = fz_strndup(own.p, own.n);
 	uint8_t *origins = fz_calloc(p->function_count + 1ul, sizeof(*origins));
+	/* Objects of any type belong to the program. */
+	bool is_heap = fz_profile_is_heap(p);
 
-	for (uint32_t i = 0; i < p->function_count; i++)
-		origins[i] = origin_of(p, &p->functions[i], cwd);
+	for (uint32_t i = 0; i < p->function_count; i++) {
+		bool is_type = is_heap && !p->strings[p->functions[i].file].n;
+		origins[i] = is_type ? FZ_ORIGIN_OWN : origin_of(p, &p->functions[i], cwd);
+	}
 	if (own.n)
 		mark_own(p, pattern, origins);
 	return origins;

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "profile/heap_fact.h"
 #include "profile/origin.h"
 
 static void files_tell_whose_they_are(void **state)
@@ -82,6 +83,19 @@ static void a_module_says_more_than_its_debug_information(void **state)
 	assert_int_equal(origins[marker], FZ_ORIGIN_OTHER);
 }
 
+static void types_of_a_heap_are_own(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+
+	(void)state;
+	fz_profile_set_fact(p, "clock", FZ_STR(FZ_HEAP_CLOCK));
+	uint32_t type = add(p, "", "", FZ_KIND_UNKNOWN);
+	uint32_t module = add(p, "/usr/lib/python3.11/json/decoder.py", "", FZ_KIND_PYTHON);
+	fz_auto(fz_free_ptr) uint8_t *origins = fz_profile_origins(p);
+	assert_int_equal(origins[type], FZ_ORIGIN_OWN);
+	assert_int_equal(origins[module], FZ_ORIGIN_STDLIB);
+}
+
 static void what_the_user_says_is_all_there_is(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
@@ -102,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_tell_whose_they_are),
 		cmocka_unit_test(a_module_says_more_than_its_debug_information),
+		cmocka_unit_test(types_of_a_heap_are_own),
 		cmocka_unit_test(what_the_user_says_is_all_there_is),
 	};
 
