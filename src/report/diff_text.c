@@ -227,11 +227,13 @@ static void print_changed_totals(const struct view *v)
 	f.count[FZ_VERDICT_CHANGED] = kept;
 	uint32_t shown = rows_shown(v, &f);
 	if (shown) {
-		print_title(v, "Only with callees", &f, false);
+		fz_auto(fz_free_ptr) char *title =
+			fz_asprintf("Only with %s", fz_findings_callees(v->d));
+		print_title(v, title, &f, false);
 		print_rows(v, &f, shown, true);
 	} else if (f.imports) {
 		fz_auto(fz_buf_release) struct fz_buf line = { 0 };
-		fz_buf_str(&line, "Only with callees: ");
+		fz_buf_printf(&line, "Only with %s: ", fz_findings_callees(v->d));
 		fz_findings_imports(&f, v->d->unit, &line);
 		fz_buf_char(&line, '.');
 		fz_buf_char(v->out, '\n');
@@ -544,7 +546,9 @@ void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
 		print_changed_totals(&v);
 		fz_report_brief_rest(d, j, v.style, &text);
 	} else {
-		print_table(&v, "Total, with callees", true);
+		fz_auto(fz_free_ptr) char *title =
+			fz_asprintf("Total, with %s", fz_findings_callees(d));
+		print_table(&v, title, true);
 		print_lists(&v);
 		print_removed_paths(&v);
 	}

@@ -4,6 +4,7 @@
 
 #include "profile/cost_words.h"
 #include "profile/fleet_fact.h"
+#include "profile/heap_fact.h"
 #include "profile/speed.h"
 #include "report/import_moves.h"
 #include "report/startup.h"
@@ -392,6 +393,11 @@ void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out)
 		fz_buf_printf(out, ", of which %s waiting for a CPU",
 			      fz_format_ns((double)head->waited, waited));
 	fz_buf_char(out, '.');
+}
+
+const char *fz_findings_callees(const struct fz_diff *d)
+{
+	return fz_profile_is_heap(d->profile[FZ_HEAD]) ? "objects held" : "callees";
 }
 
 const char *fz_findings_why_not(const struct fz_diff *d)

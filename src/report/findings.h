@@ -74,6 +74,8 @@ void fz_findings_imports(const struct fz_findings *f, const char *unit, struct f
 /* Append the smallest detectable change, of the run or of a function's share, and how many more
  * runs would detect 5 %. Appends nothing if that is unknown. */
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out);
+/* What a total includes: "callees", or what objects of a heap hold. */
+const char *fz_findings_callees(const struct fz_diff *d);
 /* Why nothing was judged (FZ_JUDGE_NONE). */
 const char *fz_findings_why_not(const struct fz_diff *d);
 /* Append which test was used and what that means. */

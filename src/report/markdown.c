@@ -183,8 +183,9 @@ static void add_functions(const struct view *v)
 	fz_findings_init(&self, v->d, v->judgement, false);
 	fz_findings_init(&total, v->d, v->judgement, true);
 	add_changed(v, &self, "Self");
-	fz_buf_str(v->out, "\n<details><summary>With callees</summary>\n");
-	add_changed(v, &total, "Total, with callees");
+	fz_buf_printf(v->out, "\n<details><summary>With %s</summary>\n", fz_findings_callees(v->d));
+	fz_auto(fz_free_ptr) char *title = fz_asprintf("Total, with %s", fz_findings_callees(v->d));
+	add_changed(v, &total, title);
 	fz_buf_str(v->out, "\n</details>\n");
 	add_unknown(v, &self);
 	fz_findings_release(&self);
