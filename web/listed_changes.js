@@ -219,7 +219,7 @@ class Change {
 	get ofLeaf() {
 		return this.leaf < 0 ? null : new Change(this.of, this.leaf, null);
 	}
-	// Its cost with callees, if only its own time changed and that is less; else null.
+	// Its total, if only its own time changed and that is less; else null.
 	get whole() {
 		return this.places ? null : wholeOf(this.of.data, this.of.costs, this);
 	}

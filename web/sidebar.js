@@ -328,7 +328,7 @@ function changeItem(model, entry, current = -1, group = "") {
 			(word === group.toLowerCase() ? "" : ` · ${word.replace(" ", "\u00a0")}`),
 		kind: delta > 0 ? "more" : "less",
 		note: [origin && `its code was in ${showName(origin)}`,
-			whole ? `own ${noun(data.header)}; ${formatPair(whole, data.unit)} with callees` :
+			whole ? `own ${noun(data.header)}; ${formatPair(whole, data.unit)} in total` :
 			leaf >= 0 && `most of it in ${showName(data.functions.names[leaf])}`]
 			.filter(Boolean).join(" · "),
 		go: entry.node > 0 ? () => model.acts.goToChange(entry) : undefined,

@@ -370,7 +370,7 @@ test("a listed name's last component is whole as long as its callers' part has r
 	});
 });
 
-test("an entry for own time is labelled, and has the cost with callees", async () => {
+test("an entry for own time is labelled, and has the total", async () => {
 	// What `build` did itself, its callees do now: in all it costs the same.
 	const of = [["main;rest", 9000, 9000], ["main;build", 2000, 500], ["main;build;a", 1500, 2300], ["main;build;b", 1500, 2200], ["main;leaf", 800, 1600]];
 	const runOf = (side, k) => writeText(of.map(([stack, ...n], i) => `${stack} ${n[side] + ((7 * k + 3 * i) % 5)}\n`).join(""), ".collapsed");
@@ -383,7 +383,7 @@ test("an entry for own time is labelled, and has the cost with callees", async (
 	await withPage(file, {}, async (page) => {
 		const notes = Object.fromEntries(await page.$$eval(".spot", (list) => list.map((s) => [s.querySelector(".what").textContent, s.querySelector(".note")?.textContent ?? ""])));
 		const n = (v) => Math.round(v).toLocaleString("en");
-		assert.equal(notes.build, `own time; ${n(build.base_total)} → ${n(build.head_total)} with callees`);
+		assert.equal(notes.build, `own time; ${n(build.base_total)} → ${n(build.head_total)} in total`);
 		assert.deepEqual([notes.a, notes.leaf], ["", ""]);
 		const own = `build −${n(-build.diff_self)} of own time`, listed = await page.textContent("#changes");
 		assert.ok((await page.innerText("#band .quiet")).includes(`certain: ${own}`));
