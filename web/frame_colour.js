@@ -26,19 +26,19 @@ import { ownTime, pageNodeOf } from "./tree.js";
 export const modes = {
 	self: {
 		title: "Self", steps: [0.15, 0.3, 0.5, 1],
-		isOwn: true, legend: "darker = bigger change (15/30/50/100 %)",
+		isOwn: true, legend: "stronger = bigger change (15/30/50/100 %)",
 	},
 	total: {
 		title: "Total", steps: [0.15, 0.3, 0.5, 1],
-		legend: "darker = bigger change (15/30/50/100 %)",
+		legend: "stronger = bigger change (15/30/50/100 %)",
 	},
 	share: {
 		title: "Share of change", steps: [0.01, 0.05, 0.15, 0.4],
-		legend: "darker = bigger share of all change (1/5/15/40 %)",
+		legend: "stronger = bigger share of all change (1/5/15/40 %)",
 	},
 	surprise: {
 		title: "Certainty", steps: [0, 300, 600, 1000],
-		isOwn: true, legend: "darker = more certain (p = 0.05, 10⁻³, 10⁻⁶, 10⁻¹⁰)",
+		isOwn: true, legend: "stronger = more certain (p = 0.05, 10⁻³, 10⁻⁶, 10⁻¹⁰)",
 	},
 };
 

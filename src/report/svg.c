@@ -514,9 +514,9 @@ static void write_color_scale(struct picture *pic, double x, double y)
 	fz_output_printf(pic->out,
 			 !pic->page->is_diff ? "share of self %s, from below 1 %% to 60 %% and more"
 			 : pic->options->inverted
-				 ? "own %s of the leaf; darker = bigger change (15/30/50/100 %%)"
-			 : own ? "own %s; darker = bigger change (15/30/50/100 %%)"
-			       : "darker = bigger change (15/30/50/100 %%); underline = own %s",
+				 ? "own %s of the leaf; stronger = bigger change (15/30/50/100 %%)"
+			 : own ? "own %s; stronger = bigger change (15/30/50/100 %%)"
+			       : "stronger = bigger change (15/30/50/100 %%); underline = own %s",
 			 fz_cost_noun(pic->page->metric, pic->page->unit));
 	fz_output_str(pic->out, "</text>\n");
 }

@@ -78,11 +78,11 @@ test("a function's own cost is named by the metric, in both kinds of pages and i
 	for (const [metric, noun] of Object.entries({ "bytes,bytes": "bytes", "instructions,count": "instructions", "wall,ns": "time" })) {
 		const counted = `counted=${metric}`;
 		await withPage(diffPage(...sides, ["judged", counted]), { hash: "layout=union&by=self" }, async (page) => {
-			assert.match(await page.innerText("#legend"), new RegExp(`own ${noun}; darker = bigger change`));
+			assert.match(await page.innerText("#legend"), new RegExp(`own ${noun}; stronger = bigger change`));
 			assert.match(await page.textContent("#section-verdicts"), /Show only paths through functions that are/);
 			assert.doesNotMatch(await page.innerText("#band"), /B bytes/);
 			await page.evaluate(() => fizeau.set({ inverted: true }));
-			assert.match(await page.innerText("#legend"), new RegExp(`own ${noun} of the leaf; darker`));
+			assert.match(await page.innerText("#legend"), new RegExp(`own ${noun} of the leaf; stronger`));
 			if (noun !== "time") assert.doesNotMatch(await page.evaluate(() => document.body.innerHTML), /(own|self) time/i);
 		});
 		await withPage(profilePage(sides[0], [counted]), {}, async (page) =>
