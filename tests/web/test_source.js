@@ -218,6 +218,7 @@ test("a line has what it calls and a function its callers, and each opens its so
 		assert.match(await page.textContent("#source p.calls"), /^Called bywalk100$/);
 		for (const width of [700, 390]) {
 			await page.setViewportSize({ width, height: 800 });
+			await page.waitForFunction(() => [...document.querySelectorAll(".lines .calls")].every((e) => e.offsetWidth > 0));
 			const boxes = await page.$$eval(".lines .calls", (list) => list.map((e) => [e.offsetWidth, e.getBoundingClientRect().right]));
 			assert.ok(boxes.length === 2 && boxes.every(([w, right]) => w > 0 && right <= width), `${width}: ${boxes}`);
 			assert.ok(await page.$eval(".listing", (e) => e.scrollWidth <= e.clientWidth), `${width}: nothing scrolls sideways`);
