@@ -134,6 +134,12 @@ async function open(browser, file, options = {}) {
 	return page;
 }
 
+// Returns when the page is drawn for the width.
+async function resize(page, width, height = 700) {
+	await page.setViewportSize({ width, height });
+	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
 module.exports = {
-	centreOf, closeBrowser, findChromium, hasDied, launch, open, pixel, readTree, until, withPage,
+	centreOf, closeBrowser, findChromium, hasDied, launch, open, pixel, readTree, resize, until, withPage,
 };

@@ -6,7 +6,7 @@ const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
-const { centreOf, pixel, readTree, until, withPage } = require("./browser.js");
+const { centreOf, pixel, readTree, resize, until, withPage } = require("./browser.js");
 const { judgedPage, judgedRuns, sumCallers, sumFile } = require("./judged.js");
 const { cliPage, diffPage, folder, profilePage, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
@@ -391,12 +391,6 @@ test("an entry for own time is labelled, and has the total", async () => {
 		assert.equal(listed.split("of own time").length, 2, listed);
 	});
 });
-
-// Returns when the page is drawn for the width.
-async function resize(page, width) {
-	await page.setViewportSize({ width, height: 700 });
-	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-}
 
 test("the current step is marked in the list, which unfolds for it; crumbs keep names' last parts", async () => {
 	const names = Array.from({ length: 9 }, (_, i) => `Parser.statement_of_${i}`);

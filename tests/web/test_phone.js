@@ -2,7 +2,7 @@
 // The page on phones: small windows, fingers, and text twice as large.
 "use strict";
 const assert = require("node:assert/strict");
-const { centreOf, readTree, until, withPage } = require("./browser.js");
+const { centreOf, readTree, resize, until, withPage } = require("./browser.js");
 const { drag, tapTwice } = require("./fingers.js");
 const { judgedPage } = require("./judged.js");
 const { cliPage, diffPage, profilePage, someProgram, writeText } = require("./pages.js");
@@ -233,7 +233,7 @@ const seenDots = (page) => page.$$eval("#band .dotted", (lines) => lines.flatMap
 test("a line of the verdict that is broken has no dot at an end, one that is not has them all", async () => {
 	await withPage(judgedPage(), phone, async (page) => {
 		for (const width of [320, 390, 500, 1400]) {
-			await page.setViewportSize({ width, height: 740 });
+			await resize(page, width, 740);
 			const dots = await seenDots(page), all = await page.$$eval("#band .dot", (list) => list.length);
 			assert.ok(dots.every((isBetween) => isBetween), `${width}: ${dots}`);
 			assert.ok(width < 500 ? dots.length < all : width === 1400 ? dots.length === all : true, `${width}: ${dots.length} of ${all}`);

@@ -2,7 +2,7 @@
 // The source of one function: lines of both versions aligned, and their costs.
 "use strict";
 const assert = require("node:assert/strict");
-const { centreOf, readTree, until, withPage } = require("./browser.js");
+const { centreOf, readTree, resize, until, withPage } = require("./browser.js");
 const { diffPage, profilePage, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
@@ -217,8 +217,8 @@ test("a line has what it calls and a function its callers, and each opens its so
 		assert.match(await page.textContent('.lines tr:has-text("statement_6()") .calls'), /and 1 other$/);
 		assert.match(await page.textContent("#source p.calls"), /^Called bywalk100$/);
 		for (const width of [700, 390]) {
-			await page.setViewportSize({ width, height: 800 });
-			await page.waitForFunction(() => [...document.querySelectorAll(".lines .calls")].every((e) => e.offsetWidth > 0));
+			await resize(page, width, 800);
+			await until(page, () => [...document.querySelectorAll(".lines .calls")].every((e) => e.offsetWidth > 0));
 			const boxes = await page.$$eval(".lines .calls", (list) => list.map((e) => [e.offsetWidth, e.getBoundingClientRect().right]));
 			assert.ok(boxes.length === 2 && boxes.every(([w, right]) => w > 0 && right <= width), `${width}: ${boxes}`);
 			assert.ok(await page.$eval(".listing", (e) => e.scrollWidth <= e.clientWidth), `${width}: nothing scrolls sideways`);
