@@ -114,8 +114,7 @@ int fz_bucket_get(const struct fz_bucket *b, const char *name, int *ret_fd, stru
 	}
 	if (r)
 		return r;
-	*ret_fd = fd;
-	fd = -1;
+	*ret_fd = fz_steal_fd(&fd);
 	return 0;
 }
 

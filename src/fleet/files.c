@@ -342,9 +342,8 @@ int fz_files_read(struct fz_files *f, const char *project, enum fz_files_kind ki
 		return r;
 	if (fstat(fd, &st))
 		return fz_fail_errno(err, "%s", f->folder);
-	*ret_fd = fd;
+	*ret_fd = fz_steal_fd(&fd);
 	*ret_bytes = (uint64_t)st.st_size;
-	fd = -1;
 	return 0;
 }
 
