@@ -60,10 +60,10 @@ static size_t take(struct fz_cpuclock *c, pid_t pid, int64_t *weight)
 	return n;
 }
 
-/* A loop as long as a period must not be seen at the same place each time; the rate is the one that
- * was asked for all the same. With real-time priority, above tests/thief, the program stands still
- * as soon as it is due, so how long a period is does not depend on the machine. */
-static void periods_vary_around_the_one_asked_for(void **state)
+/* Whether the periods of a program that spins vary around PERIOD; -1 where no clock is to be had,
+ * or no real-time priority. With that, above tests/thief, the program stands still as soon as it is
+ * due, so only a host that stops the whole machine makes a period longer. */
+static int do_periods_vary(void)
 {
 	struct fz_cpuclock *c = NULL;
 	struct fz_error err;
@@ -72,7 +72,6 @@ static void periods_vary_around_the_one_asked_for(void **state)
 	size_t n = 0, shorter = 0, longer = 0;
 	pid_t pid = spin();
 
-	(void)state;
 	int rc = fz_cpuclock_new(pid, false, PERIOD, &c, &err);
 	bool drives = !rc && fz_cpuclock_drives(c) && !sched_setscheduler(0, SCHED_FIFO, &above);
 	if (drives)
@@ -83,7 +82,7 @@ static void periods_vary_around_the_one_asked_for(void **state)
 	waitpid(pid, NULL, 0);
 	assert_int_equal(rc, 0);
 	if (!drives)
-		skip();
+		return -1;
 	for (size_t i = 0; i < n; i++) {
 		sum += weight[i];
 		shorter += weight[i] < PERIOD * 8 / 10;
@@ -91,9 +90,22 @@ static void periods_vary_around_the_one_asked_for(void **state)
 	}
 	print_message("%zu samples: mean %.3f of the period, %zu shorter, %zu longer\n", n,
 		      n ? (double)sum / (double)n / PERIOD : 0, shorter, longer);
-	assert_true(n > SAMPLES / 4);
-	assert_true(shorter > n / 16 && longer > n / 16);
-	assert_true(sum > (int64_t)n * PERIOD * 9 / 10);
+	return n > SAMPLES / 4 && shorter > n / 16 && longer > n / 16 &&
+	       sum > (int64_t)n * PERIOD * 9 / 10;
+}
+
+/* A loop as long as a period must not be seen at the same place each time; the rate is the one that
+ * was asked for all the same. A fixed period never passes. */
+static void periods_vary_around_the_one_asked_for(void **state)
+{
+	int vary = 0;
+
+	(void)state;
+	for (int tries = 0; tries < 10 && !vary; tries++)
+		vary = do_periods_vary();
+	if (vary < 0)
+		skip();
+	assert_true(vary);
 }
 
 /* Wait until the program is due; false: it has ended. */
