@@ -13,11 +13,9 @@
 
 #include <stdlib.h>
 
-/* Samples of a line on either side for the chi-square to hold; rarer lines form one group. */
-enum { EXPECTED_MIN = 5 };
-
-/* If a line has this fraction of one side and nothing of the other, the function was edited. */
-static const double edited_part = 0.1;
+/* Samples that are expected of a line on either side: rarer lines form one group, for the
+ * chi-square to hold; if one side has none of so many, the function was edited. */
+enum { EXPECTED_MIN = 5, EXPECTED_SEEN = 10 };
 
 /* A stall also enlarges its side's sum, which hides about half of it from the chi-square. */
 static const double hidden = 2;
@@ -84,22 +82,18 @@ static void merge(struct cells *cells)
 	cells->n = n;
 }
 
-/* Whether both sides are expected to have enough samples of the cell. */
-static bool is_common(const struct cell *cell, const double sum[FZ_SIDES])
+/* Samples that the side with fewer is expected to have of the cell. */
+static double expected(const struct cell *cell, const double sum[FZ_SIDES])
 {
 	double both = cell->samples[FZ_BASE] + cell->samples[FZ_HEAD];
-	double least = FZ_MIN(sum[FZ_BASE], sum[FZ_HEAD]);
 
-	return both * least >= EXPECTED_MIN * (sum[FZ_BASE] + sum[FZ_HEAD]);
+	return both * FZ_MIN(sum[FZ_BASE], sum[FZ_HEAD]) / (sum[FZ_BASE] + sum[FZ_HEAD]);
 }
 
 static bool is_edited(const struct cell *cell, const double sum[FZ_SIDES])
 {
-	for (enum fz_side side = 0; side < FZ_SIDES; side++)
-		if (cell->samples[!side] <= 0 && cell->samples[side] >= EXPECTED_MIN &&
-		    cell->samples[side] >= edited_part * sum[side])
-			return true;
-	return false;
+	return FZ_MIN(cell->samples[FZ_BASE], cell->samples[FZ_HEAD]) <= 0 &&
+	       expected(cell, sum) >= EXPECTED_SEEN;
 }
 
 /* Adds a cell's part of the chi-square of two samples with these sums. */
@@ -128,7 +122,7 @@ static void add_function(const struct cell *cells, size_t n, double *square, dou
 	for (size_t i = 0; i < n; i++) {
 		if (is_edited(&cells[i], sum))
 			return;
-		if (is_common(&cells[i], sum)) {
+		if (expected(&cells[i], sum) >= EXPECTED_MIN) {
 			add_cell(&cells[i], sum, &of_lines, &count);
 			continue;
 		}
