@@ -487,6 +487,15 @@ def full_disk():
             subprocess.run(["umount", small], check=True)
 
 
+@suite.test("a recording that cannot be written is an error, unless the program fails itself")
+def not_written():
+    with scratch(busy_py=BUSY) as d:
+        for status, expected in (0, 125), (4, 4):
+            done = fizeau("run", "-o", "/dev/full", "busy.py", "0", status, cwd=d, env={**os.environ, "TMPDIR": d})
+            assert done.returncode == expected and "/dev/full: cannot be written" in done.stderr, done
+            assert f"recording saved in {d}/" in done.stderr, done.stderr
+
+
 @suite.test("a disk with room for less than a hundred samples is reported alike")
 def fuller_disk():
     if os.geteuid() != 0:
