@@ -325,7 +325,7 @@ static uint32_t named_frame(struct reader *r, struct fz_str name)
 			break;
 		}
 	struct fz_made_code made = { .name = name, .file = marker ? FZ_STR("~") : FZ_STR("") };
-	if (fz_collapsed_is_v8(name))
+	if (fz_jitmap_is_v8(name))
 		made = fz_jitmap_split(name);
 	struct fz_function function = {
 		.name = fz_import_name(r->p, clean(r, made.name)),
@@ -342,7 +342,8 @@ static uint32_t translate_frame(struct reader *r, struct fz_str text)
 
 	if (r->austin.seen && fz_str_eq(text, FZ_STR(":GC:")))
 		text = FZ_STR("<GC>");
-	bool placed = !fz_collapsed_is_v8(text) && fz_collapsed_split(r->dialect, text, &parts);
+	/* Names by V8 look like "file:function:line". */
+	bool placed = !fz_jitmap_is_v8(text) && fz_collapsed_split(r->dialect, text, &parts);
 	return placed ? placed_frame(r, &parts) : named_frame(r, text);
 }
 
@@ -410,7 +411,7 @@ static enum fz_collapsed_dialect find_dialect(const struct reader *r)
 		struct fz_thread t;
 		if (fz_collapsed_is_thread(text, true, &t) ||
 		    fz_collapsed_is_thread(text, false, &t) || fz_collapsed_is_bracketed(text) ||
-		    fz_collapsed_is_v8(text))
+		    fz_jitmap_is_v8(text))
 			continue;
 		n++;
 		colons += fz_collapsed_split(FZ_COLLAPSED_COLON, text, &parts);

@@ -212,19 +212,6 @@ bool fz_collapsed_is_bracketed(struct fz_str s)
 	       (fz_str_starts(s, "[") && fz_str_ends(s, "]"));
 }
 
-bool fz_collapsed_is_v8(struct fz_str s)
-{
-	static const char *const kinds[] = { "JS:", "LazyCompile:", "Function:", "Script:",
-					     "Eval:" };
-
-	for (size_t i = 0; i < FZ_ARRAY_LEN(kinds); i++) {
-		size_t n = strlen(kinds[i]);
-		if (fz_str_starts(s, kinds[i]) && s.n > n && memchr("~*^+", s.p[n], 4))
-			return true;
-	}
-	return false;
-}
-
 bool fz_collapsed_split(enum fz_collapsed_dialect dialect, struct fz_str text,
 			struct fz_collapsed_parts *ret)
 {

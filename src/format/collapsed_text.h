@@ -33,9 +33,6 @@ bool fz_collapsed_split(enum fz_collapsed_dialect dialect, struct fz_str frame,
 			struct fz_collapsed_parts *ret);
 /* "<GC>", "[unknown]" */
 bool fz_collapsed_is_bracketed(struct fz_str frame);
-/* A name by V8 in a map for perf, "LazyCompile:*f a.js:3", which looks like "file:function:line".
- */
-bool fz_collapsed_is_v8(struct fz_str s);
 /* Parses "tid:N" (Tachyon), or "P1" followed by "T2" or "T0:2" (austin). */
 bool fz_collapsed_is_thread(struct fz_str frame, bool root, struct fz_thread *t);
 bool fz_collapsed_all_digits(struct fz_str s);

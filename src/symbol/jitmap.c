@@ -178,36 +178,66 @@ static bool split_python(struct fz_str text, struct fz_made_code *ret)
 	return true;
 }
 
-struct fz_made_code fz_jitmap_split(struct fz_str text)
+/* Strips V8's kind of code; false if there is none. */
+static bool cut_kind(struct fz_str *text)
 {
 	static const char *const kinds[] = { "JS:", "LazyCompile:", "Function:", "Script:",
 					     "Eval:" };
-	struct fz_made_code made;
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(kinds); i++)
+		if (fz_str_starts(*text, kinds[i])) {
+			*text = rest_of(*text, strlen(kinds[i]));
+			return true;
+		}
+	return false;
+}
+
+/* Strips the mark of the tier of V8's compiler; false if there is none. */
+static bool cut_mark(struct fz_str *text)
+{
+	struct fz_str s = *text;
+
+	while (s.n && memchr("~*^+'", *s.p, 5))
+		s = rest_of(s, 1);
+	bool found = s.n < text->n;
+	*text = s;
+	return found;
+}
+
+/* Splits "NAME FILE:LINE:COLUMN"; V8 10 (Node 18) writes no column. */
+static struct fz_made_code split_v8(struct fz_str text)
+{
+	const char *space = text.n ? memchr(text.p, ' ', text.n) : NULL;
 	uint64_t line, last;
+
+	if (!space)
+		return (struct fz_made_code){ .name = text };
+	struct fz_str name = { text.p, (size_t)(space - text.p) };
+	struct fz_str place = rest_of(text, name.n + 1);
+	if (!cut_number(&place, &last))
+		return (struct fz_made_code){ .name = text };
+	if (!cut_number(&place, &line))
+		line = last;
+	if (fz_str_starts(place, "file://"))
+		place = rest_of(place, strlen("file://"));
+	return (struct fz_made_code){ .name = name.n ? name : FZ_STR("(anonymous)"),
+				      .file = place,
+				      .line = (int32_t)line };
+}
+
+bool fz_jitmap_is_v8(struct fz_str text)
+{
+	return cut_kind(&text) && cut_mark(&text);
+}
+
+struct fz_made_code fz_jitmap_split(struct fz_str text)
+{
+	struct fz_made_code made;
 
 	if (split_python(text, &made))
 		return made;
-	for (size_t i = 0; i < FZ_ARRAY_LEN(kinds); i++) {
-		if (!fz_str_starts(text, kinds[i]))
-			continue;
-		struct fz_str s = rest_of(text, strlen(kinds[i]));
-		while (s.n && memchr("~*^+'", *s.p, 5))
-			s = rest_of(s, 1);
-		const char *space = memchr(s.p, ' ', s.n);
-		if (!space)
-			return (struct fz_made_code){ .name = s };
-		struct fz_str name = { s.p, (size_t)(space - s.p) };
-		struct fz_str place = rest_of(s, name.n + 1);
-		if (!cut_number(&place, &last))
-			return (struct fz_made_code){ .name = s };
-		/* V8 10 (Node 18) writes no column. */
-		if (!cut_number(&place, &line))
-			line = last;
-		if (fz_str_starts(place, "file://"))
-			place = rest_of(place, strlen("file://"));
-		return (struct fz_made_code){ .name = name.n ? name : FZ_STR("(anonymous)"),
-					      .file = place,
-					      .line = (int32_t)line };
-	}
-	return (struct fz_made_code){ .name = text };
+	if (!cut_kind(&text))
+		return (struct fz_made_code){ .name = text };
+	cut_mark(&text);
+	return split_v8(text);
 }

@@ -30,3 +30,5 @@ struct fz_made_code {
 	bool python;
 };
 struct fz_made_code fz_jitmap_split(struct fz_str text);
+/* Whether V8 wrote the name, with its mark: "LazyCompile:*f a.js:3". */
+bool fz_jitmap_is_v8(struct fz_str text);
