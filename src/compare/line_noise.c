@@ -30,17 +30,19 @@ struct cell {
 	double samples[FZ_SIDES];
 };
 
-struct cells {
-	struct cell *list; /* owned */
-	size_t n;
-};
+static size_t count_rows(const struct fz_walk *w)
+{
+	return w->run_start[w->run_count];
+}
 
-static void add_side(const struct fz_walk *w, const uint32_t *function_of, enum fz_side side,
-		     struct cells *cells)
+/* Writes a cell for each row that has a line; returns their number. */
+static size_t read_side(const struct fz_walk *w, const uint32_t *function_of, enum fz_side side,
+			struct cell *cells)
 {
 	const struct fz_profile *p = w->profile;
+	size_t n = 0;
 
-	for (size_t i = 0; i < w->run_start[w->run_count]; i++) {
+	for (size_t i = 0; i < count_rows(w); i++) {
 		uint32_t stack = p->samples.stack[w->rows[i]];
 		uint32_t function = stack == FZ_NONE ? FZ_NONE : function_of[stack];
 		if (function == FZ_NONE)
@@ -52,8 +54,9 @@ static void add_side(const struct fz_walk *w, const uint32_t *function_of, enum 
 				     frame->line - p->functions[frame->function].first_line,
 				     { 0 } };
 		cell.samples[side] = fz_sample_count_in(p, w->metric, w->rows[i]);
-		cells->list[cells->n++] = cell;
+		cells[n++] = cell;
 	}
+	return n;
 }
 
 static int by_line(const void *a, const void *b)
@@ -64,22 +67,21 @@ static int by_line(const void *a, const void *b)
 					  : FZ_CMP(x->line, y->line);
 }
 
-static void merge(struct cells *cells)
+/* Merges cells of the same line; returns how many are left. */
+static size_t merge(struct cell *cells, size_t n)
 {
-	size_t n = 0;
+	size_t kept = 0;
 
-	qsort(cells->list, cells->n, sizeof(*cells->list), by_line);
-	for (size_t i = 0; i < cells->n; i++) {
-		const struct cell *cell = &cells->list[i];
-
-		if (!n || by_line(&cells->list[n - 1], cell) != 0) {
-			cells->list[n++] = *cell;
+	qsort(cells, n, sizeof(*cells), by_line);
+	for (size_t i = 0; i < n; i++) {
+		if (!kept || by_line(&cells[kept - 1], &cells[i]) != 0) {
+			cells[kept++] = cells[i];
 			continue;
 		}
 		for (enum fz_side side = 0; side < FZ_SIDES; side++)
-			cells->list[n - 1].samples[side] += cell->samples[side];
+			cells[kept - 1].samples[side] += cells[i].samples[side];
 	}
-	cells->n = n;
+	return kept;
 }
 
 /* Samples that the side with fewer is expected to have of the cell. */
@@ -141,20 +143,20 @@ static void add_function(const struct cell *cells, size_t n, double *square, dou
 static double find_clumping(const struct fz_inference *c, const struct fz_entities *functions)
 {
 	double square = 0, freedom = 0, prior = c->ratio.noise.clumping;
-	struct cells cells = { 0 };
+	struct cell *cells = fz_calloc(
+		count_rows(&c->walk[FZ_BASE]) + count_rows(&c->walk[FZ_HEAD]) + 1, sizeof(*cells));
+	size_t n = 0;
 
-	cells.list = fz_calloc(c->walk[FZ_BASE].run_start[1] + c->walk[FZ_HEAD].run_start[1] + 1,
-			       sizeof(*cells.list));
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
-		add_side(&c->walk[side], functions->of_stack[side], side, &cells);
-	merge(&cells);
-	for (size_t from = 0, to; from < cells.n; from = to) {
-		for (to = from + 1; to < cells.n; to++)
-			if (cells.list[to].function != cells.list[from].function)
+		n += read_side(&c->walk[side], functions->of_stack[side], side, cells + n);
+	n = merge(cells, n);
+	for (size_t from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n; to++)
+			if (cells[to].function != cells[from].function)
 				break;
-		add_function(cells.list + from, to - from, &square, &freedom);
+		add_function(cells + from, to - from, &square, &freedom);
 	}
-	free(cells.list);
+	free(cells);
 	double found = (FREEDOM_OF_PRIOR * prior + hidden * square) / (FREEDOM_OF_PRIOR + freedom);
 	return FZ_MAX(1, found / prior);
 }
