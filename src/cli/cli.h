@@ -9,9 +9,9 @@
 
 enum fz_exit {
 	FZ_EXIT_OK = 0,
-	FZ_EXIT_REGRESSION = 1,    /* a gate (--fail-on) found a regression */
-	FZ_EXIT_TROUBLE = 2,       /* usage, input or runtime trouble */
-	FZ_EXIT_NOT_STARTED = 125, /* run: the program did not start, or was not recorded */
+	FZ_EXIT_REGRESSION = 1, /* a gate (--fail-on) found a regression */
+	FZ_EXIT_TROUBLE = 2,    /* usage, input or runtime trouble */
+	FZ_EXIT_FAILED = 125,   /* run: the program did not start, or was not recorded */
 };
 
 /* Kind of a command's plain arguments, for shell completion. */

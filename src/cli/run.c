@@ -75,7 +75,7 @@ static int exit_as(const struct fz_child *child)
 
 static int exit_not_started(int code)
 {
-	return code == FZ_EUSAGE ? FZ_EXIT_TROUBLE : FZ_EXIT_NOT_STARTED;
+	return code == FZ_EUSAGE ? FZ_EXIT_TROUBLE : FZ_EXIT_FAILED;
 }
 
 static int not_started(const struct fz_error *err)
@@ -150,7 +150,7 @@ static int record_child(struct fz_trial *run, struct fz_watch *watch, int64_t st
 	int trouble = fz_cli_record_end(r, &options.record, how, module_missing(run));
 	bool ended_by_us = end == FZ_END_TIME || end == FZ_END_SIGNAL;
 	int status = ended_by_us ? FZ_EXIT_OK : exit_as(&run->child);
-	return trouble && status == FZ_EXIT_OK ? FZ_EXIT_NOT_STARTED : status;
+	return trouble && status == FZ_EXIT_OK ? FZ_EXIT_FAILED : status;
 }
 
 static int prepare(struct fz_trial *run, struct fz_watch *watch, char *const argv[],
@@ -247,7 +247,7 @@ static int exit_of_runs(const struct fz_runs *runs, int code, bool wrong)
 		return exit_not_started(code);
 	if (runs->worst.status && !runs->timed_out)
 		return exit_as(&runs->worst);
-	return wrong ? FZ_EXIT_NOT_STARTED : FZ_EXIT_OK;
+	return wrong ? FZ_EXIT_FAILED : FZ_EXIT_OK;
 }
 
 static int start_and_record_runs(char *const argv[], const char *program)
