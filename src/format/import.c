@@ -319,11 +319,16 @@ int64_t fz_import_scaled_int(int64_t v, double scale)
 	return fz_import_scaled((double)v, scale);
 }
 
+uint32_t fz_import_count(int64_t n)
+{
+	uint64_t size = n < 0 ? -(uint64_t)n : (uint64_t)n;
+
+	return (uint32_t)FZ_MAX(FZ_MIN(size, (uint64_t)UINT32_MAX), (uint64_t)1);
+}
+
 uint32_t fz_import_periods(int64_t cost, int64_t period)
 {
-	if (period <= 0 || cost <= period || cost % period)
-		return 1;
-	return (uint32_t)FZ_MIN(cost / period, (int64_t)UINT32_MAX);
+	return period <= 0 || cost % period ? 1 : fz_import_count(cost / period);
 }
 
 int fz_import_lines(struct fz_input *in, struct fz_profile *p, size_t longest,

@@ -52,8 +52,12 @@ uint32_t fz_import_add_metric(struct fz_profile *p, const struct fz_import_metri
 int64_t fz_import_scaled(double v, double scale);
 /* The same for integers, exact if scale is an integer. */
 int64_t fz_import_scaled_int(int64_t v, double scale);
-/* Number of samples in a row of a file that has none: a cost that is a whole number of periods is
- * that many; else 1. period: in the unit of the cost; 0: unknown. */
+/* Number of samples in a row of n of them, which is below 0 in a difference of profiles; at
+ * least 1.
+ */
+uint32_t fz_import_count(int64_t n);
+/* The same for a row of a file that has none: a cost that is a whole number of periods is that
+ * many; else 1. period: in the unit of the cost; 0: unknown. */
 uint32_t fz_import_periods(int64_t cost, int64_t period);
 /* Passes each line of a text to `take`, until that fails or the profile exceeds its limits. */
 int fz_import_lines(struct fz_input *in, struct fz_profile *p, size_t longest,

@@ -473,11 +473,8 @@ static void read_label(struct reader *r, struct fz_str message, struct labels *l
 
 static uint32_t count_of(const struct reader *r, int64_t cost)
 {
-	if (r->count_column == FZ_NONE)
-		return fz_import_periods(cost, r->period_of_main);
-	int64_t n = r->values[r->count_column];
-
-	return n > 1 ? (uint32_t)FZ_MIN(n, (int64_t)UINT32_MAX) : 1;
+	return r->count_column == FZ_NONE ? fz_import_periods(cost, r->period_of_main)
+					  : fz_import_count(r->values[r->count_column]);
 }
 
 static void add_sample(struct reader *r, const struct labels *labels)
@@ -565,20 +562,13 @@ static void read_patterns(struct reader *r)
 	}
 }
 
-static bool has_values(const struct fz_profile *p, uint32_t metric)
-{
-	for (size_t row = 0; row < p->samples.n; row++)
-		if (fz_sample_weight(p, metric, row))
-			return true;
-	return false;
-}
-
 /* Prefers types with values; some files have types without any (.NET's allocations, if not
  * recorded). */
 static void prefer_values(struct reader *r)
 {
-	for (uint32_t i = r->columns; i-- > 0 && !has_values(r->p, r->p->default_metric);)
-		if (has_values(r->p, i))
+	for (uint32_t i = r->columns;
+	     i-- > 0 && !fz_profile_has_values(r->p, r->p->default_metric);)
+		if (fz_profile_has_values(r->p, i))
 			r->p->default_metric = i;
 }
 

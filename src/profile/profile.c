@@ -440,6 +440,14 @@ void fz_profile_add_sample(struct fz_profile *p, const struct fz_sample *sample,
 			p->metrics[m].column[row] = weights[w++];
 }
 
+bool fz_profile_has_values(const struct fz_profile *p, uint32_t metric)
+{
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (fz_sample_weight(p, metric, row))
+			return true;
+	return false;
+}
+
 uint64_t fz_profile_sample_total(const struct fz_profile *p)
 {
 	uint64_t total = 0;

@@ -472,6 +472,8 @@ static inline uint32_t fz_sample_count_in(const struct fz_profile *p, uint32_t m
 
 	return other ? 0 : fz_sample_count(p, row);
 }
+/* Whether a sample has a weight other than 0. */
+bool fz_profile_has_values(const struct fz_profile *p, uint32_t metric);
 /* Number of samples, including the counts of rows. */
 uint64_t fz_profile_sample_total(const struct fz_profile *p);
 
