@@ -65,7 +65,8 @@ struct fz_states *fz_profile_states(const struct fz_profile *p)
 
 	for (size_t row = 0; row < p->samples.n; row++) {
 		uint8_t status = p->samples.status[row];
-		uint32_t stack = p->samples.stack[row], count = fz_sample_count(p, row);
+		uint32_t stack = p->samples.stack[row];
+		uint32_t count = fz_sample_count_in(p, p->default_metric, row);
 		if (status & FZ_STATUS_BESIDE)
 			continue;
 		bool collects = (status & FZ_STATUS_GC) || (gc && stack != FZ_NONE && gc[stack]);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "hand_profile.h"
+#include "profile/states.h"
 #include "report/text.h"
 
 static const struct fz_text_options plain = { .style = { .ascii = true, .columns = 80 },
@@ -65,6 +66,41 @@ static void profile_limit_and_quality(void **state)
 		"  1 instant missed, longest gap 3.00 ms.\n");
 }
 
+/* A heap profile of one allocation that is in use, and one that is not: two metrics. */
+static struct fz_profile *two_metrics(void)
+{
+	struct fz_profile *p = fz_profile_new();
+
+	fz_profile_add_metric(p, FZ_STR("in_use"), FZ_STR("count"), 0, true);
+	fz_profile_add_metric(p, FZ_STR("freed"), FZ_STR("count"), 0, true);
+	fz_profile_add_metric(p, FZ_STR("lost"), FZ_STR("count"), 0, true);
+	fz_profile_thread(p, &(struct fz_thread){ 0 });
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t f = fz_profile_frame_named(p, FZ_STR("make"), FZ_STR(""), FZ_NO_LINE,
+						    FZ_KIND_UNKNOWN);
+		fz_profile_add_sample(p,
+				      &(struct fz_sample){ .stack = fz_profile_stack(p, FZ_NONE, f),
+							   .status = FZ_STATUS_HAS_GIL },
+				      (const int64_t[]){ i == 0 ? 7 : 0, i == 0 ? 0 : 2, 0 });
+	}
+	return p;
+}
+
+/* Samples of another metric are not in the states of this one. */
+static void states_of_the_metric(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *p = two_metrics();
+
+	for (uint32_t metric = 0; metric < 2; metric++) {
+		p->default_metric = metric;
+		fz_auto(fz_free_ptr) struct fz_states *states = fz_profile_states(p);
+		assert_int_equal(states[0].samples, metric + 1);
+		assert_int_equal(states[1].samples, metric + 1);
+		assert_int_equal(states[1].gil, metric + 1);
+	}
+}
+
 /* The folder of a long command's program gives way to what tells commands apart. */
 static void long_command(void **state)
 {
@@ -96,10 +132,9 @@ static void empty_profile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(profile_table),
-		cmocka_unit_test(profile_limit_and_quality),
-		cmocka_unit_test(long_command),
-		cmocka_unit_test(empty_profile),
+		cmocka_unit_test(profile_table), cmocka_unit_test(profile_limit_and_quality),
+		cmocka_unit_test(other_metrics), cmocka_unit_test(states_of_the_metric),
+		cmocka_unit_test(long_command),  cmocka_unit_test(empty_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
