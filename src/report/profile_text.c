@@ -523,6 +523,23 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	add_fact(p, "notes", "", out);
 }
 
+/* Print the metrics that have values and are not in this report. */
+static void print_other_metrics(const struct fz_profile *p, const struct fz_style *style,
+				struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+
+	for (uint32_t i = 0; i < p->metric_count; i++)
+		if (i != p->default_metric && strcmp(p->metrics[i].name, "samples") != 0 &&
+		    fz_profile_has_values(p, i))
+			fz_buf_printf(&text, "%s%s",
+				      text.n ? ", " : "Other metrics: ", p->metrics[i].name);
+	if (!text.n || p->metric_chosen)
+		return;
+	fz_buf_str(&text, "; --metric NAME selects one.");
+	fz_table_wrap(text.p, 2, style, out);
+}
+
 /* Append what threads were doing, and the sampling quality. */
 void fz_report_profile_summary(const struct fz_profile *p, const struct fz_style *style,
 			       struct fz_buf *out)
@@ -540,6 +557,7 @@ void fz_report_profile_summary(const struct fz_profile *p, const struct fz_style
 	fz_report_waits_text(p, style, out);
 	fz_report_activity_text(p, style, out);
 	fz_table_wrap(quality.p, 2, style, out);
+	print_other_metrics(p, style, out);
 }
 
 void fz_report_text_profile(const struct fz_profile *p, const struct fz_text_options *o,

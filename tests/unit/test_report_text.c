@@ -86,6 +86,26 @@ static struct fz_profile *two_metrics(void)
 	return p;
 }
 
+/* The other metrics are named, but not those without values. */
+static void other_metrics(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *p = two_metrics();
+	static const char report[] = "1 sample, 7 in_use\n"
+				     "\n"
+				     "              self               total  function\n"
+				     "        7  100.0 %          7  100.0 %  make\n"
+				     "\n"
+				     "State: 100.0 % holding the GIL.\n"
+				     "Sampling: 1 sample.\n";
+
+	fz_auto(fz_buf_release) struct fz_buf all = { 0 };
+	fz_buf_printf(&all, "%sOther metrics: freed; --metric NAME selects one.\n", report);
+	expect_profile(p, &plain, all.p);
+	p->metric_chosen = true;
+	expect_profile(p, &plain, report);
+}
+
 /* Samples of another metric are not in the states of this one. */
 static void states_of_the_metric(void **state)
 {
