@@ -523,7 +523,8 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	add_fact(p, "notes", "", out);
 }
 
-/* Print the metrics that have values and are not in this report. */
+/* Print the metrics that have values and are not in this report. Those of our samples are waits,
+ * which have reports of their own. */
 static void print_other_metrics(const struct fz_profile *p, const struct fz_style *style,
 				struct fz_buf *out)
 {
@@ -534,7 +535,8 @@ static void print_other_metrics(const struct fz_profile *p, const struct fz_styl
 		    fz_profile_has_values(p, i))
 			fz_buf_printf(&text, "%s%s",
 				      text.n ? ", " : "Other metrics: ", p->metrics[i].name);
-	if (!text.n || p->metric_chosen)
+	bool waits = fz_profile_is_ours(p) && !fz_recording_is_counted(p);
+	if (!text.n || p->metric_chosen || waits)
 		return;
 	fz_buf_str(&text, "; --metric NAME selects one.");
 	fz_table_wrap(text.p, 2, style, out);

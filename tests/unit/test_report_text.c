@@ -104,6 +104,9 @@ static void other_metrics(void **state)
 	expect_profile(p, &plain, all.p);
 	p->metric_chosen = true;
 	expect_profile(p, &plain, report);
+	p->metric_chosen = false;
+	fz_profile_set_fact(p, "fizeau", FZ_STR("0.1.0"));
+	expect_profile(p, &plain, report);
 }
 
 /* Samples of another metric are not in the states of this one. */
