@@ -53,6 +53,7 @@ extern char version_text[250];
 char version_text[250] = "";
 
 static struct world *world;
+static unsigned threads = THREADS; /* of the child */
 
 /* One interpreter being read. */
 struct reader {
@@ -157,7 +158,7 @@ static void run_child(void)
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (unsigned i = 1; i < THREADS; i++)
+	for (unsigned i = 1; i < threads; i++)
 		pthread_create(&thread, NULL, wait_as, (void *)&world->tids[i]);
 	wait_as((void *)&world->tids[0]);
 }
@@ -190,7 +191,7 @@ static void begin_as(struct reader *r, unsigned minor, bool all_threads,
 	assert_true(r->pid >= 0);
 	if (r->pid == 0)
 		run_child();
-	for (unsigned i = 0; i < THREADS; i++) {
+	for (unsigned i = 0; i < threads; i++) {
 		while (!__atomic_load_n(&world->tids[i], __ATOMIC_ACQUIRE))
 			sched_yield();
 		memcpy(world->pthreads[i] + LIBC_TID, (void *)&world->tids[i], 4);
@@ -355,6 +356,33 @@ static void test_forked_in_c(void **state)
 	}
 }
 
+/* The second thread forked, and the child has not run yet: both states have ids of the parent, and
+ * nothing shows which of them is the child's. */
+static void test_forked_in_a_thread(void **state)
+{
+	(void)state;
+
+	threads = 1;
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, true);
+		put_state(r.l, 0, 0, 1, 1, NULL);
+		put_state(r.l, 1, 0, 2, 2, world->states[0]);
+		if (r.l->thread.native_thread_id != FZ_PY_ABSENT) {
+			put(world->states[0], r.l->thread.native_thread_id, (uint64_t)getpid());
+			put(world->states[1], r.l->thread.native_thread_id, 1);
+		}
+		put_interp(r.l, 0, 0, world->states[1], NULL);
+		take(&r, 0);
+		memcpy(world->pthreads[2] + LIBC_TID, (void *)&world->tids[0], 4);
+		usleep(10000); /* longer than a state without a thread is left alone */
+		take(&r, 1);
+		assert_non_null(stack_of(&r, 0, 0));
+		end(&r);
+	}
+	threads = THREADS;
+}
+
 /* ---- interpreters ---- */
 
 static void test_interpreters_come_and_go(void **state)
@@ -511,6 +539,7 @@ int main(void)
 		cmocka_unit_test(test_main_thread_has_a_name),
 		cmocka_unit_test(test_oldest_thread_is_main),
 		cmocka_unit_test(test_forked_in_c),
+		cmocka_unit_test(test_forked_in_a_thread),
 		cmocka_unit_test(test_interpreters_come_and_go),
 		cmocka_unit_test(test_second_state_does_not_wait),
 		cmocka_unit_test(test_thread_runs_with_one_state),

@@ -78,6 +78,8 @@ struct listing {
 	struct fz_process_threads tasks; /* read when first needed */
 	bool have_tasks, read_tasks_again;
 	uint32_t state_n; /* thread states that have been listed, of all interpreters */
+	uint64_t pthread; /* of the last one */
+	bool several;     /* they are of several threads */
 	uint64_t named;   /* interpreter whose names have been read in this round */
 	struct fz_py_names names;
 	struct {
@@ -258,6 +260,8 @@ static bool read_states(struct listing *l, uint64_t at, struct states *ret)
 		};
 		s.inner = inner_tid(l, at, identity, known);
 		read_u64(l->c, at + layout->thread.thread_id, &s.pthread);
+		l->several |= l->state_n > 1 && s.pthread != l->pthread;
+		l->pthread = s.pthread;
 		ret->list[ret->n++] = s;
 	}
 	return true;
@@ -390,12 +394,19 @@ static void drop_threads(struct fz_py_threads *t, bool all)
 	t->n = n;
 }
 
-/* If no thread has the process's own id, the oldest of the oldest interpreter is the main one. */
+/* If no thread has the process's own id, the oldest of the oldest interpreter is the main one. But
+ * a process with one thread and states of several has just been forked, and it is not known yet
+ * which state is of the thread that forked. */
 static void adopt_main(struct listing *l, const struct state *oldest)
 {
 	for (uint32_t i = 0; i < l->t->n; i++)
 		if (l->t->list[i].is_main)
 			return;
+	need_tasks(l);
+	if (l->several && l->tasks.n == 1) {
+		l->t->young = true;
+		return;
+	}
 	struct fz_py_thread *known = NULL;
 	for (uint32_t i = 0; i < l->t->n; i++)
 		if (l->t->list[i].walk.tstate == oldest->address)
