@@ -26,6 +26,8 @@ static const struct magic magics[] = {
 	  { "a dump of Go's goroutines", "?debug=1 instead of 2 writes a readable format" } },
 	{ MAGIC("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), LEGACY_PPROF },
 	{ MAGIC("\x04\x22\x4d\x18"), { "packed by lz4", "lz4 -d FILE" } },
+	{ MAGIC("\xfd\x37zXZ"), { "packed by xz", "xz -d FILE" } },
+	{ MAGIC("BZh"), { "packed by bzip2", "bzip2 -d FILE" } },
 	{ MAGIC("memray"), { "a recording of memray", "memray transform speedscope FILE" } },
 	{ MAGIC("PAR1"),
 	  { "a Parquet table, as Pyroscope stores profiles",

@@ -67,6 +67,17 @@ static int fail_unknown(const char *name, const uint8_t *head, size_t n, struct 
 		       name);
 }
 
+/* Some profilers write only this about a program without samples. */
+static bool is_blank(struct fz_str text)
+{
+	while (text.n) {
+		struct fz_str line = fz_str_trimmed(fz_str_take_line(&text));
+		if (line.n && line.p[0] != '#')
+			return false;
+	}
+	return true;
+}
+
 int fz_format_recognise(struct fz_input *in, const struct fz_format **ret, struct fz_error *err)
 {
 	const uint8_t *head;
@@ -77,6 +88,9 @@ int fz_format_recognise(struct fz_input *in, const struct fz_format **ret, struc
 		return (int)n;
 	if (n == 0)
 		return fz_fail(err, FZ_EINPUT, "%s: the file is empty", fz_input_name(in));
+	if (n < SNIFF_BYTES && is_blank((struct fz_str){ (const char *)head, (size_t)n }))
+		return fz_fail(err, FZ_EINPUT, "%s: no samples, only comments or blank lines",
+			       fz_input_name(in));
 	*ret = NULL;
 	for (size_t i = 0; fz_formats[i]; i++) {
 		const struct fz_format *f = fz_formats[i];
