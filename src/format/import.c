@@ -60,7 +60,7 @@ uint32_t fz_import_name(struct fz_profile *p, struct fz_str name)
 uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f)
 {
 	struct fz_function function = {
-		.name = fz_import_name(p, f->name),
+		.name = fz_import_name(p, f->name.n ? f->name : FZ_STR("[unknown]")),
 		.file = fz_profile_string(p, f->file),
 		.module = fz_profile_string(p, f->module),
 		.first_line = FZ_MAX(f->first_line, 0),

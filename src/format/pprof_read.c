@@ -345,13 +345,13 @@ static bool is_dropped(struct reader *r, struct function *f)
 	return f->fate == DROPPED;
 }
 
-/* Adds a line if its function is known; returns whether that function is dropped. */
+/* Adds a line if its function has a name; returns whether that function is dropped. */
 static bool add_line(struct reader *r, struct fz_str message, struct fz_str module)
 {
 	struct fz_import_frame f = { 0 };
 	uint32_t at = fz_map_get(&r->function_of, fz_pprof_line(message, &f));
 
-	if (at == FZ_NONE)
+	if (at == FZ_NONE || !text(r, r->functions[at].name).n)
 		return false;
 	f.name = text(r, r->functions[at].name);
 	f.file = text(r, r->functions[at].file);
