@@ -77,7 +77,10 @@ enum { INSERTED_MAX = 3, REMOVED_MAX = 2 };
 
 static uint32_t function_at(const struct aligner *a, enum fz_side side, uint32_t tree_node)
 {
-	return a->d->function_of[side][a->tree[side]->function[tree_node]];
+	uint32_t function = a->d->function_of[side][a->tree[side]->function[tree_node]];
+
+	fz_assert(function < a->d->function_count);
+	return function;
 }
 
 static bool is_launcher(const struct aligner *a, enum fz_side side, uint32_t tree_node)
@@ -326,11 +329,11 @@ static void grow_union(struct aligner *a)
 	}
 }
 
-/* Parents come before their children. */
 static void sum_totals(struct aligner *a)
 {
 	for (uint32_t i = a->n; i-- > 0;) {
 		struct raw_node *node = &a->raw[i];
+		fz_assert(node->parent == FZ_NONE || node->parent < i);
 		for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 			node->cost.total[s] += node->cost.self[s];
 			if (node->parent != FZ_NONE)
@@ -445,6 +448,7 @@ static void number_nodes(struct aligner *a, struct fz_union *u, uint32_t *positi
 		for (uint32_t i = raw->child_count; i-- > 0;)
 			pending[waiting++] = order[raw->first_child + i];
 	}
+	fz_assert(u->n == a->n);
 	for (uint32_t i = u->n; i-- > 0;) {
 		u->nodes[i].size += 1;
 		if (u->nodes[i].parent != FZ_NONE)

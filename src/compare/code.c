@@ -96,6 +96,7 @@ void fz_code_freep(struct fz_code **code)
 
 const struct fz_outline *fz_code_outline(struct fz_code *c, enum fz_side side, uint32_t source)
 {
+	fz_assert(source < c->file_count[side]);
 	struct fz_code_file *f = &c->files[side][source];
 
 	if (!f->outline.n)
@@ -108,6 +109,7 @@ const struct fz_body *fz_code_body(struct fz_code *c, enum fz_side side, struct 
 	struct fz_code_file *f = &c->files[side][at.source];
 	const struct fz_outline *o = fz_code_outline(c, side, at.source);
 
+	fz_assert(at.definition < o->n);
 	if (!f->bodies)
 		f->bodies = fz_calloc(o->n, sizeof(*f->bodies));
 	if (!f->bodies[at.definition].runs)

@@ -119,6 +119,7 @@ void fz_hypotheses_correct_paths(const struct fz_inference *c,
 				 const struct fz_hypotheses *functions, const size_t *start,
 				 struct fz_hypotheses *paths)
 {
+	fz_assert(start[functions->n] == paths->n);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
 		const bool *selected = functions->rejected[f];
 		size_t tested = tested_count(functions, f), chosen = rejected_count(functions, f);

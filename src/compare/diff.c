@@ -15,6 +15,7 @@ const char *fz_diff_word(const struct fz_diff_function *f)
 		{ "new or newly called", "new", "newly called" },
 	};
 
+	fz_assert(f->state != FZ_MOVED);
 	return f->state == FZ_COMMON ? "" : words[f->state == FZ_NEW][f->presence];
 }
 

@@ -93,6 +93,7 @@ static size_t drop_bursts(struct fz_walk *w, size_t n)
 	fz_auto(fz_free_ptr) bool *burst = find_bursts(w->profile, w->rows, n);
 	size_t kept = 0;
 
+	fz_assert(!n || !burst[0]);
 	w->carried = fz_calloc(FZ_MAX(w->profile->samples.n, 1), sizeof(*w->carried));
 	for (size_t i = 0; i < n; i++) {
 		size_t row = w->rows[i];
@@ -126,6 +127,7 @@ static void sum_runs(struct fz_walk *w, size_t n)
 		w->samples += w->run_samples[run];
 		w->weight += w->run_weight[run];
 	}
+	fz_assert(w->run_start[w->run_count] == n);
 }
 
 void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric,
@@ -590,6 +592,7 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 	struct sum *on[FZ_FAMILIES];
 	double *variance[FZ_FAMILIES];
 
+	fz_assert(run < w->run_count);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
 		visits[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*visits[f]));
 		sums[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*sums[f]));

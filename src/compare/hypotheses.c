@@ -74,6 +74,7 @@ double fz_hypotheses_unattributed(const struct fz_inference *c, const struct fz_
 	uint32_t base_runs = c->walk[FZ_BASE].run_count;
 	double difference = 0;
 
+	fz_assert(k->n == c->d->function_count);
 	for (uint32_t i = 0; i < k->n; i++) {
 		if (!is_unreadable(&c->d->functions[i]))
 			continue;
@@ -88,6 +89,7 @@ double fz_hypotheses_unattributed(const struct fz_inference *c, const struct fz_
 
 void fz_hypotheses_exclude_unreadable(const struct fz_inference *c, struct fz_hypotheses *k)
 {
+	fz_assert(k->n == c->d->function_count);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
 		for (uint32_t i = 0; i < k->n; i++) {
 			struct fz_change *change = &k->change[f][i];
@@ -148,6 +150,7 @@ struct fz_change fz_hypotheses_test_one(const struct fz_inference *c, const stru
 	const struct fz_ratio_run *runs = k->evidence[f] + (size_t)i * c->runs;
 	struct fz_ratio_setup setup = c->ratio;
 
+	fz_assert(k->cost[i] && k->function[i] < c->d->function_count);
 	if (!fz_inference_by_samples(c))
 		return fz_inference_test_count(c, runs);
 	struct fz_drift_belief drift = drift_of(c, k, f, i, runs);

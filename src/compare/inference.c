@@ -503,6 +503,7 @@ static void learn_noise(struct fz_inference *c, const struct fz_hypotheses *k)
 
 void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 {
+	fz_assert(k->n == c->d->function_count);
 	/* Enough runs show how stalls vary. */
 	if (c->runs < SHOW_STALLS && !c->d->speed_scale.used && !c->cpu_clock && both_ordered(c))
 		c->ratio.stalls =

@@ -227,6 +227,7 @@ struct fz_judgement *fz_judge(const struct fz_diff *d, const struct fz_judge_opt
 	struct fz_hypotheses functions = { 0 };
 	struct fz_judgement *j;
 
+	fz_assert(!d->per_run && !(o->paths && d->inverted));
 	fz_inference_init(&c);
 	j = new_judgement(&c);
 	c.run = &j->run;

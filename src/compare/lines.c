@@ -214,6 +214,7 @@ struct fz_line_pair *fz_lines_align(const struct fz_line_list sides[FZ_SIDES], u
 	number_lines(&a, sides);
 	a.pairs = fz_calloc((size_t)sides[FZ_BASE].n + sides[FZ_HEAD].n, sizeof(*a.pairs));
 	align_range(&a, (struct range){ { 0, 0 }, { sides[FZ_BASE].n, sides[FZ_HEAD].n } }, 0);
+	fz_assert(a.n <= sides[FZ_BASE].n + sides[FZ_HEAD].n);
 	for (int s = 0; s < FZ_SIDES; s++) {
 		free(a.line[s]);
 		free(a.place[s]);

@@ -68,6 +68,7 @@ static inline uint32_t fz_link_known(const struct fz_linker *l, uint32_t neighbo
 static inline void fz_link_pair(struct fz_linker *l, uint32_t base, uint32_t head,
 				enum fz_link_how how, double score)
 {
+	fz_assert(fz_link_side(l, base) == FZ_BASE && fz_link_side(l, head) == FZ_HEAD);
 	l->partner[base] = head;
 	l->partner[head] = base;
 	l->d->functions[head].link = (struct fz_link){ .how = (uint8_t)how, .score = score };

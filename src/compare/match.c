@@ -323,6 +323,7 @@ static void place_group(struct matcher *m, const struct entry *e, uint32_t n)
 		else if (i > 0 && !is_same_place(&e[i], &e[i - 1]))
 			at++;
 		uint32_t target = first + (split ? at : 0);
+		fz_assert(target < d->function_count);
 		struct fz_diff_function *f = &d->functions[target];
 		if (f->on_side[e[i].side] == FZ_NONE)
 			f->on_side[e[i].side] = e[i].function;
@@ -338,6 +339,7 @@ static void describe(const struct matcher *m, struct fz_diff_function *f)
 	enum fz_side side = f->on_side[FZ_HEAD] != FZ_NONE ? FZ_HEAD : FZ_BASE;
 	uint32_t function = f->on_side[side], old = f->on_side[FZ_BASE];
 
+	fz_assert(function != FZ_NONE);
 	f->name = m->names[side][function].name;
 	f->file = m->names[side][function].file;
 	f->line = m->lines[side][function];

@@ -49,6 +49,7 @@ void fz_ballot_count(struct fz_ballot *b, uint32_t n)
 	struct best *of_head = fz_calloc(n + 1, sizeof(*of_head));
 
 	for (uint32_t i = 0; i < b->n; i++) {
+		fz_assert(b->votes[i].base < n && b->votes[i].head < n);
 		note(&of_base[b->votes[i].base], i, b->votes[i].count);
 		note(&of_head[b->votes[i].head], i, b->votes[i].count);
 	}

@@ -62,6 +62,7 @@ static uint32_t add_definition(struct fz_outline *o, struct fz_definition d)
 {
 	uint32_t *slot = fz_map_slot(&o->by_name, fz_hash_bytes(d.name.p, d.name.n));
 
+	fz_assert(!o->n || o->definitions[o->n - 1].line <= d.line);
 	if (*slot == FZ_NONE)
 		*slot = o->n;
 	fz_grow(o->definitions, o->n, o->cap);

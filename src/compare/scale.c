@@ -255,6 +255,7 @@ static double factor_of(const struct fz_diff *d)
 int fz_diff_choose_scale(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err)
 {
 	d->scale = choose(d, o);
+	fz_assert(d->scale != FZ_SCALE_AUTO);
 	memcpy(d->units, o->units, sizeof(d->units));
 	int r = check_needs(d, o, err);
 	if (r)

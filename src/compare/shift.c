@@ -53,6 +53,7 @@ static struct fz_diff_shift sum_callees(const struct fz_diff *d, uint32_t node)
 		const struct fz_diff_node *n = &d->nodes[i];
 		if (!takes_part(n))
 			continue;
+		fz_assert(n->state != FZ_MOVED);
 		enum fz_side side = n->state == FZ_NEW ? FZ_HEAD : FZ_BASE;
 		s.callees[side]++;
 		s.cost[side] += n->cost.total[side];

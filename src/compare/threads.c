@@ -290,6 +290,7 @@ void fz_diff_merge_cells(struct fz_diff *d)
 		for (size_t i = 0; i < t->cell_count; i++) {
 			struct fz_diff_cell cell = { .node = d->node_of[s][t->cells[i].node],
 						     .thread = thread_of[t->cells[i].thread] };
+			fz_assert(cell.node < d->node_count);
 			cell.self[s] = t->cells[i].self;
 			d->cells[n++] = cell;
 		}
