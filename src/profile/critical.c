@@ -184,6 +184,7 @@ static bool follow(struct walk *w, uint32_t *thread, int64_t *time)
 			since = wait->time;
 		if (woken)
 			since = wake->time;
+		fz_assert(since <= *time);
 		l->cpu_ns += *time - since;
 		*time = since;
 		if (!wait || woken) {

@@ -17,6 +17,7 @@ struct fz_share_out {
 
 static inline int64_t fz_share_out_next(struct fz_share_out *s, int64_t value)
 {
+	fz_assert(s->parts > 0);
 	s->sum += value;
 	int64_t share = s->sum / s->parts - s->shared;
 	s->shared += share;

@@ -193,6 +193,7 @@ static void add_total(void *arg, uint32_t stack, bool enter)
 	uint32_t number = t->places->of_frame[t->p->stacks[stack].frame];
 
 	if (!enter) {
+		fz_assert(t->open[number] > 0);
 		t->open[number]--;
 		return;
 	}

@@ -491,6 +491,7 @@ void fz_profile_add_source(struct fz_profile *p, uint32_t file, struct fz_str te
 /* Number of recorded sources, which precede those read from disk. Matching uses only these. */
 static inline uint32_t fz_profile_recorded_sources(const struct fz_profile *p)
 {
+	fz_assert(p->disk_source_count <= p->source_count);
 	return p->source_count - p->disk_source_count;
 }
 const struct fz_source_text *fz_profile_source(const struct fz_profile *p, uint32_t file);

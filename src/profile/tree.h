@@ -67,8 +67,8 @@ void fz_tree_freep(struct fz_tree **t);
  * totals are used if the tree is of the whole profile. Arrays of function_count entries, freed by
  * the caller. */
 void fz_tree_function_costs(const struct fz_tree *t, int64_t **ret_self, int64_t **ret_total);
-/* The line with most of each function's weight (self, else total), 0 if lines are unknown. Needs a
- * tree built with `lines`. Array of function_count entries, freed by the caller. */
+/* The line with most of each function's weight (self, else total), 0 if lines are unknown or the
+ * tree was built without them. Array of function_count entries, freed by the caller. */
 int32_t *fz_tree_function_lines(const struct fz_tree *t);
 
 /* The line that represents each function: its first line if known, else the line with most of its

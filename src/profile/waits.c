@@ -129,6 +129,8 @@ void fz_wait_rows_add(struct fz_wait_rows *r, const struct fz_wait_place *at, ui
 		      int64_t ns)
 {
 	uint64_t words[] = { at->function, (uint64_t)at->line, at->by, at->kind };
+
+	fz_assert(r->by_place.len == r->n); /* not sorted yet */
 	uint32_t *slot = fz_map_slot(&r->by_place, fz_hash_bytes(words, sizeof(words)));
 
 	if (*slot == FZ_NONE) {

@@ -64,6 +64,7 @@ static void add_vote(const struct fz_agreement_setup *setup, double base, double
 {
 	if (base <= 0 || head <= 0 || base + head < MIN_SAMPLES)
 		return;
+	fz_assert(*used < VOTERS_MAX);
 	votes[(*used)++] = (struct vote){
 		.ratio = log((head + 0.5) / (base + 0.5)),
 		.variance = dispersion * (1 / (base + 0.5) + 1 / (head + 0.5)) +

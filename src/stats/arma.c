@@ -18,6 +18,7 @@
 
 struct fz_arma fz_arma_of(double phi, double white)
 {
+	fz_assert(phi >= 0 && phi < 1 && white >= 0 && white < 1);
 	/* Variance of x_t - phi x_{t-1}, and correlation of neighbours, which theta must explain.
 	 */
 	double variance = 1 - phi * phi + 2 * phi * phi * white;

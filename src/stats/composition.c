@@ -82,6 +82,7 @@ static void make_blocks(const struct costs *c, size_t from, size_t to, size_t wi
 	double all = shares_of(c, from, to, whole);
 
 	*ret = (struct blocks){ .n = (to - from) / width, .from = from, .width = width };
+	fz_assert(ret->n <= BLOCKS);
 	for (size_t i = 0; i < ret->n; i++) {
 		size_t at = from + i * width;
 
@@ -332,6 +333,7 @@ size_t fz_composition_find(const double *costs, size_t kinds, size_t ret_at[FZ_C
 	if (c->n)
 		qsort(c->found, c->n, sizeof(*c->found), compare);
 	thin_out(c);
+	fz_assert(c->n <= FZ_COMPOSITION_CHANGES);
 	memcpy(ret_at, c->found, c->n * sizeof(*ret_at));
 	return c->n;
 }

@@ -117,6 +117,7 @@ static struct fz_drift_belief summarize(const struct fz_drift *d, const double *
 struct fz_drift_belief fz_drift_without(const struct fz_drift *d, double cost, uint64_t inside,
 					const struct fz_drift_witness *own)
 {
+	_Static_assert(FZ_DRIFT_LARGEST <= 64, "each of the largest has a bit");
 	double log_density[FZ_DRIFT_GRID];
 
 	memcpy(log_density, d->sum, sizeof(log_density));

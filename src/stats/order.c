@@ -122,6 +122,7 @@ static size_t values_to_leave(size_t n, double alpha)
 
 double fz_median_interval(double *values, size_t n, double alpha, double *ret_low, double *ret_high)
 {
+	fz_assert(alpha > 0 && alpha < 1);
 	*ret_low = *ret_high = NAN;
 	if (n == 0)
 		return NAN;

@@ -439,6 +439,8 @@ static void test_score(const struct fz_ratio_setup *s, const struct sums *k, con
 struct fz_change fz_ratio_test(const struct fz_ratio_setup *s, const struct fz_drift_belief *drift,
 			       const struct fz_ratio_run *runs)
 {
+	fz_assert(s->base_runs > 0 && s->head_runs > 0);
+	fz_assert(!s->paired || s->base_runs == s->head_runs);
 	struct sums k = sum_up(s, runs);
 	struct spread v = spread_of(s, &k, drift, runs);
 	struct fz_change c = {

@@ -49,6 +49,7 @@ struct best {
 
 void fz_breaks_add(struct fz_breaks *b, size_t at)
 {
+	fz_assert(b->n < FZ_REGRESS_STEPS);
 	size_t i = b->n++;
 
 	for (; i > 0 && b->at[i - 1] > at; i--)
