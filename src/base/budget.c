@@ -8,6 +8,7 @@ bool fz_budget_take(struct fz_budget_part *part, uint64_t bytes)
 	struct fz_budget *b = part->budget;
 	unsigned long long all = atomic_load(&b->taken), peak;
 
+	fz_assert(part->taken <= part->limit && all <= b->limit);
 	if (part->state != FZ_BUDGET_FITS)
 		return false;
 	if (bytes > part->limit - part->taken) {

@@ -7,6 +7,7 @@
 
 void fz_fields_begin(struct fz_fields *f)
 {
+	fz_assert(!f->json != !f->csv);
 	f->comma = false;
 	if (f->json)
 		fz_json_open(f->json, '{');
@@ -14,6 +15,7 @@ void fz_fields_begin(struct fz_fields *f)
 
 void fz_fields_end(struct fz_fields *f)
 {
+	fz_assert(f->depth == 0);
 	if (f->json)
 		fz_json_close(f->json, '}');
 	else
@@ -30,6 +32,7 @@ void fz_fields_open(struct fz_fields *f, const char *key)
 
 void fz_fields_close(struct fz_fields *f)
 {
+	fz_assert(f->depth > 0);
 	f->depth--;
 	if (f->json && !f->absent)
 		fz_json_close(f->json, '}');

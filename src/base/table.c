@@ -270,6 +270,7 @@ unsigned fz_table_room(const struct fz_table *t)
 
 unsigned fz_table_last(struct fz_table *t)
 {
+	fz_assert(t->at < t->n);
 	while (t->at + 1 < t->n)
 		fz_table_cell(t, "");
 	t->blanks += t->columns[t->at++].gap;
@@ -289,6 +290,7 @@ static void end_line(struct fz_table *t)
 
 unsigned fz_table_below(struct fz_table *t, unsigned column)
 {
+	fz_assert(column < t->n);
 	unsigned before = columns_before(t, column);
 
 	end_line(t);

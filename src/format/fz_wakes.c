@@ -7,6 +7,7 @@ void fz_file_wakes_encode(const struct fz_wakes *w, int64_t quantum, struct fz_b
 	struct fz_wake last = { 0 };
 
 	fz_buf_varint(out, w->n);
+	fz_assert(w->n <= FZ_FZ_WAKES_MAX);
 	for (size_t i = 0; i < w->n; i++) {
 		struct fz_wake wake = w->list[i];
 

@@ -155,6 +155,7 @@ static void add_function(struct fz_file_writer *w, uint32_t i)
 {
 	const struct fz_function *f = &w->p->functions[i];
 
+	fz_assert(f->name < w->strings && f->file < w->strings && f->module < w->strings);
 	fz_buf_varint(&w->plain, f->name);
 	fz_buf_varint(&w->plain, f->file);
 	fz_buf_varint(&w->plain, f->module);
@@ -166,6 +167,7 @@ static void add_frame(struct fz_file_writer *w, uint32_t i)
 {
 	const struct fz_frame *f = &w->p->frames[i];
 
+	fz_assert(f->function < w->functions);
 	fz_buf_varint(&w->plain, f->function);
 	fz_buf_zigzag(&w->plain, f->line);
 	fz_buf_zigzag(&w->plain, (int64_t)f->end_line - f->line);
@@ -178,6 +180,7 @@ static void add_stack(struct fz_file_writer *w, uint32_t i)
 {
 	const struct fz_stack *s = &w->p->stacks[i];
 
+	fz_assert(s->frame < w->frames && (s->parent == FZ_NONE || s->parent < i));
 	fz_buf_varint(&w->plain, s->parent == FZ_NONE ? 0 : i - s->parent);
 	fz_buf_varint(&w->plain, s->frame);
 }
@@ -186,6 +189,7 @@ static void add_thread(struct fz_file_writer *w, uint32_t i)
 {
 	const struct fz_thread *t = &w->p->threads[i];
 
+	fz_assert(t->name < w->strings);
 	fz_buf_varint(&w->plain, t->pid);
 	fz_buf_varint(&w->plain, t->tid);
 	fz_buf_varint(&w->plain, t->interp);

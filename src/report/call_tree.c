@@ -43,6 +43,7 @@ struct builder {
 static uint32_t new_row(struct fz_call_tree *t, uint32_t parent, enum fz_call_kind kind,
 			uint32_t function)
 {
+	fz_assert(parent == FZ_NONE || parent < t->n);
 	fz_grow(t->calls, t->n, t->cap);
 	t->calls[t->n] = (struct fz_call){ .kind = (uint8_t)kind,
 					   .parent = parent,

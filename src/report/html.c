@@ -186,6 +186,7 @@ int fz_report_html_diff(const struct fz_diff *d, const struct fz_html_options *o
 	struct fz_page page;
 
 	(void)err;
+	fz_assert(!d->inverted && (!o->judgement || o->judgement->path_self));
 	fz_page_of_diff(&page, d, FZ_PAGE_VIEWER);
 	page.judgement = o->judgement;
 	int r = write_page(&page, o, out);
