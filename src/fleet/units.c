@@ -270,6 +270,7 @@ void fz_fleet_units_of(const struct fz_fleet_found *base, const struct fz_fleet_
 	find_hosts(&k);
 	ret->kind = choose(&k);
 	take[ret->kind](&k);
+	fz_assert(ret->kind == FZ_FLEET_BY_HOSTS || ret->n[0] == ret->n[1]);
 	ret->hosts = k.common;
 	free(k.hosts);
 }

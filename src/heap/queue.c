@@ -54,6 +54,7 @@ uint32_t fz_heap_attribute(struct fz_heap_walk *w, uint32_t owner, uint64_t name
 
 void fz_heap_count(struct fz_heap_walk *w, uint32_t type, uint32_t stack, uint64_t bytes)
 {
+	fz_assert(type < w->type_n && stack < w->profile->stack_count);
 	while (stack >= w->stack_cap) {
 		uint32_t cap = w->stack_cap ? w->stack_cap * 2 : 1024;
 		w->bytes = fz_reallocarray(w->bytes, cap, 8);

@@ -24,6 +24,7 @@ void fz_heap_walk_release(struct fz_heap_walk *w)
 static void take(struct fz_heap_walk *w, const struct fz_heap_item *item)
 {
 	uint32_t type = fz_heap_type_of(w, item->object);
+	fz_assert(type != FZ_NONE);
 	uint64_t size = fz_heap_size(w, &w->types[type], item->object);
 	uint32_t stack = fz_heap_stack(w, item->stack, w->types[type].frame);
 

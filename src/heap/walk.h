@@ -135,7 +135,7 @@ bool fz_heap_keys_room(struct fz_heap_walk *w, uint64_t keys, uint64_t *ret);
 
 /* ---- queue.c ---- */
 
-/* Queues an object unless already queued; false if there is no object at this address. */
+/* Queues an object unless it is queued already; false if there is no object at this address. */
 bool fz_heap_queue(struct fz_heap_walk *w, uint64_t object, uint32_t stack, uint32_t owner);
 /* The same for a reference that must be an object, or 0. */
 void fz_heap_refer(struct fz_heap_walk *w, uint64_t object, uint32_t stack);

@@ -21,6 +21,7 @@ void fz_answer_cache_release(struct fz_answer_cache *c)
 {
 	while (c->n)
 		drop(c, 0);
+	fz_assert(c->bytes == 0);
 	pthread_mutex_destroy(&c->lock);
 }
 
@@ -50,6 +51,7 @@ static void drop_oldest(struct fz_answer_cache *c)
 {
 	uint32_t oldest = 0;
 
+	fz_assert(c->n > 0);
 	for (uint32_t i = 1; i < c->n; i++)
 		if (c->list[i].used < c->list[oldest].used)
 			oldest = i;

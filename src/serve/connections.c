@@ -139,6 +139,7 @@ bool fz_connections_may_stay(const struct fz_connections *c, const struct fz_con
 
 void fz_connections_remove(struct fz_connections *c, struct fz_connection *one)
 {
+	fz_assert(one->address->n > 0 && c->n > 0);
 	if (--one->address->n == 0) {
 		struct fz_connection_address **link = find(c, one->address->key);
 

@@ -49,6 +49,7 @@ static void lead(struct fz_group_commit *c, struct fz_fleet *f, pthread_mutex_t 
 	struct fz_fleet_item *items[TOGETHER];
 	size_t n = take(c, taken);
 
+	fz_assert(!c->leading && n > 0);
 	c->leading = true;
 	pthread_mutex_unlock(&c->lock);
 	for (size_t i = 0; i < n; i++)

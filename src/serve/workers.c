@@ -20,6 +20,7 @@ static struct fz_work *take(struct fz_workers *w)
 	pthread_mutex_lock(&w->lock);
 	work = w->first;
 	if (work) {
+		fz_assert(w->waiting_n > 0);
 		w->first = work->next;
 		w->last = w->first ? w->last : &w->first;
 		w->waiting_n--;
@@ -96,6 +97,7 @@ void fz_workers_close(struct fz_workers *w)
 
 void fz_workers_release(struct fz_workers *w)
 {
+	fz_assert(!w->thread_n && !w->first);
 	pthread_cond_destroy(&w->done);
 	pthread_mutex_destroy(&w->lock);
 }
