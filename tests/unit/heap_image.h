@@ -49,7 +49,7 @@ static inline void heap_image_reset(struct fz_heap_walk *w)
 	w->head = w->tail = 0;
 }
 
-/* Queue what one object holds, and nothing else. Returns its size, 0 if it is no object. */
+/* Queue what one object holds, and nothing else. Returns its size, 0 if it is not an object. */
 static inline uint64_t heap_image_take(struct fz_heap_walk *w, uint64_t object, uint32_t *ret_type)
 {
 	struct fz_heap_item item = { object, FZ_NONE, FZ_NONE };

@@ -6,7 +6,7 @@
  *   runtime 0x...           addresses of _PyRuntime, the interpreter and the thread
  *   interp 0x...
  *   thread 0x...
- *   frame <module> shop.py 40   what the program itself says of its stack, outermost first
+ *   frame <module> shop.py 40   the stack according to the program itself, outermost first
  *   object 0x... 56 dict    what the program says of an object: its size and type,
  *   holds 0x...             what it holds,
  *   variable 0x...          and what a variable of its innermost function is (heap_image.h)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a text that a test holds, and what it then says of functions. */
+/* Reads a text that a test contains, and finds the costs of its functions. */
 #pragma once
 
 #include "format_help.h"

@@ -97,7 +97,7 @@ static void test_commands(void **state)
 	again(&s);
 	assert_null(s.b.command);
 	s.j->run.word = FZ_RUN_UNKNOWN;
-	/* Two folders; more runs than anybody takes are no advice. */
+	/* Two folders; a huge number of runs is not advised. */
 	s.j->run.more_runs = 1e6;
 	fz_profile_set_fact(s.head, "cwd", FZ_STR("/home/me/it's new"));
 	again(&s);
@@ -198,7 +198,7 @@ static void test_order(void **state)
 	s.base->runs[0].start_unix_ns = 6 * 3600 * S;
 	again(&s);
 	assert_non_null(strstr(s.b.notes[0], "recorded 3.0 hours before the base"));
-	/* Of one whose time is not known nothing is said. */
+	/* Nothing is printed if the time is unknown. */
 	s.base->runs[0].start_unix_ns = 0;
 	again(&s);
 	assert_int_equal(s.b.n, 0);
@@ -212,7 +212,8 @@ static void test_order(void **state)
 	forget(&s);
 	s = see(recorded("a", 2 * S, 3 * S, 3), recorded("b", S, 3 * S, 3));
 	assert_int_equal(s.b.n, 0);
-	/* In turn, on a quiet machine: only what noise does not touch would say more. */
+	/* Run in turn, on a quiet machine: only a count, which noise does not affect, would help.
+	 */
 	s.j->run.more_runs = 1000;
 	again(&s);
 	assert_string_equal(s.b.command,
@@ -247,7 +248,8 @@ static void test_busy(void **state)
 	assert_string_equal(s.b.command,
 			    "fizeau compare --clock wall -a --base-command a --head-command b");
 	forget(&s);
-	/* What runs in turn are certain of is not asked for again, be the machine busy. */
+	/* A change that is certain from alternating runs needs no further runs, even on a busy
+	 * machine. */
 	s = see(recorded("a", 2 * S, 3 * S, 3), recorded("b", S, 3 * S, 3));
 	s.head->runs[0].load.others_ns = s.head->runs[1].load.others_ns = 2 * S;
 	s.j->run.word = FZ_RUN_SLOWER;

@@ -61,7 +61,7 @@ static bool is_whole(const struct fz_diff *d, uint32_t f)
 	       (double)total[FZ_HEAD] >= 0.95 * (double)d->total[FZ_HEAD];
 }
 
-/* What makes up all of the run says what the run says. */
+/* A function that makes up all of the run has the run's verdict. */
 static void test_whole(void **state)
 {
 	struct machine even = { "even", .clock = "perf task-clock", .run = 0.02, .own = 0.01 };

@@ -208,7 +208,7 @@ static void a_built_profile_is_judged(void **state)
 	fizeau_diff_free(d);
 	assert_int_equal(fizeau_diff_new(base, head, &options, &d, NULL), 0);
 	assert_int_equal(fizeau_diff_scale(d), FIZEAU_SCALE_REFERENCE);
-	/* The typical function stands still. */
+	/* The typical function is unchanged. */
 	assert_true(fabs(fizeau_diff_factor(d) - 1) < 0.01);
 	fizeau_diff_free(d);
 	options.scale = FIZEAU_SCALE_UNIT;
@@ -550,7 +550,7 @@ static void version_is_the_headers(void **state)
 	assert_string_equal(version, fizeau_version());
 }
 
-/* glibc's setlocale never frees what it makes of LOCPATH. */
+/* glibc's setlocale never frees what it allocates for LOCPATH. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

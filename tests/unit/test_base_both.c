@@ -45,7 +45,7 @@ static void test_at_once(void **state)
 	assert_int_equal(second.done, 1);
 }
 
-/* A signal that ends us, or asks us to stop, is the caller's. */
+/* A signal that ends us, or requests it, is the caller's. */
 static void test_signals(void **state)
 {
 	struct work first = { 0 }, second = { 0 };

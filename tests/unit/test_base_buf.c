@@ -147,7 +147,7 @@ static void test_arena(void **state)
 	assert_int_equal(a.bytes, 0);
 }
 
-/* The examples of RFC 4648, and what is no base64. */
+/* The examples of RFC 4648, and invalid base64. */
 static void test_base64(void **state)
 {
 	static const char plain[] = "foobar";

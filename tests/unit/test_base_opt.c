@@ -119,7 +119,7 @@ static void test_prefixes(void **state)
 	(void)state;
 	assert_int_equal(parse(&err, false, "--sort-n", NULL), 0);
 	assert_int_equal(format, 5);
-	/* an exact name wins over longer ones, wherever it stands in the table */
+	/* an exact name wins over longer ones, wherever it is in the table */
 	assert_int_equal(parse(&err, false, "--sort", NULL), 0);
 	assert_int_equal(format, 7);
 	assert_int_equal(parse(&err, false, "--sort-", NULL), FZ_EUSAGE);

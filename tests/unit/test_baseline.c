@@ -145,7 +145,7 @@ static void test_notes(void **state)
 {
 	(void)state;
 	check_place(FZ_BASELINE_NOTES);
-	/* Notes of somebody else stay. */
+	/* Notes of other users stay. */
 	sh("git -c user.name=t -c user.email=t@example.org notes --ref fizeau append -m mine %s",
 	   commits[1]);
 	save(FZ_BASELINE_NOTES, commits[1], "there", 400);
@@ -168,7 +168,7 @@ static void test_branch(void **state)
 	sh("git -C %s push -q origin fizeau-data", repository.root);
 }
 
-/* A server, which keeps one recording; it may be away, and counts how often it was asked. */
+/* A server that stores one recording, may be down, and counts its requests. */
 struct server {
 	char name[128];
 	struct fz_buf bytes;
@@ -187,7 +187,7 @@ static int server_list(void *arg, const char *commit, struct fz_buf *ret, struct
 	struct server *s = arg;
 	int rc = answer(s, err);
 
-	/* What else it says is no name. */
+	/* Any other response is not a name. */
 	if (!rc && s->bytes.n && (!commit || strncmp(s->name, commit, strlen(commit)) == 0))
 		fz_buf_printf(ret, "../x.fz\n%s.fz\nabc/%s.fz\n", s->name, s->name);
 	return rc;
@@ -240,12 +240,12 @@ static void test_server(void **state)
 	assert_int_equal(found(commits[1], "there", FZ_BASELINE_SERVER), 0);
 	assert_int_equal(found(commits[0], "here", FZ_BASELINE_SERVER), 0);
 	assert_int_equal(listed(NULL), 1);
-	/* What is nearer is not asked for. */
+	/* Nothing is requested if there is a nearer baseline. */
 	save(FZ_BASELINE_CACHE, commits[1], "here", 301);
 	s.asked = 0;
 	assert_int_equal(found(commits[1], "here", FZ_BASELINE_CACHE), 301);
 	assert_int_equal(s.asked, 0);
-	/* Who is away is asked once. */
+	/* A server that is down is queried once. */
 	s.away = true;
 	assert_int_equal(found(commits[1], "there", FZ_BASELINE_SERVER), 0);
 	assert_int_equal(found(commits[0], "there", FZ_BASELINE_SERVER), 0);
@@ -348,7 +348,7 @@ static void test_merged(void **state)
 	free(first);
 }
 
-/* What others wrote there is no recording: as if it were not there. */
+/* Data of others there is not a recording, and is ignored. */
 static void test_damaged(void **state)
 {
 	char key[FZ_BASELINE_KEY_SIZE];
@@ -367,7 +367,7 @@ static void test_damaged(void **state)
 	assert_int_equal(found(commits[0], "here", FZ_BASELINE_NOTES), 200);
 }
 
-/* One line, with the option, and what git says. */
+/* One line with the option and git's message. */
 static void test_refused(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = counted("here", 100);

@@ -98,7 +98,7 @@ static void add(struct bomb *b, const void *p, size_t n, size_t times)
 static const char head[] = "\x32\x00\x32\x07samples\x32\x05"
 			   "count\x32\x04main\x0a\x04\x08\x01\x10\x02\x2a\x04\x08\x01\x10\x03";
 
-/* It is refused as such, in memory and time that have to do with the limit. */
+/* It is refused as too large, with memory and time in proportion to the limit. */
 static void finish(struct bomb *b)
 {
 	struct fz_input *in;

@@ -124,7 +124,7 @@ static void a_library_is_one_row_below_its_entry(void **state)
 	assert_int_equal(count_children(&t, hidden), 2); /* own code, and what is to be kept */
 	struct fz_buf names = { 0 };
 	fz_call_packages(&t, (uint32_t)(hidden - t.calls), &names);
-	assert_string_equal(names.p, "json, site"); /* who loads modules comes last */
+	assert_string_equal(names.p, "json, site"); /* packages that load modules come last */
 	fz_buf_release(&names);
 	fz_call_tree_release(&t);
 }

@@ -186,7 +186,8 @@ static void test_recording(void **state)
 		assert_int_equal(a->calls[i].calls, b->calls[i].calls);
 }
 
-/* A graph with a hole would tell wrong totals: rather none. Any byte may be the damaged one. */
+/* A graph with a gap would give wrong totals, so there are none. Any byte may be the damaged one.
+ */
 static void test_damaged_recording(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_graph();

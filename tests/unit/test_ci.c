@@ -237,7 +237,7 @@ static void test_strict(void **state)
 	assert_int_equal(fz_ci_exit(&r), 1);
 	judge(&good, "", calm, FZ_ARRAY_LEN(calm));
 	assert_int_equal(fz_ci_exit(&good), 0);
-	/* What could not be measured says more than what could. */
+	/* A failure outweighs what was measured. */
 	fz_ci_trouble(&r, "head: it hung");
 	assert_int_equal(fz_ci_exit(&r), 2);
 }
@@ -305,7 +305,7 @@ static void test_metrics(void **state)
 	assert_non_null(strstr(out.p, "name=\"test_a (instructions)\""));
 }
 
-/* What was acknowledged is of one name, however much that looks like a pattern. */
+/* An accepted change applies to one name, even if that looks like a pattern. */
 static void test_acknowledged(void **state)
 {
 	static const struct {

@@ -212,7 +212,7 @@ static void test_missing_file(void **state)
 		"--markers: /nonexistent/log: cannot be opened: No such file or directory");
 }
 
-/* Bytes that are no text, without a last line end, do not hide the lines that are. */
+/* Bytes that are not text, without a final newline, do not hide the other lines. */
 static void test_binary(void **state)
 {
 	static const char bytes[] = "\0\1\2\377\n1795442585 deploy\0x\n[[[[\n1795442586 end";

@@ -114,7 +114,7 @@ static void test_lost_output(void **state)
 	for (int by_print = 0; by_print < 2; by_print++) {
 		assert_int_equal(end_with(full(), by_print, FZ_EXIT_OK, &h), FZ_EXIT_TROUBLE);
 		assert_string_equal(heard(&h), lost);
-		/* Not in addition to another error, and not if nobody reads on. */
+		/* Not after another error, and not if the reader has gone. */
 		assert_int_equal(end_with(full(), by_print, FZ_EXIT_REGRESSION, &h),
 				 FZ_EXIT_REGRESSION);
 		assert_string_equal(heard(&h), "");

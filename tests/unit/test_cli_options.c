@@ -92,7 +92,7 @@ static void test_parts(void **state)
 		       "invalid --threshold '5x': use a percentage, such as 5%");
 	assert_refused(set_option(fz_cli_parse_threshold, "threshold", "0%", &part, &err), err,
 		       "invalid --threshold '0%': use a percentage, such as 5%");
-	/* 500 %, which nobody means. */
+	/* 500 %, which cannot be meant. */
 	assert_refused(set_option(fz_cli_parse_threshold, "threshold", "5", &part, &err), err,
 		       "invalid --threshold '5': use a percentage, such as 5%");
 	assert_true(part == 0.05);

@@ -374,7 +374,7 @@ static void write_as(const char *file)
 	fz_cli_output_release(&o);
 }
 
-/* The parent has the name that was asked for, whatever is listed first. */
+/* The parent is the process with the given name, whichever is listed first. */
 static void test_names(void **state)
 {
 	(void)state;
@@ -384,7 +384,7 @@ static void test_names(void **state)
 	assert_non_null(strstr(text_of("out_8.txt"), "f8"));
 	assert_string_equal(text_of("out_7.txt"), "(no file)");
 	assert_string_equal(text_of("out_9.txt"), "(no file)");
-	/* A dot of a folder or at the start is no suffix. */
+	/* A dot in a folder's name or at the start does not begin a suffix. */
 	assert_int_equal(mkdir("a.b", 0755), 0);
 	write_as("a.b/out");
 	assert_non_null(strstr(text_of("a.b/out"), "f7"));

@@ -70,7 +70,7 @@ static void test_modes_not_recorded(void **state)
 	assert_refused(fz_cli_mode_keep(bare, FZ_MODE_GIL, "a.fz", &err), err,
 		       "--mode gil: a.fz has no samples of this mode; record with --mode gil");
 	assert_int_equal(bare->samples.n, 1);
-	/* Recordings of other tools do not tell their mode. */
+	/* Recordings of other tools do not store their mode. */
 	assert_int_equal(fz_cli_mode_keep(unknown, FZ_MODE_WALL, "a.fz", &err), 0);
 	assert_int_equal(unknown->samples.n, 4);
 }

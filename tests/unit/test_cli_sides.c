@@ -240,7 +240,7 @@ static void test_same_recording(void **state)
 	release(p);
 }
 
-/* Recordings without times are told apart by name. */
+/* Recordings without times are distinguished by name. */
 static void test_same_text(void **state)
 {
 	struct fz_profile *p[FZ_SIDES];

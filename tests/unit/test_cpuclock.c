@@ -29,7 +29,7 @@ static pid_t spin(void)
 	return pid;
 }
 
-/* As /proc says it; 0: not known. */
+/* As in /proc; 0: unknown. */
 static char read_state(pid_t pid)
 {
 	char path[64], letter = 0;

@@ -144,7 +144,7 @@ static void removed_leaf(void **state)
 	assert_true(percent(h.d, "main/old") == -100);
 	assert_int_equal(h.d->elided_count, 1);
 	assert_int_equal(h.d->elided_time, 1);
-	/* The one that stayed is no removed code: its samples are still there. */
+	/* The one that stayed is not removed code: its samples are still there. */
 	expect_node(h.d, "main", FZ_COMMON, 0, 2, 0, 2);
 }
 
@@ -338,11 +338,11 @@ static void same_names_of_a_file_match_in_order(void **state)
 	assert_int_equal(d->nodes[0].cost.self[FZ_HEAD], 3);
 	assert_int_equal(d->nodes[1].cost.self[FZ_BASE], 1);
 	assert_int_equal(d->nodes[1].cost.self[FZ_HEAD], 4);
-	/* other numbers of them: nobody can say which is which */
+	/* a different number of them: which is which is unknown */
 	assert_int_equal(fz_diff_new(a, three, &names, &merged, NULL), 0);
 	assert_int_equal(merged->node_count, 1);
 	assert_int_equal(merged->functions[0].line, 10);
-	/* Tachyon never tells them apart */
+	/* Tachyon never distinguishes them */
 	assert_int_equal(fz_diff_new(a, b, &exact, &strict, NULL), 0);
 	assert_int_equal(strict->node_count, 1);
 	assert_int_equal(strict->nodes[0].cost.self[FZ_HEAD], 7);
@@ -569,7 +569,7 @@ static void other_versions_of_packages_are_named(void **state)
 	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("a.py:f:1 1\n", 1000);
 	fz_auto(fz_diff_freep) struct fz_diff *same = NULL, *other = NULL;
 
-	/* One that a single side ran is no difference of versions. */
+	/* A package that only one side ran is not a difference of versions. */
 	fz_profile_set_fact(a, "packages", FZ_STR("attrs 23.1, Django 3.2.25, old 1.0, yaml 6.0"));
 	fz_profile_set_fact(b, "packages", FZ_STR("attrs 23.1, new 1.0, yaml 6.0"));
 	assert_int_equal(fz_diff_new(a, b, &o, &same, NULL), 0);

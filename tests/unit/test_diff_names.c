@@ -96,7 +96,7 @@ static void roots_of_a_pair(void **state)
 	/* one side sampled one package only */
 	expect_pair("/a/proj/pkg/m.py:f:1 1", "/b/proj/main.py:g:1;/b/proj/pkg/m.py:f:1 1", "f",
 		    "pkg/m.py", "pkg/m.py");
-	/* a folder name both roots share is no part of the name */
+	/* a folder name that both roots share is not part of the name */
 	expect_pair("/a/proj/m.py:f:1 1", "/b/proj/m.py:f:1 1", "f", "m.py", "m.py");
 	/* the same checkout */
 	expect_pair("/a/m.py:f:1;/a/lib/z.py:z:1 1", "/a/m.py:f:1 1", "f", "m.py", "m.py");
@@ -151,7 +151,7 @@ static void expect_keys(const char *base, const char *head, const char *key)
 static void formats_without_files_or_objects(void **state)
 {
 	(void)state;
-	/* markers: CPython's "~" is no file */
+	/* markers: CPython's "~" is not a file */
 	expect_keys("a.py:f:1;<CPU wait> 1", "a.py:f:1;~:<CPU wait>:0 1", "");
 	/* speedscope, V8: the object is where files are, with its build id, in whatever folder */
 	expect_keys("a.py:f:1;/usr/lib/libz.so.1.2 4ca7b79d949e1c43:deflate:0 1",

@@ -24,7 +24,8 @@ static uint32_t dice(uint32_t sides)
 	return (uint32_t)(random_state >> 33) % sides;
 }
 
-/* Deep and shallow stacks over few functions, so that paths meet, recur and miss each other. */
+/* Deep and shallow stacks of few functions, so that some paths are equal, some recur and some exist
+ * on one side only. */
 static char *random_text(uint32_t lines)
 {
 	struct fz_buf b = { 0 };
@@ -77,7 +78,7 @@ static const struct fz_diff_options full_kinds[] = {
 
 /* ---- properties ---- */
 
-/* What is below and in a node; a new one has nothing of the base, whatever it wraps. */
+/* Cost of a node and below it; a new one has no cost of the base, whatever it wraps. */
 static int64_t expected_total(const struct fz_diff *d, uint32_t node, int side)
 {
 	int64_t sum = 0;

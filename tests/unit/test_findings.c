@@ -114,7 +114,7 @@ static void find(const char *base, const char *head, struct fz_findings *ret)
 	fz_findings_init(ret, d, &j, true);
 }
 
-/* json is imported by a first, then by b: a is no faster and b no slower. */
+/* json is imported by a first, then by b: a is not faster and b not slower. */
 static void imports_that_moved_are_no_findings(void **state)
 {
 	(void)state;

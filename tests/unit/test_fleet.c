@@ -316,7 +316,7 @@ static void test_limits(void **state)
 	int r = 0, n = 0;
 
 	(void)state;
-	/* A request's id as a label: the service stops there, what it has goes on. */
+	/* A request's id as a label: the service gets no further series; existing ones continue. */
 	for (; !r && n <= FZ_FLEET_LABEL_SETS; n++) {
 		char labels[32], id[16];
 
@@ -329,7 +329,7 @@ static void test_limits(void **state)
 	assert_int_equal(n, FZ_FLEET_LABEL_SETS + 1);
 	assert_non_null(strstr(err.message, "s already has 1000 sets of labels"));
 	assert_int_equal(put(f, p, "2", "\nrequest=5\n", "again"), FZ_FLEET_STORED);
-	/* A sum that is no number any more changes nothing. */
+	/* A sum beyond the range of a number changes nothing. */
 	p->metrics[0].column[0] = INT64_MAX - 5 * SECOND;
 	assert_int_equal(put(f, p, "3", "\nrequest=5\n", "large"), FZ_FLEET_STORED);
 	r = put_as(f, p, &(struct fz_fleet_push){ "p", "s", "3", "h", "\nrequest=5\n", "more" },
@@ -338,7 +338,7 @@ static void test_limits(void **state)
 	assert_non_null(strstr(err.message, "63 bits"));
 }
 
-/* Agents push what a program holds beside what it does, from more minutes when it is idle. */
+/* Agents push what a program holds as well as what it does, over more minutes if it is idle. */
 static void test_work_first(void **state)
 {
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
@@ -363,7 +363,7 @@ static void test_work_first(void **state)
 	assert_string_equal(held->metrics[0].name, "inuse_space");
 }
 
-/* Agents that tell the mean of their intervals tell another one each time. */
+/* Agents that send the mean of their intervals send another one each time. */
 static void test_intervals(void **state)
 {
 	static const struct {
@@ -474,7 +474,7 @@ static void test_reader_of_a_store_open_twice(void **state)
 
 	(void)state;
 	assert_int_equal(pipe(ready), 0);
-	pid_t pid = fork(); /* before SQLite knows of the file */
+	pid_t pid = fork(); /* before SQLite opens the file */
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		bool told = read(ready[0], &byte, 1) == 1;
@@ -498,7 +498,8 @@ static void test_reader_of_a_store_open_twice(void **state)
 	remove_file(path);
 }
 
-/* Releases at other hours of the day say so; at the same ones, a day later, they do not. */
+/* Releases at other hours of the day are marked so; at the same hours, a day later, they are not.
+ */
 static void test_hours(void **state)
 {
 	static const struct {
@@ -614,7 +615,7 @@ static void test_id_of_another(void **state)
 	assert_int_equal(put(f, p, "1", "", "a"), FZ_FLEET_KNOWN);
 }
 
-/* A store of the first layout, whose pushes have no digest, goes on. */
+/* A store of the first layout, whose pushes have no digest, still works. */
 static void test_first_layout(void **state)
 {
 	fz_auto(fz_free_ptr) char *path = make_file();
@@ -743,7 +744,7 @@ static void test_sums(void **state)
 	remove_file(path);
 }
 
-/* ---- forgetting beside others ---- */
+/* ---- deleting while others write ---- */
 
 enum { WIDE = 3000 };
 
@@ -879,7 +880,7 @@ static void test_forget_ended(void **state)
 	remove_file(path);
 }
 
-/* Whoever needs values that are damaged is told so. */
+/* A query that needs damaged values fails with a message. */
 static void test_damaged_values(void **state)
 {
 	fz_auto(fz_free_ptr) char *path = make_file();

@@ -58,7 +58,7 @@ static void test_addresses(void **state)
 	assert_int_equal(parse(many.p, &n, &err), FZ_EUSAGE);
 }
 
-/* Nothing of a text stands in a statement as it is. */
+/* No text is pasted into a statement unescaped. */
 static void test_texts(void **state)
 {
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
@@ -77,7 +77,7 @@ static void test_texts(void **state)
 	assert_non_null(strstr(sql.p, "host, id HAVING max(came) + 1800 < toUInt32(now()))"));
 }
 
-/* Whatever comes back, nothing beyond it is read, and a part is no answer. */
+/* No response is read beyond its end, and a truncated one is an error. */
 static void test_cut_rows(void **state)
 {
 	fz_auto(fz_buf_release) struct fz_buf row = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hours that were added up: answers are the same, whatever is added or deleted afterwards. */
+/* Hours that were added up: answers are the same, whatever is added or deleted later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -248,7 +248,7 @@ static void test_whole_hours(void **state)
 	end(&s);
 }
 
-/* Minutes of hours that were added up come later, or once more. */
+/* Minutes of hours that were added up arrive late, or twice. */
 static void test_late(void **state)
 {
 	struct sim late = many;
@@ -524,7 +524,7 @@ static void test_aged_parts(void **state)
 	end(&s);
 }
 
-/* Minutes of old hours come later, or once more. */
+/* Minutes of old hours arrive late, or twice. */
 static void test_aged_late(void **state)
 {
 	struct sim late = many;

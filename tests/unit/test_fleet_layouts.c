@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores of earlier layouts: converted in parts, whoever begins, continues or ends it. */
+/* Stores of earlier layouts: converted in parts, whichever process begins, continues or ends it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void note(void *arg, int percent)
 	assert_true(s->n < (int)FZ_ARRAY_LEN(s->percent));
 	s->percent[s->n++] = percent;
 	if (s->n == s->die_at)
-		_exit(9); /* no more than kill -9 */
+		_exit(9); /* as after kill -9 */
 }
 
 static void convert_and_die(const char *path, int at)
@@ -141,7 +141,7 @@ static void test_parts(void **state)
 	remove_store(path);
 }
 
-/* Killed at any place, the store is usable: who opens it next continues. */
+/* Killed at any point, the store is usable: the next process that opens it continues. */
 static void test_killed(void **state)
 {
 	(void)state;

@@ -27,7 +27,7 @@ static struct fz_results *open_results(void)
 	return r;
 }
 
-/* A commit of main whose only benchmark costs so much, and the commit before it. */
+/* A commit of main with the count of its only benchmark, and the commit before it. */
 static int64_t put(struct fz_results *r, const char *project, int n, double base, double head)
 {
 	char hashes[2][16], id[16];
@@ -214,7 +214,7 @@ static void test_accepted(void **state)
 	assert_false(was);
 }
 
-/* A series has the limit that was said of it, and no turn between two environments. */
+/* A series has the limit that was stored with it, and no turn between two environments. */
 static void test_series(void **state)
 {
 	static const struct fz_history_commit commits[] = {

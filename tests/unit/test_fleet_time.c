@@ -90,7 +90,7 @@ static void test_no_sides(void **state)
 		assert_int_equal(fz_fleet_side_of(wrong[i], SIX, &side, &err), FZ_EUSAGE);
 }
 
-/* Nobody could ask for a version that reads as a range. */
+/* A version that reads as a range could not be selected. */
 static void test_versions(void **state)
 {
 	struct fz_error err;

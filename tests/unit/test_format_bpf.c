@@ -69,7 +69,7 @@ static void test_bpftrace_frames(void **state)
 		   "f;main;do_mmap_[k] 1\n");
 }
 
-/* Sums of one map, whatever else was printed. */
+/* Sums of one map, regardless of other output. */
 static void test_bpftrace_maps(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p =
@@ -111,7 +111,7 @@ static void test_bcc_frames(void **state)
 	(void)state;
 	check_text("    b'schedule'\n    do_idle_[k]\n    --\n    main\n" BCC("b'app'", "3"),
 		   "app;main;do_idle_[k];schedule_[k] 3\n");
-	/* What is between records, and a number that is no frame's. */
+	/* Text between records, and a number that is not a frame. */
 	check_text("    lost\n\n    f\n" BCC(
 			   "app",
 			   "3") "WARNING: 2 stack traces lost.\n"
@@ -120,7 +120,7 @@ static void test_bcc_frames(void **state)
 		   "app;h 4\napp;f 3\n");
 }
 
-/* Microseconds, as the first line says. */
+/* Microseconds, according to the first line. */
 static void test_bcc_offcpu(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(

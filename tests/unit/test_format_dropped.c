@@ -203,7 +203,7 @@ static void test_stacks(void **state)
 		{ "new", "", "hook|new<reserve|main", "main;reserve" },
 		{ "reserve", "", "new<reserve|main", "main" },
 		{ "new", "", "a|new<reserve", "reserve;a" },
-		/* Arguments are no part of the name. */
+		/* Arguments are not part of the name. */
 		{ "operator new", "", "operator new(unsigned long)|main", "main" },
 		{ "\\(anonymous namespace\\)::f", "", "(anonymous namespace)::f(int)|main",
 		  "main" },
@@ -223,7 +223,7 @@ static void test_stacks(void **state)
 	}
 }
 
-/* Then nothing is dropped, and reports say so. */
+/* Then nothing is dropped, which reports show. */
 static void test_unreadable_pattern(void **state)
 {
 	static const char *const patterns[][2] = { { "(?i)new", "" }, { "new", "\\pL" } };

@@ -34,7 +34,7 @@ static void test_inferno(void **state)
 	assert_int_equal(cost(p, NULL, "[not drawn]", false), 10);
 }
 
-/* Callees meet where their callers do; two functions of one name are below each other. */
+/* Callees touch where their callers do; two functions of one name are below each other. */
 static void test_flamegraph_pl(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(IMAGE(
@@ -61,7 +61,7 @@ static void test_factor_and_titles(void **state)
 		"main &amp; co", "5", "0", "3") EXACT("all (10 samples, 100%)", "21", "0", "4")));
 
 	(void)state;
-	/* In millionths, because 7.5 and 2.5 are no whole samples. */
+	/* In millionths, because 7.5 and 2.5 are not whole samples. */
 	assert_int_equal(sum_of(p, 0), 10000000);
 	assert_int_equal(cost(p, NULL, "main & co", false), 7500000);
 }

@@ -186,7 +186,7 @@ static void test_shift(void **state)
 	assert_true(more->samples.n >= (SECONDS - 2) * 1000 && more->quality.dropped_bytes > 0);
 }
 
-/* A block of tables that says how many strings were in blocks before it. */
+/* A block of tables that claims a number of strings in earlier blocks. */
 static void add_gap(struct fz_buf *file, uint64_t strings)
 {
 	fz_auto(fz_buf_release) struct fz_buf payload = { 0 };
@@ -208,7 +208,7 @@ static void test_gaps(void **state)
 {
 	enum { BYTES = 10, MOST = 64 * BYTES };
 	static const struct {
-		uint64_t strings[2]; /* that two blocks say were lost so far */
+		uint64_t strings[2]; /* lost so far according to two blocks */
 		bool whole;          /* nothing but BYTES is dropped */
 	} cases[] = {
 		{ { MOST, MOST }, true },     { { MOST + 1, 0 }, false },

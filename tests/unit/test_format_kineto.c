@@ -38,7 +38,8 @@ static void test_tree(void **state)
 	assert_int_equal(p->run_count, 1);
 	assert_int_equal(cost(p, "gpu", "gemm", false), 300125);
 	assert_int_equal(sum_of_metric(p, "gpu"), 310125);
-	/* What the runtime launched is the operator's; what it says of no operator is nobody's. */
+	/* A launch by the runtime belongs to the operator; one without an operator has no caller.
+	 */
 	assert_int_equal(cost(p, "gpu", "aten::mm", true), 308125);
 	assert_int_equal(cost(p, "gpu", "linear", true), 308125);
 	assert_int_equal(cost(p, "gpu", "nn.Module: Linear_0", true), 308125);
@@ -160,7 +161,7 @@ static void test_old(void **state)
 	assert_int_equal(cost(p, "gpu", "aten::mm", true), 30000);
 }
 
-/* Times that are none, and an end that is no event. */
+/* Invalid times, and an end without an event. */
 static void test_odd(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(

@@ -51,7 +51,7 @@ static void test_massif(void **state)
 	assert_false(p->samples.ordered);
 }
 
-/* Without a peak the snapshot of the most bytes; pages are no heap. */
+/* Without a peak, the snapshot with most bytes; pages are not a heap. */
 static void test_massif_without_peak(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(MASSIF SNAPSHOT(
@@ -146,7 +146,7 @@ static void test_dhat(void **state)
 	assert_int_equal(p->threads[0].pid, 7);
 }
 
-/* Copies know neither a peak nor accesses; events that the program names are no bytes. */
+/* Copies have neither a peak nor accesses; events that the program names are not bytes. */
 static void test_dhat_modes(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *copy =

@@ -48,14 +48,14 @@ static void test_trace_clock(void **state)
 			load_chunk(cases[i].event, cases[i].start, cases[i].end);
 		assert_int_equal(sum_of(p, 0), cases[i].expected * 1000);
 		assert_int_equal(cost(p, NULL, "work", false), cases[i].expected * 1000);
-		/* What was idle is said, and is no time of the program. */
+		/* Idle time is noted, and is not time of the program. */
 		assert_int_equal(cost(p, NULL, "(idle)", false), 0);
 		assert_true(fz_str_eq(fz_profile_fact(p, "notes"),
 				      FZ_STR("1.00 ms of (idle) left out")));
 	}
 }
 
-/* Without times samples are spread evenly; a sample of no node is nobody's. */
+/* Without times samples are spread evenly; a sample without a node has no function. */
 static void test_cpuprofile_times(void **state)
 {
 #define TWO_NODES                                                                          \
@@ -195,7 +195,7 @@ static void test_folded_metric(void **state)
 	assert_string_equal(q->metrics[0].name, "heap");
 	assert_string_equal(q->metrics[0].unit, "bytes");
 	assert_int_equal(cost(q, NULL, "a", false), 4000);
-	/* Samples of one length are counted, unless their time was asked for. */
+	/* Samples of one length are counted, unless their time was requested. */
 	p->default_metric = 0;
 	p->metrics[0].column[0] = p->metrics[0].column[1] = 5000000;
 	expect_text(p, "a 1\nb 1\n");
@@ -225,7 +225,7 @@ static void test_times_only(void **state)
 	}
 }
 
-/* ---- what is no profile ---- */
+/* ---- not a profile ---- */
 
 static void test_no_profile(void **state)
 {
@@ -333,7 +333,7 @@ static void test_speedscope_exact(void **state)
 	assert_int_equal(cost(p, NULL, "g", false), 3);
 }
 
-/* pprof's words of units, and others'; what is no unit of time or size is a count. */
+/* Units of pprof and others; a unit of neither time nor size is a count. */
 static void test_units(void **state)
 {
 	static const struct {
@@ -372,7 +372,7 @@ static void test_units(void **state)
 
 /* ---- names ---- */
 
-/* Symbols of C++ and Rust, also with the underscore of macOS; other names are no symbols. */
+/* Symbols of C++ and Rust, also with the underscore of macOS; other names are not symbols. */
 static void test_symbols(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
@@ -419,7 +419,7 @@ static void test_fractions(void **state)
 	assert_int_equal(cost(p, NULL, "m", true), 4500000);
 	assert_int_equal(cost(p, NULL, "e", false), 400000);
 	assert_int_equal(cost(p, NULL, "f", false), 2500000);
-	/* 100.5 samples, of which the half is rounded */
+	/* 100.5 samples, rounded */
 	fz_auto(fz_profile_freep) struct fz_profile *q =
 		load_text("m;a 50.25\nm;b 25.25\nm;c 25\n");
 	assert_int_equal(cost(q, NULL, "c", false), 25);
@@ -428,7 +428,7 @@ static void test_fractions(void **state)
 
 /* ---- pprof ---- */
 
-/* Types that nothing was counted of are no main ones. */
+/* A type without counts is not the main one. */
 static void test_pprof_values(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = uneven_profile(), *q = NULL;
@@ -461,7 +461,7 @@ static void test_huge_values(void **state)
 
 /* ---- callgrind ---- */
 
-/* Xdebug's events say their unit, of ten nanoseconds. */
+/* Xdebug's events name their unit of ten nanoseconds. */
 static void test_xdebug(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p =
@@ -507,7 +507,7 @@ static void test_callgrind(void **state)
 	assert_false(inlined);
 }
 
-/* A cycle that somebody enters, and one that nobody does. */
+/* A cycle with a caller, and one without. */
 static void test_callgrind_cycles(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
@@ -615,7 +615,7 @@ static void test_cpuprofile(void **state)
 		5);
 }
 
-/* Parents that go in circles, and children of nobody. */
+/* Parents that form a circle, and children without a parent. */
 static void test_circles(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
@@ -667,7 +667,7 @@ static void test_perf(void **state)
 	assert_int_equal(p->functions[kernel->function].kind, FZ_KIND_KERNEL);
 }
 
-/* What perf says in between is no event. */
+/* Other output of perf in between is not an event. */
 static void test_perf_words(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(

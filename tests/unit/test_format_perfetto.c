@@ -37,7 +37,7 @@ static void end_packet(struct trace *t, uint64_t sequence, uint64_t time)
 	put_in(&t->bytes, 1, &t->packet);
 }
 
-/* Names go to the packet at hand. */
+/* Names are added to the current packet. */
 static void intern(struct trace *t, uint32_t table, uint64_t number, const char *text)
 {
 	fz_wire_put(&t->b, 1, number);
@@ -125,7 +125,7 @@ static void test_slices(void **state)
 	assert_true(fz_str_eq(fz_profile_text(p, p->threads[0].name), FZ_STR("worker")));
 }
 
-/* A track of the program's own counts where no thread has a slice; names may stand as they are. */
+/* A track of the program's own counts if no thread has a slice; names may be inline. */
 static void test_own_track(void **state)
 {
 	fz_auto(trace_release) struct trace t = { 0 };
@@ -172,7 +172,7 @@ static void test_incremental(void **state)
 	assert_int_equal(cost(p, NULL, "whole", false), 4000);
 }
 
-/* Frames may stand before the names that they use. */
+/* Frames may precede the names that they use. */
 static void test_samples(void **state)
 {
 	fz_auto(trace_release) struct trace t = { 0 };
@@ -264,7 +264,7 @@ static void test_written(void **state)
 	assert_int_equal(q->samples.n, 3);
 }
 
-/* Bytes are no time. */
+/* Bytes are not a time. */
 static void test_refused(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();

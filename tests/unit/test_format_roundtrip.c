@@ -197,7 +197,7 @@ static void test_tachyon(void **state)
 	}
 }
 
-/* Text keeps names, lines and counts: written once more it is the same. */
+/* Text keeps names, lines and counts: written again it is the same. */
 static void test_text(void **state)
 {
 	const struct fz_format *formats[] = { &fz_format_collapsed, &fz_format_folded };

@@ -110,7 +110,7 @@ static void test_go_heap(void **state)
 	assert_int_equal(p->stacks[p->samples.stack[0]].depth, 2);
 }
 
-/* Cycles become time, and each that is written stands for as many as the period says. */
+/* Cycles become time; each written sample stands for a period of them. */
 static void test_locks(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *theirs = load_seed("pprof_text/contention");
@@ -202,7 +202,8 @@ static void test_otlp_periods(void **state)
 	"+0x0 (" object ")\n\n"
 #define MAP "/tmp/perf-5.map"
 
-/* What V8 has compiled in several ways is one function; what only looks like V8's is not. */
+/* A function that V8 compiled in several ways is one; names that only look like V8's are not
+ * merged. */
 static void test_perf_script_of_node(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(

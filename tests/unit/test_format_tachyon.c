@@ -202,7 +202,7 @@ static void test_weights(void **state)
 	assert_int_equal(q->threads[0].tid, 5);
 }
 
-/* Weights that are no whole intervals, of many short rows: the total and the shares stay. */
+/* Weights that are not whole intervals, in many short rows: the total and the shares stay. */
 static void test_uneven_weights(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
@@ -254,7 +254,7 @@ static void test_timed_calls(void **state)
 	for (size_t row = 0; row < q->samples.n; row++)
 		sum += fz_sample_weight(q, q->default_metric, row);
 	assert_int_equal(sum, 100 * 1000);
-	/* Bytes are no time. */
+	/* Bytes are not a time. */
 	fz_auto(fz_profile_freep) struct fz_profile *heap = fz_profile_new();
 	fz_profile_add_metric(heap, FZ_STR("bytes"), FZ_STR("bytes"), 0, true);
 	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();

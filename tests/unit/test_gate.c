@@ -97,7 +97,7 @@ static void functions(void **state)
 	       "functions are slower, past the threshold of 5.0 %: f most of all");
 	s->self[1].verdict = s->total[0].verdict = FZ_VERDICT_UNCHANGED;
 	expect(s, FZ_GATE_FUNCTION, 0, false, "");
-	/* What got cheaper is no regression; what is new is past every threshold. */
+	/* A cheaper function is not a regression; a new one exceeds every threshold. */
 	s->self[1].verdict = FZ_VERDICT_CHANGED;
 	s->functions[1].cost = (struct fz_diff_cost){ .self = { 60, 6 }, .total = { 60, 6 } };
 	expect(s, FZ_GATE_FUNCTION, 0, false, "");

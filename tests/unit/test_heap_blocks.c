@@ -39,7 +39,7 @@ static void put_halves(uint64_t at, uint32_t low, uint32_t high)
 	put(at, (uint64_t)high << 32 | low);
 }
 
-/* A chunk, and what the next one says of it. */
+/* A chunk, and its flag in the next one. */
 static uint64_t put_chunk(uint64_t at, uint64_t size, bool used)
 {
 	put(at + 8, (t.words[(at + 8 - HEAP) / 8] & USED) | size);
@@ -154,7 +154,7 @@ static void test_chain(void **state)
 	fz_heap_find_arenas(&t.w);
 	assert_int_equal(taken(HEAP + 0x10, &n), 0x100 - 8 + 0x1000 - 8);
 	assert_int_equal(n, 2);
-	/* What counts with an object is no block of its own. */
+	/* Memory that counts with an object is not a block of its own. */
 	memset(t.seen, 0, sizeof(t.seen));
 	fz_heap_block_known(&t.w, HEAP + 0x110);
 	fz_heap_block(&t.w, HEAP + 0x110, stack_of("holder"), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Differences of wall time that other programs may cause are no changes: waits for disks and
+/* Differences of wall time that other programs may cause are not changes: waits for disks and
  * processors, and sleep while others used the processors. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void add(struct made *m, const char *name, enum doing what, unsigned samp
 	}
 }
 
-/* Beside what it computes a program waits in `idle` for so many samples, each of its `runs`. */
+/* Besides computing, a program waits in `idle` for a number of samples in each of its `runs`. */
 static struct fz_profile *program(unsigned runs, enum doing what, const unsigned *idle,
 				  int others_percent)
 {
@@ -142,7 +142,7 @@ static void test_cold_beside_others(void **state)
 	static const struct {
 		const char *name;
 		enum doing what;
-		unsigned within, beyond; /* of what it took before, percent */
+		unsigned within, beyond; /* of what it took before, in percent */
 	} cases[] = {
 		{ "idle", COMPUTES, 100, 150 },
 		{ "idle", IMPORTS, 150, 300 },

@@ -23,10 +23,10 @@ struct script {
 	double samples; /* of a run */
 	uint32_t runs;
 	int changed;   /* this function ... */
-	double factor; /* ... costs so much more */
+	double factor; /* ... by which it costs more */
 	bool unordered;
 	bool single; /* visits of one sample, not of 1 to 4 */
-	int lines;   /* each visit is at one of so many lines; 0: at one */
+	int lines;   /* each visit is at one of this many lines; 0: always at one */
 	int stall;   /* samples of every fiftieth visit; 0: as the others */
 	bool complete;
 	int64_t interval;
@@ -492,7 +492,7 @@ static void test_approximate(void **state)
 	/* The others agree that the head has fewer samples of each, and are not blue. */
 	assert_int_equal(v.d->basis, FZ_BASIS_AGREED);
 	assert_int_equal(count(v.j->self, v.d->function_count, FZ_VERDICT_CHANGED), 1);
-	/* Shares say nothing about the run. */
+	/* The run is not judged by share. */
 	assert_int_equal(v.j->run.word, FZ_RUN_UNKNOWN);
 	assert_true(isnan(v.j->run.change) && isnan(v.j->run.p));
 }

@@ -126,7 +126,8 @@ static void certain_and_not_worth_reporting(void **state)
 	judged v = judge(record(3, 0, 0), record(3, 1, 50000));
 
 	nothing_changed(&v);
-	/* Known to 0.001 %, as intervals say; what could be seen is what would be told. */
+	/* Known to 0.001 %, as intervals show; the smallest visible change is the smallest reported
+	 * one. */
 	assert_true(v.j->run.low > 0.00048 && v.j->run.high < 0.00052);
 	assert_float_equal(v.j->run.smallest_visible, 0.001, 0.0001);
 }

@@ -16,7 +16,7 @@
 #include "profile/runs.h"
 #include "profile/speed.h"
 
-/* ---- recordings: stacks "main;a;b", each visited so often for so many samples ---- */
+/* ---- recordings: stacks "main;a;b", each with a number of visits and their length ---- */
 
 struct cost {
 	const char *stack;
@@ -27,8 +27,8 @@ struct recording {
 	const char *metric, *unit, *clock;
 	unsigned runs;
 	const double *pace; /* of each run; NULL: all alike */
-	int64_t late;       /* all samples so much later */
-	bool weighed;       /* each sample says how much it stands for */
+	int64_t late;       /* by how much all samples are later */
+	bool weighed;       /* each sample has its own weight */
 	struct cost start;  /* runs before all others, in one stretch */
 };
 
@@ -124,7 +124,7 @@ static double width_of(const struct verdict *v)
 	return v->j->run.high - v->j->run.low;
 }
 
-/* A program of ten functions of equal cost, of which the first costs so many samples. */
+/* A program of ten functions of equal cost, except for the first, with its number of samples. */
 enum { FUNCTIONS = 10, EACH = 3000 };
 static const char *const stacks[FUNCTIONS] = { "main;f0", "main;f1", "main;f2", "main;f3",
 					       "main;f4", "main;f5", "main;f6", "main;f7",
@@ -292,7 +292,7 @@ static void test_by_unit(void **state)
 	assert_true(back.j->run.low > -1);
 }
 
-/* A run is called slower or faster at 5 %, and its interval says the same. */
+/* A run is called slower or faster at 5 %, and its interval agrees. */
 static void test_run_level(void **state)
 {
 	static const double paces[] = { 0.97, 1.02, 1.01 };
@@ -370,7 +370,7 @@ static void test_taken_in_turn(void **state)
 	assert_true(width_of(&unknown) > 0.99 * width_of(&apart));
 }
 
-/* At a known speed, on a machine of which others used a part. */
+/* At a known speed, on a machine that others also used. */
 static struct fz_profile *beside_others(double part, double each)
 {
 	struct recording weighed = usual;
@@ -388,7 +388,8 @@ static struct fz_profile *beside_others(double part, double each)
 	return p;
 }
 
-/* Others slow down what the piece of work, which tells the speed, does not notice. */
+/* Other load slows down code in ways that the piece of work, which measures the speed, does not
+ * show. */
 static void test_neighbours(void **state)
 {
 	(void)state;
@@ -429,7 +430,7 @@ static void test_families_of_paths(void **state)
 	}
 }
 
-/* A function that costs what it did, by other paths: it is unchanged, they are not. */
+/* A function with the same cost on other paths: it is unchanged, the paths are not. */
 static void test_paths_of_unchanged(void **state)
 {
 	static const struct cost base[] = {

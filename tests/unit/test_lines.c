@@ -195,7 +195,7 @@ static void two_texts(void **state)
 		"}\n");
 }
 
-/* Which line is which cannot be told without texts. */
+/* Without texts, lines cannot be matched. */
 static void no_text(void **state)
 {
 	(void)state;

@@ -143,7 +143,7 @@ static void test_garbage(void **state)
 	fz_lineserver_free(s);
 }
 
-/* One that writes and never reads is let go; others are served on. */
+/* A client that writes and never reads is disconnected; others are still served. */
 static void test_deaf(void **state)
 {
 	struct fz_lineserver *s = start();
@@ -230,7 +230,7 @@ static void test_places(void **state)
 	refused("/tmp/fz-unit-no-such-folder/s", "No such file");
 }
 
-/* What a killed one left behind is replaced; what somebody put in our place stays. */
+/* The socket of a killed server is replaced; a file that another user put there stays. */
 static void test_leftover(void **state)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

@@ -271,7 +271,7 @@ static void test_calls(void **state)
 	assert_int_equal(c.calls[1].total, 70);
 	assert_int_equal(c.calls[1].self, 60);
 	assert_int_equal(c.calls[3].depth, 3);
-	/* The innermost call says which line runs. */
+	/* The innermost call has the executing line. */
 	assert_int_equal(c.line_n, 2);
 	assert_int_equal(c.lines[0].line, 4);
 	assert_int_equal(c.lines[0].total, 60);

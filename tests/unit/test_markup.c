@@ -25,7 +25,7 @@ static void test_code(void **state)
 		{ "averyveryverylongname", "<code>averyver<wbr>yverylon<wbr>gname</code>" },
 		{ "éééééééé", "<code>éééé<wbr>éééé</code>" },
 		{ "test_parse_…large", "<code>test_<wbr>parse&#95;<wbr>…large</code>" },
-		/* What could be markup stays text, and nobody is called. */
+		/* Possible markup stays text, and no user is mentioned. */
 		{ "site-packages/x", "<code>site-<wbr>packages/<wbr>x</code>" },
 		{ "<module>|@me", "<code>&#60;module&#62;<wbr>&#124;@<!-- -->me</code>" },
 	};

@@ -218,7 +218,7 @@ static void one_caller_is_no_evidence(void **state)
 	/* everybody calls len */
 	pair common = compare("m:main:1;m:dump:5;m:len:20 20\nm:main:1;m:rest:9;m:len:20 20\n",
 			      "m:main:1;m:hash:5;m:len:20 20\nm:main:1;m:rest:9;m:len:20 20\n");
-	/* a callee that nobody else calls, and the same place in the file */
+	/* a callee without other callers, and the same place in the file */
 	pair own = compare("m:main:1;m:dump:5;m:part:20 20\nm:main:1;m:rest:9 20\n",
 			   "m:main:1;m:hash:5;m:part:20 20\nm:main:1;m:rest:9 20\n");
 	/* the same without a place */
@@ -374,8 +374,8 @@ static void who_ended_a_wait_is_known_by_its_function(void **state)
 	expect_link(d, "<lock released by store>", FZ_LINK_NONE, "");
 }
 
-/* What was read of code that was gone just then says nothing of where a project lies. */
-static void files_that_no_frame_is_of_have_no_say(void **state)
+/* Names of code that had just been unloaded are no evidence about the project's root. */
+static void files_without_frames_are_no_evidence(void **state)
 {
 	(void)state;
 	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("/a/x/app.py:main:1 20\n", 0);
@@ -451,7 +451,7 @@ static void own_rules_change_names_of_both_sides(void **state)
 	assert_int_equal(fz_diff_check_rename("a=", &err), 0);
 	assert_int_equal(fz_diff_check_map("a", &err), FZ_EUSAGE);
 	assert_int_equal(fz_diff_check_map("=a", &err), FZ_EUSAGE);
-	/* Rules are told, own ones also when they changed nothing. */
+	/* Rules are reported; the user's own even if they changed nothing. */
 	const struct fz_diff_rule *last = &p.d->rules[p.d->rule_count - 1];
 	assert_string_equal(last->text, "unused=x");
 	assert_int_equal(last->functions[FZ_BASE], 0);
@@ -527,7 +527,7 @@ static void a_direct_call_goes_before_a_wrapped_one(void **state)
 
 	expect_node(p.d, "main/f", FZ_COMMON, 5, 6, false);
 	expect_node(p.d, "main/w/f", FZ_REMOVED, 9, 0, false);
-	/* What both sides have is no wrapper: another path is another path. */
+	/* A function that both sides have is not a wrapper: another path is another path. */
 	pair moved = compare("main;f 5\nmain;k 5\n", "main;k;f 5\nmain;k 5\n");
 	expect_node(moved.d, "main/f", FZ_REMOVED, 5, 0, false);
 }
@@ -609,7 +609,7 @@ int main(void)
 		cmocka_unit_test(a_chain_of_renames_takes_several_rounds),
 		cmocka_unit_test(markers_never_link),
 		cmocka_unit_test(who_ended_a_wait_is_known_by_its_function),
-		cmocka_unit_test(files_that_no_frame_is_of_have_no_say),
+		cmocka_unit_test(files_without_frames_are_no_evidence),
 		cmocka_unit_test(mappings_come_before_everything),
 		cmocka_unit_test(a_mapping_to_nothing_forbids_a_link),
 		cmocka_unit_test(own_rules_change_names_of_both_sides),

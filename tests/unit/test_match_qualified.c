@@ -86,7 +86,7 @@ static void a_plain_name_is_the_qualified_one_of_its_line(void **state)
 static void names_of_two_versions_of_python_are_plain_and_qualified(void **state)
 {
 	(void)state;
-	/* No class was seen on the newer side, but its version says that it would have one. */
+	/* The newer side has no class, but its version of Python records classes. */
 	pair p = { .on = { hand_profile("a.py:load:3 9\n", 0),
 			   hand_profile("a.py:load:3 9\n", 0) } };
 	p.on[FZ_BASE]->recording.python[0] = p.on[FZ_HEAD]->recording.python[0] = 3;

@@ -18,7 +18,7 @@
 #include "mcp/answer.h"
 #include "mcp/protocol.h"
 
-/* ---- a client that writes lines and keeps what it receives ---- */
+/* ---- a client that writes lines and stores what it receives ---- */
 
 struct client {
 	struct fz_mcp_host host;

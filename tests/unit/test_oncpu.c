@@ -24,7 +24,7 @@ static void *sleep_on(void *descriptor)
 	return NULL;
 }
 
-/* A file that is closed twice can be somebody else's by then. */
+/* A descriptor that is closed twice may belong to another file by then. */
 static void test_closes_once(void **state)
 {
 	struct fz_process self;

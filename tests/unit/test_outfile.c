@@ -134,7 +134,8 @@ static void test_links(void **state)
 	(void)state;
 	assert_int_equal(symlink(second, first), 0);
 	assert_int_equal(symlink("file", second), 0);
-	assert_int_equal(put("first", "1", &err), 0); /* makes what the last one names */
+	assert_int_equal(put("first", "1", &err),
+			 0); /* creates the file that the last link names */
 	check("file", "1", 0644);
 	assert_int_equal(put("first", "2", &err), 0);
 	check("file", "2", 0644);
@@ -168,7 +169,7 @@ static void test_read_only(void **state)
 		assert_int_equal(setresuid(0, 0, 0), 0);
 }
 
-/* What somebody put into a folder like /tmp. */
+/* Files that another user put into a folder like /tmp. */
 static void test_strangers(void **state)
 {
 	static const char *const planted[] = { "link", "pipe", "regular" };
@@ -212,7 +213,7 @@ static void test_descriptors(void **state)
 
 	(void)state;
 	proc = fz_asprintf("/proc/self/fd/%d", fd);
-	assert_int_equal(unlink(path), 0); /* what its link says is no path any more */
+	assert_int_equal(unlink(path), 0); /* the path in its link is gone */
 	assert_int_equal(fz_output_open(proc, &out, &err), 0);
 	fz_output_str(out, "text");
 	assert_int_equal(fz_output_close(out, &err), 0);

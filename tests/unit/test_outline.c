@@ -303,7 +303,7 @@ static void of_two_alike_neither_is_taken(void **state)
 	assert_int_equal(d->link_count, 0);
 }
 
-/* A class of two methods, and what else stands in it. */
+/* A class of two methods, and what else it contains. */
 #define CLASS(name, start)                                                                        \
 	"class " name ":\n"                                                                       \
 	"    def __init__(self):\n        self.x = " start "\n"                                   \
@@ -414,7 +414,7 @@ static void expect_functions(const struct fz_diff *d, const char *name, const st
 	"def f(x):\n" first "    a = [one(y) for y in x]\n" second \
 	"    c = [three(y) for y in b]\n    return c\n"
 
-/* Neither order nor number says which comprehension is which: each side may have seen others. */
+/* Neither order nor number identifies a comprehension: each side may have samples of others. */
 static void comprehensions_are_told_by_their_lines(void **state)
 {
 	(void)state;
@@ -522,7 +522,7 @@ static uint32_t splits_of(const char *base, const char *head)
 	return d->split_count;
 }
 
-/* It was in the other one, which has it no more and names the new one in its place. */
+/* Its code was in the other function, which now calls the new one instead. */
 static void code_that_was_within_another_function_is_told(void **state)
 {
 	(void)state;

@@ -29,7 +29,7 @@ static void cgroups(void **state)
 	check("0::/docker/" NUMBER "\n", "docker/0123456789ab");
 	check("0::/" NUMBER "\n", "0123456789ab");
 	check("0::/a/b:c\n", "b:c");
-	/* The old hierarchies count where the unified one says nothing. */
+	/* The old hierarchies count if the unified one has no entry. */
 	check("9:name=systemd:/\n4:memory:/docker/" NUMBER "\n0::/\n", "docker/0123456789ab");
 	check("4:memory:/old\n0::/new\n", "new");
 	check("4:memory:/old\n3:cpu:/other", "old");

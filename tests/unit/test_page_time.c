@@ -94,7 +94,7 @@ static void buckets_are_ranges(void **state)
 
 	(void)state;
 	for (int round = 0; round < 40; round++) {
-		/* Ends at which edges are no whole ns. */
+		/* Ends at which edges are not whole ns. */
 		int64_t end = 400 * MS + round * 12345677LL;
 		struct fz_profile *p = recording(round, 2, 9, end);
 		struct fz_tree *t = tree_of(p);

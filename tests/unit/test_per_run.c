@@ -78,7 +78,7 @@ static void check_lines(const struct fz_tree *t, const struct fz_tree *single)
 	}
 }
 
-/* The same work is the same cost, whatever the numbers of runs; what adds up still does. */
+/* The same work has the same cost, whatever the numbers of runs; sums still add up. */
 static void check_diff(uint32_t base_runs, uint32_t head_runs)
 {
 	struct fz_profile *base = with_runs(base_runs, 0, 0), *head = with_runs(head_runs, 0, 500);

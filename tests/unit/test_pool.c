@@ -73,7 +73,7 @@ static void test_few(void **state)
 	assert_true(pool.own > 0.02 && pool.own < prior.own && pool.freedom == prior.freedom);
 }
 
-/* Where functions differ in how they vary, what all show says less of each. */
+/* If functions vary differently, what all of them show is weaker evidence about each. */
 static void test_unlike(void **state)
 {
 	struct fz_pool_item alike[MOST], unlike[MOST];

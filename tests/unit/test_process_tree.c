@@ -141,7 +141,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* What has hung up wakes nobody for ever. */
+/* A descriptor that was hung up does not wake the loop forever. */
 static void assert_quiet(struct cast *c)
 {
 	struct pollfd fd = { .fd = fz_process_tree_fd(c->tree), .events = POLLIN };

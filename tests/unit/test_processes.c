@@ -132,7 +132,7 @@ static void test_samples_of_one_event(void **state)
 	assert_int_equal(ps.list[1].samples, 0);
 }
 
-/* Facts come from files: they can say anything. */
+/* Facts come from files, so they may contain anything. */
 static void test_odd_facts(void **state)
 {
 	(void)state;

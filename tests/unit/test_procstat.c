@@ -37,7 +37,7 @@ static void test_own(void **state)
 	assert_true(again.used > now.used);
 }
 
-/* Only its flags tell a thread of the kernel from a process that has given up its memory. */
+/* Only the flags distinguish a kernel thread from a process that has released its memory. */
 static void test_kernel(void **state)
 {
 	static const char *const lines[] = {

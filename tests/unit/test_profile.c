@@ -170,7 +170,7 @@ static void test_limits(void **state)
 	assert_true(q->string_count <= 4 && q->frame_count <= 4);
 }
 
-/* No sum of weights may overflow, whatever a file says. */
+/* No sum of weights may overflow, whatever a file contains. */
 static void test_magnitude(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
@@ -324,7 +324,7 @@ static void test_merge_runs(void **state)
 	assert_int_equal(all->run_count, 6);
 }
 
-/* The kernel numbers the main thread of every run anew; a profile has one all the same. */
+/* The main thread has another number in every run, but a profile has only one main thread. */
 static void test_merge_main(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *all = fz_profile_new();

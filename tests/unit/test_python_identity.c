@@ -169,7 +169,7 @@ static void put_version(unsigned minor)
 	Py_Version = 3u << 24 | minor << 16;
 }
 
-/* Up to 3.10 there is no other version, unless the file's name has one. */
+/* Up to 3.10 the only other source of the version is the file's name. */
 static void put_version_text(unsigned minor)
 {
 	snprintf(version_text, sizeof(version_text), "3.%u.7rc1+ (main, Jan  1 2024, 00:00:00)",

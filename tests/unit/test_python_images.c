@@ -30,7 +30,7 @@ static uint64_t innermost(const struct world *w)
 						   : at;
 }
 
-/* Of the interpreter's own: it stands for no call, or (3.13 on) for that of a class. */
+/* A frame of the interpreter's own: it is no call, or (from 3.13 on) the call of a class. */
 static bool is_hidden(const struct world *w, uint64_t frame)
 {
 	uint64_t code = image_u64(&w->image, frame + w->l->frame.code) & ~3ull;
@@ -114,7 +114,7 @@ static void assert_frames(const struct world *w, uint32_t stack, uint32_t i, uin
 	}
 }
 
-/* ---- what stands still ---- */
+/* ---- memory that does not change ---- */
 
 static void test_stacks(void **state)
 {
@@ -150,7 +150,7 @@ static void test_first_root(void **state)
 	}
 }
 
-/* A generator's frame that is not linked yet to what called it is no end of a stack. */
+/* A generator's frame that is not linked to its caller yet does not end a stack. */
 static void test_generator_is_no_root(void **state)
 {
 	(void)state;
@@ -213,8 +213,7 @@ static void test_greenlet_has_own_root(void **state)
 	}
 }
 
-/* A walk that comes back to where it was ends all the same. (A second of time, when it does not.)
- */
+/* A walk through a cycle of frames ends. (Otherwise the test takes a second.) */
 static void test_circle(void **state)
 {
 	(void)state;
@@ -310,7 +309,7 @@ static void test_frames_that_change(void **state)
 	}
 }
 
-/* The innermost frame moves on all the time: where it was is told by the first copy. */
+/* The innermost frame keeps moving: its position is that of the first copy. */
 static void test_innermost_moves(void **state)
 {
 	(void)state;
@@ -360,7 +359,7 @@ static void test_frames_that_are_over(void **state)
 	}
 }
 
-/* Two copies of heap frames that agree count when the next two say the same. */
+/* Two equal copies of heap frames count if the next two are equal to them. */
 static void test_seen_twice(void **state)
 {
 	(void)state;

@@ -38,7 +38,7 @@ static size_t from_hex(const char *hex, uint8_t *out, size_t max)
 	return n;
 }
 
-/* Compare one line of the dump; line is what the decoder is asked about. */
+/* Compare one line of the dump; `line` is what the decoder decodes. */
 static void check_position(unsigned minor, const uint8_t *table, size_t n, int first,
 			   const char *text)
 {

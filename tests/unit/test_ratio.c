@@ -122,7 +122,7 @@ static double width(const struct fz_change *c)
 	return c->high - c->low;
 }
 
-/* What nobody knows the function of, and what is too small to matter. */
+/* Cost of unknown functions, and cost too small to matter. */
 static void test_slack_and_margin(void **state)
 {
 	struct fz_ratio_setup s = setup(1, 1);
@@ -141,7 +141,8 @@ static void test_slack_and_margin(void **state)
 	assert_close(400 + c.high, (400 + plain.high) * (1 + 100.0 / 600), 1e-9);
 }
 
-/* What the other side did not see is no sign of change, in the direction that it could explain. */
+/* Cost that the other side may have missed is no evidence of change in the direction that it could
+ * explain. */
 static void test_unseen(void **state)
 {
 	struct fz_ratio_setup s = setup(1, 1);
@@ -344,7 +345,7 @@ static void test_all_alike(void **state)
 	assert_true(b.high == b.low);
 }
 
-/* What is inside says nothing of what it is inside of, unless that is more. */
+/* A part is no evidence about the whole around it, unless the whole is larger. */
 static void test_inside(void **state)
 {
 	struct fz_drift_witness two[] = { says(0.1, 10), says(0, 5) };
@@ -359,7 +360,7 @@ static void test_inside(void **state)
 	assert_true(both.high > partly.high && partly.high > alone.high);
 }
 
-/* More functions than are kept one by one: all are heard, but not by themselves. */
+/* More functions than are stored one by one: all count, but not individually. */
 static void test_many_witnesses(void **state)
 {
 	struct fz_drift_witness many[300];

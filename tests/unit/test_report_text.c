@@ -124,7 +124,7 @@ static void states_of_the_metric(void **state)
 	}
 }
 
-/* The folder of a long command's program gives way to what tells commands apart. */
+/* The folder of a long command's program is cut first, because the rest distinguishes commands. */
 static void long_command(void **state)
 {
 	(void)state;

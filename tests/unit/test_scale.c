@@ -65,7 +65,7 @@ static bool warned(const struct fz_diff *d, const char *what)
 	return false;
 }
 
-/* Whole runs by time, also those of which nobody knows; parts of a running program by second. */
+/* Whole runs by time, also if that is only assumed; parts of a running program by second. */
 static void times_are_compared_by_time(void **state)
 {
 	(void)state;
@@ -107,7 +107,7 @@ static void times_are_compared_by_time(void **state)
 	}
 }
 
-/* Asked for, too; but not where nobody knows how long it took. */
+/* Also on request, but not without a duration. */
 static void windows_need_durations(void **state)
 {
 	(void)state;
@@ -141,7 +141,7 @@ static void memory_is_compared_as_it_is(void **state)
 	assert_int_equal(d->scale, FZ_SCALE_AMOUNT);
 	assert_true(d->factor == 1 && d->warning_count == 0);
 	assert_true(percent(d, "f") == 0);
-	/* There is no time in bytes. */
+	/* Bytes are not a time. */
 	assert_int_equal(fz_diff_new(a, b, &o, &asked, NULL), 0);
 	assert_int_equal(asked->scale, FZ_SCALE_AMOUNT);
 }

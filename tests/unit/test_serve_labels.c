@@ -152,7 +152,7 @@ static void test_refused(void **state)
 	assert_int_equal(cost("go@1", "", "parse"), 130);
 }
 
-/* Names of threads and spans are no labels. */
+/* Names of threads and spans are not labels. */
 static void test_ignored(void **state)
 {
 	struct maker m = begin();

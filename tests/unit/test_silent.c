@@ -56,7 +56,7 @@ static void test_threads(void **state)
 	struct fz_silent_sum sum = fz_silent_sum(&q, p);
 	assert_int_equal(sum.threads, 1);
 	assert_true(sum.used >= 50000000);
-	/* Whoever comes later counts from there, unless the whole is asked for. */
+	/* A thread that is seen later counts from then on, unless all of its time is wanted. */
 	fz_silent_read(&late, getpid(), false);
 	assert_int_equal(fz_silent_sum(&late, p).threads, 0);
 	fz_silent_release(&late);

@@ -39,7 +39,8 @@ static struct made made(void)
 
 enum doing { COMPUTES, WAITS, SLEEPS };
 
-/* A function does that for so many samples, on a machine whose piece of work costs so much. */
+/* A function does that for a number of samples, on a machine with that cost of the piece of work.
+ */
 static void add(struct made *m, const char *name, enum doing what, int samples, uint32_t piece)
 {
 	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
@@ -111,7 +112,7 @@ static void a_slower_machine_is_no_slower_program(void **state)
 	release(&base, &head);
 }
 
-/* What waits is told as it was in the base, on both sides. */
+/* Waits are shown as in the base, on both sides. */
 static void waits_of_the_head_are_the_machines(void **state)
 {
 	struct made base = made(), head = made();
@@ -128,7 +129,7 @@ static void waits_of_the_head_are_the_machines(void **state)
 	release(&base, &head);
 }
 
-/* How well it was sampled is as its recording says. */
+/* The quality of the sampling is that of the recording. */
 static void waits_of_the_head_are_samples(void **state)
 {
 	static const struct fz_text_options plain = { .style = { .ascii = true, .columns = 80 },

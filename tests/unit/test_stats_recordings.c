@@ -223,7 +223,7 @@ static void compare_with_itself(const char *folder, const char *suffix)
 				      100 * t.width / (double)t.tested_runs);
 			assert_true(20 * t.with_false <= t.comparisons);
 			assert_true(20 * t.small <= t.tested);
-			/* By the typical function the run's own change is no question. */
+			/* Scaled by the typical function, the run itself is not judged. */
 			if (scales[s] == FZ_SCALE_TIME)
 				assert_true(20 * t.runs <= t.comparisons);
 		}

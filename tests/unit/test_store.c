@@ -104,7 +104,7 @@ static void test_create(void **state)
 	assert_string_equal(ignore, "*\n");
 }
 
-/* What root records in somebody's folder is theirs. */
+/* A recording that root makes in a user's folder belongs to that user. */
 static void test_owner(void **state)
 {
 	static const uid_t somebody = 65534;
@@ -174,7 +174,7 @@ static void test_last_two(void **state)
 	free(head);
 }
 
-/* A file that is no recording must not stand in the way of the others. */
+/* A file that is not a recording must not hide the others. */
 static void test_damaged(void **state)
 {
 	char *base, *head;
@@ -247,7 +247,7 @@ static void test_open(void **state)
 	assert_int_equal(name.pid, getpid());
 	assert_true(labs(name.start_unix_ns / 1000000000 - time(NULL)) <= 2);
 	assert_false(fz_store_parse_name("x.fz", &name));
-	/* Whoever looks at it meanwhile takes the lock from nobody. */
+	/* A process that lists the folder meanwhile does not take the lock from others. */
 	size_t n;
 	free(fz_read_small(now, 1, &n));
 	assert_int_equal(fz_store_resolve("@2", &found, &err), FZ_EINPUT);
@@ -311,7 +311,7 @@ static void test_same_program(void **state)
 				 FACTS("script", "/x/t/a.py", "checkout", "/x"),
 				 FACTS("script", "/x/s/a.py", "checkout", "/x"), &namesakes),
 			 0);
-	/* Without a better one the name will do, and that is told. */
+	/* Without a better match the name suffices, which is reported. */
 	assert_int_equal(base_of(FACTS("script", "/o/a.py"), FACTS("script", "/o/b.py"),
 				 FACTS("script", "/n/a.py"), &namesakes),
 			 0);
@@ -337,7 +337,7 @@ static void test_same_program(void **state)
 			 -1);
 }
 
-/* What was counted says nothing about what was timed. */
+/* Counts are no evidence about times. */
 static void test_made_alike(void **state)
 {
 	bool namesakes;

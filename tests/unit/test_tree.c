@@ -205,7 +205,7 @@ static void test_cells(void **state)
 	}
 	for (uint32_t i = 0; i < t->n; i++)
 		assert_int_equal(left[i], 0);
-	/* a tree of some threads has what the cells say */
+	/* a tree of some threads agrees with the cells */
 	o.threads = some;
 	fz_auto(fz_tree_freep) struct fz_tree *filtered = fz_tree_new(p, &o);
 	int64_t want = 0, have = 0;

@@ -104,7 +104,7 @@ static void test_kinds(void **state)
 		assert_int_equal(fz_waitcall_kind(&calls[i].call), calls[i].kind);
 }
 
-/* What /proc says of a child that does it. */
+/* The state of such a child according to /proc. */
 static enum fz_wait wait_of_child(void (*wait)(int fd), int fd)
 {
 	fz_auto(fz_process_release) struct fz_process process = { 0 };

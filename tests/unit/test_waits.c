@@ -49,7 +49,7 @@ static struct fz_profile *recording(void)
 		push(p, fetch, "Queue.get", "/usr/lib/python3.11/queue.py", 171, FZ_KIND_PYTHON);
 	uint32_t lock = push(p, get, "<lock wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
 	uint32_t by = push(p, lock, "<lock released by put>", "app.py", 20, FZ_KIND_MARKER);
-	/* Not a marker: somebody's function of that name. */
+	/* Not a marker: a program's function of that name. */
 	uint32_t named = push(p, main, "<lock wait>", "app.py", 1, FZ_KIND_PYTHON);
 
 	sample(p, by, 30 * MS);
@@ -84,7 +84,7 @@ static void test_table(void **state)
 			      FZ_STR("<lock released by put>")));
 	assert_int_equal(t.rows.rows[1].at.by, FZ_NONE);
 	assert_int_equal(t.rows.rows[1].ns, 5 * MS);
-	/* Where a thread had no CPU says little. */
+	/* The place where a thread had no CPU is not informative. */
 	assert_int_equal(t.rows.rows[2].at.kind, FZ_WAIT_CPU);
 	assert_int_equal(t.rows.rows[2].n, 2);
 	fz_wait_table_release(&t);
@@ -148,7 +148,7 @@ static void test_sampled(void **state)
 				   "                             lock released by put (app.py)\n"
 				   "  5.00 ms    5.0 %        1  lock: fetch (app.py:3)\n"
 				   "  3.00 ms    3.0 %        2  CPU\n");
-	/* Of another tool's file nobody knows which they are. */
+	/* In other tools' files it is unknown which samples are waits. */
 	out.n = 0;
 	p->recording.features = 0;
 	fz_report_waits_text(p, &style, &out);
@@ -221,7 +221,7 @@ static void test_graph(void **state)
 	fz_wait_table_init(&t, p);
 	assert_int_equal(t.rows.n, 4);
 	fz_wait_graph_init(&g, p, &t);
-	/* Three rows of one pair are one edge, and put() made others wait longest. */
+	/* Three rows of one pair are one edge; put() made others wait longest. */
 	assert_int_equal(g.n, 2);
 	assert_true(fz_str_eq(g.edges[0].name, FZ_STR("put")));
 	assert_int_equal(g.edges[0].ns, 12 * MS);
@@ -354,7 +354,8 @@ static void test_chain_of_range(void **state)
 		assert_int_equal(t.kind_ns[FZ_WAIT_LOCK], locks[i]);
 		fz_wait_table_release(&t);
 		assert_true(fz_critical_init(&c, p));
-		/* At the end of the first one main waits still: who will end that is not known. */
+		/* At the end of the first range main is still waiting, and the ender of that wait
+		 * is unknown. */
 		assert_in_range(c.ns, ranges[i].to_ns - ranges[i].from_ns - MS,
 				ranges[i].to_ns - ranges[i].from_ns);
 		assert_int_equal(in_chain(p, &c, "work", FZ_WAIT_SLEEP), i ? 5 * MS : 0);
@@ -393,7 +394,7 @@ static void test_chain_is_rounded(void **state)
 	fz_profile_free(p);
 }
 
-/* A damaged file may say that something was before it began. */
+/* A damaged file may contain times before the start. */
 static void test_chain_from_before(void **state)
 {
 	struct fz_profile *p = fz_profile_new();

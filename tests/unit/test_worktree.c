@@ -90,7 +90,7 @@ static void test_killed(void **state)
 	assert_int_not_equal(access(away, F_OK), 0);
 }
 
-/* Temporary folders were cleaned, and somebody has that name now. */
+/* Temporary folders were cleaned, and another user took the name. */
 static void test_not_ours(void **state)
 {
 	struct fz_scratch s = FZ_SCRATCH_NONE;

@@ -43,7 +43,7 @@ static void test_order(void **state)
 	fz_write_behind_free(w);
 }
 
-/* A pipe that is full takes nothing until somebody reads. */
+/* A full pipe accepts nothing until its reader reads. */
 static void test_holds_up_nobody(void **state)
 {
 	int ends[2];
