@@ -117,7 +117,7 @@ broken = []
 
 
 class Wrong(AssertionError):
-    """A wrong result, for which a busy machine is no excuse."""
+    """A wrong result that a busy machine cannot explain."""
 
 
 class Suite:

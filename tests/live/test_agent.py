@@ -24,7 +24,7 @@ from livelib import FIZEAU, SANITIZED, Skip, Suite, find_interpreter, fizeau, fr
 
 suite = Suite()
 
-# What stands still tells how the two are scaled: there is more of it than of what changes.
+# Unchanged functions determine the scale: they cost more than those that change.
 SERVICE = """\
 def parse(n):
     return sum([i * i for i in range(n)])
@@ -194,7 +194,7 @@ def lost_answers():
             agent.process.wait(100)
             first = LAST.search(agent.said())
         assert proxy.asked > stored(folder)[0] >= 1, (proxy.asked, stored(folder))
-        # At the end it is asked once more and no longer: what is left is sent by the next one.
+        # At the end the server is tried once more; the next agent sends what is left.
         with Agent(folder, server.url, "--every", "3s") as again:
             wait_until(lambda: not list(pathlib.Path(folder, "spool").glob("*.push")), "the spool")
             second = again.stop()

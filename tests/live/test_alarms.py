@@ -24,7 +24,7 @@ def check_alarms():
     *results, (_, benches, found, _) = alarms.run(FIZEAU, 2)
     assert not any(moved for _, _, moved, _ in results), results
     assert len(found) == benches == 10 and all(0.3 < change < 1.2 for change in found.values()), found
-    # Not just below the limit of 2 %: docs/ci.md says 0.9 % was the most of fifty.
+    # Not just below the limit of 2 %: the largest of fifty was 0.9 % (docs/ci.md).
     largest = max(change for _, _, _, change in results)
     assert largest < 0.01, results
     return f"at most {largest:.2%}"

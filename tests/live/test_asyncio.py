@@ -25,7 +25,7 @@ def at_once(coroutine, name):
     return asyncio.Task(coroutine, name=name, loop=asyncio.get_running_loop(), **eager)
 """
 
-# Tasks of every kind, all of which wait; the program says what they are.
+# Tasks of every kind, all waiting; the program prints what they are.
 PARKED = EAGER + """\
 import json
 async def leaf(event):
@@ -481,7 +481,7 @@ def test_all(name):
 
 
 def test_odd(name):
-    # An eager one runs while nobody waits for it yet.
+    # An eager task runs before any other waits for it.
     waits_ = ("<task main>", "main", "outer", "<task inner>", "nested", "sleep")
     runs = (*(waits_[:3] if name.endswith("3.11") else ()), "<task inner>", "nested", "burn")
     there = ("<task there>", "there", "burn")

@@ -229,7 +229,7 @@ def killed():
             there = idents(server)
             assert {f"id{n}" for n, stored in done.items() if stored} <= there <= {f"id{n}" for n in done}
             wait_until(lambda: len(bucket.objects()) == len(there), f"{len(there)} objects")
-            # In the middle of one: it is there, but nobody knows of it.
+            # In the middle of a write: the file exists, but is not in the index.
             bucket.process.send_signal(signal.SIGSTOP)
             with concurrent.futures.ThreadPoolExecutor(1) as pool:
                 pushed = pool.submit(one, 1000)

@@ -97,7 +97,7 @@ for test in (test_parse_pr, test_parse_title):
 '''
 
 
-# Counted in a moment: each benchmark is a loop of so many turns, which the file "turns" says.
+# Counted in a moment: each benchmark is a loop; the file "turns" has the number of iterations.
 LOOP = '''\
 . ./turns
 loop() {
@@ -157,7 +157,7 @@ class Repository:
         return report, {b["name"]: b for b in report["benchmarks"]}
 
 
-# As if the server were unreachable: a proxy whose address is invalid is not asked again, which would take seconds.
+# As if the server were unreachable: a proxy with an invalid address is not retried, which would take seconds.
 AWAY = {"http_proxy": "http://127.0.0.1:99999", "no_proxy": ""}
 
 
@@ -489,7 +489,7 @@ def check_kept():
     base = r.git("rev-parse", "main")
     assert f"/baselines/{base}/" in done.stderr, done.stderr
     assert r.report()[0] == first, "the same figures, floors included"
-    # In other surroundings they say nothing.
+    # In another environment they are not used.
     done = r.fizeau(*command, status=1, PYTHONHASHSEED="7")
     assert "using stored counts" not in done.stderr, done.stderr
     # In git; the cache is gone.
@@ -507,7 +507,7 @@ def check_kept():
     files = r.git("ls-tree", "-r", "--name-only", "fizeau-data").splitlines()
     assert {f.split("/")[0] for f in files} == both, files
     assert r.git("status", "--porcelain") == ""
-    # A clone has no notes: one line says how it gets them.
+    # A clone has no notes: one line explains how to fetch them.
     clone = str(r.path)[:-1] + "2"  # counts depend on how long a path is
     r.fizeau("ci", "--save", "notes", *command[1:], status=1)
     r.git("branch", "-q", "-D", "fizeau-data")
@@ -522,7 +522,7 @@ def check_kept():
         if fetch:
             subprocess.run(["git", "update-ref", "-d", "refs/notes/fizeau"], cwd=clone, check=True)
             subprocess.run(fetch[1].split(), cwd=clone, check=True, capture_output=True)
-    # Edits are no commit.
+    # Edits are not a commit.
     r.path.joinpath("turns").write_text("FIRST=300\nSECOND=300\n")
     done = r.fizeau("ci", "--save", "notes", "--no-wall", "--", "sh", "loops.sh")
     assert "uncommitted edits" in done.stderr, done.stderr
@@ -549,10 +549,10 @@ def check_kept_at_server():
         first = r.report()[0]
         listed = server.ask("GET", "/api/counts", token="readreadreadread")[1].decode().split()
         assert {line.split("/")[0] for line in listed} == {r.git("rev-parse", c) for c in ("main", "HEAD")}, listed
-        # Another machine, which may only read: the base is there, and so is what it would keep.
+        # Another machine, which may only read: the base is there, and so is what it would store.
         text = run(*ci, token="readreadreadread")
         assert f"stored counts of the base from {server.url}" in text and "warning" not in text and r.report()[0] == first, text
-        # A job that may read, of a commit that is not there: it is told, and kept here.
+        # A job that may only read, for a commit without counts: it prints this, and stores them locally.
         r.commit(note="another change")
         text = run(*ci, token="readreadreadread", machine=50)
         assert "is read-only (status 403); stored in this machine's cache instead" in text, text
@@ -572,7 +572,7 @@ def check_kept_at_server():
             for text in pool.map(lambda _: subprocess.run([FIZEAU, *ci[:6], *both, "--", "sh", "loops.sh"], cwd=r.path, text=True,
                                  capture_output=True, env={**r.env, "PYTHONHASHSEED": "3"}).stderr, range(2)):
                 assert "warning" not in text, text
-        # What is not what its name says is refused.
+        # Data that do not match their name are refused.
         commit, key = listed[0].removesuffix(".fz").split("/")
         path = f"/api/count?commit={commit}&key="
         body = server.ask("GET", path + key, token="readreadreadread")[1]
@@ -620,7 +620,7 @@ def waiting_counts():
         assert len(spooled(spool)) == 2 and len(list(folder.glob("cache/fizeau/baselines/*/*.fz"))) == 2, text
         r.fizeau("history", "--save", server.url, "main", *words, XDG_CACHE_HOME=str(folder / "other"), **AWAY)
         waits, = spooled(folder / "other/fizeau/spool")
-        # Still away: nobody is asked for long, and nothing is lost or there twice.
+        # Still down: no request takes long, and nothing is lost or stored twice.
         text = r.fizeau(*ci, "--spool", str(spool), *words, status=1, **AWAY).stderr
         assert "continuing without the server's counts" in text and len(spooled(spool)) == 4, text
         server.options = [*server.options, "--listen", f"127.0.0.1:{server.port}"]
@@ -636,7 +636,7 @@ def waiting_counts():
         assert kept not in waits.read_bytes()
         text = r.fizeau("history", "--save", server.url, "main", XDG_CACHE_HOME=str(folder / "other")).stderr
         assert "(recordings: 1)" in text and not waits.exists() and server.ask("GET", path)[1] == kept, text
-        # A spool that cannot be opened is no reason not to ask the server.
+        # If a spool cannot be opened, the server is queried nevertheless.
         lock, = spool.glob("*/lock")
         lock.unlink()
         lock.mkdir()
@@ -899,7 +899,7 @@ def check_unable():
     def message(*words, cwd=r.path, fizeau=FIZEAU, **env):
         done = subprocess.run([fizeau, "ci", "--no-wall", "--others", "0", *words], cwd=cwd, text=True,
                               capture_output=True, env=dict(r.env, **env))
-        # Valgrind has words of its own for what it cannot run.
+        # Valgrind has its own message for a program that it cannot run.
         lines = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
         assert done.returncode == 2 and len(lines) == 1, done
         return lines[0]

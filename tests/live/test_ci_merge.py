@@ -13,7 +13,7 @@ from test_ci import LOOP, Repository, need_tool
 
 suite = Suite()
 
-# Each job runs the benchmarks that it is told.
+# Each job runs the benchmarks in its arguments.
 LOOPS = LOOP + '''\
 for name in "$@"; do
     case $name in slow) loop slow $SLOW ;; fast) loop fast $FAST ;; *) loop "$name" 500 ;; esac
@@ -118,7 +118,7 @@ def check_refused():
     assert "only reports of the same change can be merged" in r.merge(a, b, status=2).stderr
     assert "no folder has a report.json" in r.merge(gone, status=2).stderr
     assert "no reports" in r.merge(status=2).stderr
-    # Cut short, or of somebody who means harm.
+    # Truncated, or forged.
     (b / "report.json").write_text(text[:200])
     assert r.merge(a, b, status=2).stderr.startswith("fizeau: ci merge: ")
     hostile = json.loads(text)

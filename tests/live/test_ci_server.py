@@ -106,7 +106,7 @@ def away():
         with sqlite3.connect(server.store) as store:
             kept = store.execute("SELECT sha, count(*) FROM ci_value JOIN ci_commit ON id = of GROUP BY 1").fetchall()
         assert kept == [(r.git("rev-parse", "main"), 2)], kept
-        # A tag is no branch whose series the base could be of.
+        # A tag is not a branch with a series for the base.
         r.git("tag", "v1", "main")
         r.fizeau("ci", *RUN, "--server", server.url, "--base", "v1", "--repository", "tagged", *COUNT, status=1)
         r.fizeau("ci", *RUN, "--server", server.url, "--base", "main", "--repository", "named", *COUNT, status=1)
@@ -167,7 +167,7 @@ def landing():
         r.git("checkout", "-qb", "next", "HEAD~2")
         r.commit("on a branch", other="y")
         assert "accepted: meant" in r.fizeau(*words, "--base", "HEAD~3", "--pull", "9", *COUNT).stdout
-        # Rebased and put on main, whose last commit is not the one.
+        # Rebased onto main, where its last commit is another one.
         r, words = accepted_one(server, "rebased")
         r.commit("more of it", other="z")
         r.fizeau(*words, "--pull", "7", *COUNT)
@@ -228,7 +228,7 @@ def users():
             send(report([("render", 100, 200)]), token=two)
             assert now()["status"] == "passed" and json.loads(page("/api/status", two))["status"] == "failed"
             assert "render" not in page("/repository") and "parse" not in page("/repository", two)
-            # A branch is whatever git takes for one.
+            # A branch is anything that git accepts as one.
             branch = "feature/gr\u00f6\u00dfer+%2F&x=\u2603"
             send(report([("parse", 100, 100)]), branch=branch, id="2", head="c" * 40)
             assert now(branch=branch)["head"] == "c" * 40 and "1 commit of feature/gr\u00f6\u00dfer" in page("/repository", branch=branch)
@@ -297,7 +297,7 @@ def waiting():
         assert runs(server) == [("1", "main", 0), ("1", "change", 1), ("3", "change", 1)], runs(server)
         assert len(spooled(r)) == 2 and status(server, pull="1")["run"] == 1, spooled(r)
         server.stop()
-        # A bound of one report: the older ones go, which is told, and the rest is delivered.
+        # A limit of one report: older ones are dropped, with a message, and the rest is delivered.
         said = at_once(lambda pull: r.fizeau(*again, "--pull", pull, "--spool", str(r.out), "--spool-limit", "256K",
                                              status=1, **AWAY).stderr, "4", "5", "6")
         assert any("ci: the spool is full: dropped the oldest " in text for text in said), said
@@ -306,7 +306,7 @@ def waiting():
         server.start()
         done = r.fizeau(*again, "--pull", "7", "--spool", str(r.out), status=1)
         assert not spooled(r, "out") and ("7", "change", 1) in runs(server), runs(server)
-        # Without a place to wait they are sent all the same; what is no option of it is told.
+        # Without a spool they are sent nevertheless; --spool without a server is an error.
         done = r.fizeau(*again, "--pull", "8", "--spool", "/dev/null/x", status=1)
         assert "results cannot be queued if the server is unreachable: --spool" in done.stderr and "/change?run=" in done.stderr, done.stderr
         assert runs(server)[-1] == ("8", "change", 1), runs(server)

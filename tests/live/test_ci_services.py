@@ -256,7 +256,7 @@ def check_action():
         assert not subprocess.run(["git", "status", "--porcelain"], cwd=path, capture_output=True,
                                   text=True, check=True).stdout
 
-        # Accepted: the same comment tells it, and the job passes.
+        # Accepted: the same comment reports it, and the job passes.
         path.joinpath("fizeau.ini").write_text("[accept *]\nchange = 90 %\nreason = is `clear`\n")
         job = action(origin, path, service, run="true && sh loops.sh")
         assert job.run() == 0 and job.output("status") == "0", job.text
@@ -285,7 +285,7 @@ def check_parts():
         assert job.run() == 1 and job.output("status") == "1", job.text
         comment = service.comments[-1]["body"]
         assert "1 slower, 2 same" in comment and "<code>loop</code>" in comment, comment
-        # A part that failed is told.
+        # A part that failed is reported.
         job = action(origin, path, service, run="", merge=f"{parts}/*")
         assert job.run() == 2 and len(service.comments) == 1, job.text
         assert "no report of this job" in service.comments[-1]["body"], service.comments
@@ -308,7 +308,7 @@ def check_merge_ref():
         job = action(origin, path, service)
         assert job.run() == 1 and "1 slower, 1 same" in service.comments[-1]["body"], job.text
         assert f"shallow clone: comparing HEAD with {tip[:10]}, which it merges" in job.text, job.text
-        # A commit that is no merge has nothing to be compared with.
+        # A commit that is not a merge has no base.
         origin.git("checkout", "-q", "change")
         lonely = path.with_name("lonely")
         subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{origin.path}", lonely], check=True)

@@ -116,7 +116,7 @@ def pyroscope_python():
     with scratch() as folder, served(folder) as server:
         said = python_client(folder, server, TOKEN, "1") + python_client(folder, server, TOKEN, "2", mem_enabled=True)
         assert "failed" not in said, said
-        # Its memory is pushed as well, and not what is compared unless it is asked for.
+        # Its memory is pushed as well, and is only compared on request.
         metric, (before, after) = shares(server, folder, "shop@1", "shop@2", "--label", "region=eu")
         assert metric == "cpu", metric
         about(before, 0.75)
@@ -127,7 +127,7 @@ def pyroscope_python():
         done = fizeau(folder, "diff", "shop@1", "shop@2", "--server", server.url, "--label", "region=us", status=2,
                       env={"FIZEAU_TOKEN": TOKEN})
         assert "no profiles with these labels" in done.stderr, done.stderr
-        # What it is told, its log says.
+        # The server's messages are in its log.
         said = python_client(folder, server, READER, "3", 0.5)
         assert "403 this token is read-only" in said, said
         said = python_client(folder, server, "", "3", 0.5, http_headers={"Authorization": "Bearer nobody-nobody-nobody"})
@@ -353,7 +353,7 @@ def collector_passes_on():
             assert released(server, "shop@2", name * 8)[1] == wanted, name
         wait_until(lambda: "HTTP Status Code 415" in collector.said(), "snappy's refusal")
         wait_until(lambda: "HTTP Status Code 401" in collector.said(), "nobody's refusal")
-        # Who has no name is told so: there is nobody whose profile it is.
+        # Without a name there is an error, because the profile would belong to no service.
         otlp_program(collector, 0.2, host_name="h1")
         wait_until(lambda: "a resource has no service.name" in collector.said(), "a refusal with its reason")
 

@@ -54,7 +54,7 @@ echo {size} "$PWD" * >>"$LOG"
 """
 COUNTED = ("--count", "--", "sh", "bench.sh")
 ONCE = ("-n", "1", "--warmup", "0")
-# Tells that it is there, then runs until somebody ends it.
+# Reports that it has started, then runs until it is killed.
 BLOCKED = ': >"$STARTED"; exec sleep 1000'
 # So does the run after eight others.
 NINTH = """\
@@ -586,7 +586,7 @@ def commands():
         assert not any(word in text for word in told for text in answer["warnings"]), answer["warnings"]
         _, err = p.fizeau("compare", "-n", "1", "--warmup", "0", "--base-command", f"{p.python} app10000.py",
                           "--head-command", f"{p.python} app40000.py", "-o", "x.html", cwd=p.outside)
-        # Of one run a side there is no turn, and the report says that there was none.
+        # With one run per side the order cannot alternate, which the report states.
         assert "1 run; one after the other" in err and "interleaved" not in err, err
         verdict, *files = err.splitlines()[-4:]
         assert " -> " in verdict and "of CPU time" in verdict, err

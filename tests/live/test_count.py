@@ -665,7 +665,7 @@ def check_trouble(wanted, *args, before=()):
         _, said = process.communicate(timeout=120)
         ours = [line for line in said.splitlines() if line.startswith("fizeau: ")]
         assert process.returncode != 0 and wanted in said, said
-        # What is written to a file has a line that says where.
+        # After writing a file, a line prints its name.
         assert len([line for line in ours if ": wrote " not in line]) == 1, ours
         left = [name for name in os.listdir(folder) if name.startswith("out.fz")]
         assert left == (["out.fz"] if "warning" in ours[0] else []), left

@@ -21,7 +21,7 @@ from watching import TAKEN
 BUILD = pathlib.Path(os.environ.get("FZ_BUILD", SOURCE / "build"))
 DENIED = BUILD / "tests" / "denied"
 
-# A program with as many children as it is told; it works until there are samples, or for a time where none come.
+# A program with a given number of children; it works until there are samples, or for some time if there are none.
 FAMILY = TAKEN + """import subprocess, sys, time
 def busy(seconds):
     seen, end = taken(), time.process_time() + seconds

@@ -188,7 +188,7 @@ def being_recorded():
             for pid in pids.read_text().split():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(pid), signal.SIGKILL)
-        # The first was killed and left what it had; the second was asked to end and has a run.
+        # The first was killed and left what it had; the second was ended by a signal and has a run.
         listed = shell("list").stdout
         assert " running " not in listed and " cut " in listed or "before the first sample" in listed, listed
     loop(check)

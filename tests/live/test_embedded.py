@@ -33,7 +33,7 @@ int main(void)
 """
 
 
-# A server whose worker has a second thread. Nothing tells Python of the fork.
+# A server whose worker has a second thread. Python is not notified of the fork.
 FORK = """
 #include <Python.h>
 #include <pthread.h>

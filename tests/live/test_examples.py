@@ -113,7 +113,7 @@ def recorder(folder, process):
 
 
 def server(folder):
-    """What `fizeau push`, `pull` and `diff api@1.4 api@1.5` ask, and its address; None: a build without."""
+    """The server for `fizeau push`, `pull` and `diff api@1.4 api@1.5`, and its address; None: a build without it."""
     serve = subprocess.Popen([FIZEAU, "serve", "--store", f"{folder}/asked.db", "--listen", "127.0.0.1:0",
                               "--recordings", f"{folder}/whole"],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -149,7 +149,7 @@ def shorten(line):
     line = line.replace("top --system", "top --system -d 1")
     line = line.replace("-- pytest ", "-- /usr/bin/python3 -m pytest ").replace("-- node ", "-- sh ")
     line = line.replace("fizeau ci ", "fizeau ci --no-wall --others 0 ")
-    # What is added stands in front: an example may end with a remark, which a shell does not read.
+    # Additions come first: an example may end with a comment.
     line = re.sub(r" --listen \S+", "", line)
     for name, options in (("serve", "--listen 127.0.0.1:0"), ("agent", "--spool spool")):
         if line.startswith(f"fizeau {name} "):
@@ -167,7 +167,7 @@ def check(folder, command):
         if url is None and ("--server" in line or line.startswith("fizeau serve")):
             continue
         run = re.sub(r"http://\w+:4999", url or "", run)
-        # The live view wants a terminal.
+        # The live view needs a terminal.
         words = ["script", "-qec", run, "/dev/null"] if re.search(r"--live|fizeau top", run) else \
             ["bash", "-c", run]
         try:
@@ -180,13 +180,13 @@ def check(folder, command):
             for started in filter(None, (process, attach, serve)):
                 started.kill()
                 started.communicate()
-        # A kernel, a build or a container may not have the whole machine, and says so.
+        # On some kernels, builds or containers the whole machine cannot be recorded, which an error explains.
         if ("--system" in line or line.startswith("fizeau agent")) and any(words in done.stdout + done.stderr for words in test_system.NEVER):
             assert done.returncode == 2, (run, done)
             continue
         # A gate may close: the recordings are of equal programs, but noise is noise.
         gate = "--fail-on" in line or line.startswith(("fizeau ci", "fizeau bisect"))
-        # A server goes on until it is told to end.
+        # A server runs until it is stopped.
         fine = (0, 1) if gate else (143,) if line.startswith("fizeau serve") else (0,)
         assert done.returncode in fine, (run, done.returncode, done.stdout[-300:], done.stderr[-300:])
 

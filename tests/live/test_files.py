@@ -213,7 +213,7 @@ def folders():
         (other / "busy").chmod(0o755)
         done = p.run("run", "busy", PATH=f"{p.folder}/bin:{other}:{os.environ['PATH']}")
         assert done.returncode == 0, done.stderr
-        # A folder with a __main__.py is run by Python, by whatever name.
+        # Python runs a folder with a __main__.py, whatever its name.
         (p.project / "package").mkdir()
         (p.project / "package/__main__.py").write_text(BUSY)
         for word in ("./package", "package", "package/"):

@@ -573,7 +573,7 @@ def recordings():
             assert all(re.fullmatch(r"all/[a-z_][\w.-]*\.collapsed", w) for w in wrote), wrote
             (named,) = fizeau(folder, "pull", *at, "api@1", env=read).stdout.splitlines()
             assert fizeau(folder, "replay", named, "--format", "folded", "-o", "-").stdout == first
-            # Others neither see nor get it, though they know its id; a name leads nowhere else.
+            # Others neither see nor get it, even with its id; a name cannot lead elsewhere.
             assert kept(server, token=two["FIZEAU_TOKEN"]) == []
             for ident, environ in ((ident, two), ("../index.db", read), ("%2e%2e/tokens", read)):
                 assert "no such recording on the server" in fizeau(folder, "pull", *at, ident, status=2, env=environ).stderr
@@ -644,7 +644,7 @@ def recordings_bound():
             server.start()
             wait_until(lambda: not kept(server, until=old + 60), "forgetting")
             assert len(kept_files(whole)) == len(kept(server, limit="1000")) > 0
-        # A disk that takes no more: a line, and nothing is left of it.
+        # A full disk: one line, and nothing is left behind.
         whole = pathlib.Path(name, "other")
         with Server(name, "--recordings", whole, limit=lambda: resource.setrlimit(
                 resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY)), store=f"{name}/other.db") as server:
@@ -652,7 +652,7 @@ def recordings_bound():
             status, content, _ = server.push(b"main;g 1\n" * 80_000, id="large", keep="yes")
             assert status == 507 and (b"disk full" in content), (status, content)
             assert len(kept_files(whole)) == 1
-        # Nobody is told that a recording is kept where none is.
+        # No client is told that a recording was stored if it was not.
         with Server(name) as server:
             assert json.loads(server.push(b"main;g 1\n", id="x", keep="yes")[1])["kept"] is False
             server.says(404, "start it with --recordings FOLDER", "GET", "/api/recordings")
@@ -682,7 +682,7 @@ def pyroscope():
         server.says(400, "service: missing name", "POST", "/ingest", b"main 1\n")
         many = urllib.parse.quote("shop{%s}" % ",".join(f"k{i}=v" for i in range(17)))
         server.says(400, "more than 16 labels", "POST", f"/ingest?name={many}", b"main 1\n")
-        # A program that did nothing meanwhile is no mistake of its agent's, but one of who pushes it by hand.
+        # An idle program is not an error of an agent, but it is one of a manual push.
         idle = message(1, number(1, 1) + number(2, 2)) + b"".join(message(6, s) for s in (b"", b"cpu", b"nanoseconds"))
         status, content, _ = server.ask("POST", "/ingest?name=shop{version=8}&from=1700000000&until=1700000010", idle)
         assert (status, json.loads(content)) == (200, {"status": "stored", "minutes": 1, "samples": 0}), content
@@ -790,7 +790,7 @@ def alarm():
         assert page.count("/diff?base=shop@1&amp;head=shop@2&amp;metric=samples") == 1 and "calm@1&amp;head" not in page
         assert "alarm: shop@2: d costs more than in 1" in (server.folder / "serve.err").read_text(encoding="utf-8")
         assert told["metric"] == "samples" and told["page"].endswith("&metric=samples"), told
-        # Whoever begins again looks again, but does not tell it again.
+        # A restarted server checks again, but does not send the alarm again.
         server.stop()
         hook.shutdown()
         hook.server_close()

@@ -57,7 +57,7 @@ def push_all(server, made):
 
 
 def answers(server):
-    """All that a server says of what was pushed, byte for byte."""
+    """All of a server's answers about what was pushed, byte for byte."""
     sides = "base=shop@1&head=shop@2"
     only = urllib.parse.urlencode({"label": f"region={HOSTILE}"})
     now = START // 60 + 60
@@ -94,7 +94,7 @@ def equal():
         f3 = next(f for f in json.loads(told)["functions"] if f["name"] == "f3")
         assert f3["self_verdict"] == "changed" and 30 < f3["pct_self"] < 50, f3
         assert all(int(shard.ask("SELECT count() FROM fleet.fizeau_cell")) > 20 for shard in (one, two))
-        # Recordings lie beside it; also of what was stored before.
+        # Recordings are stored next to it; also those from before.
         server.stop()
         server.options = ("--recordings", folder / "whole")
         server.start()
@@ -177,7 +177,7 @@ def broken_off():
             expected = 0
             for n, (table, after) in enumerate((table, after) for table in TABLES for after in (False, True)):
                 body = f"main;f{n} 10\nmain;g 5\n".encode()
-                # Nothing is asked again for some seconds after it did not answer.
+                # A shard that did not respond is not queried again for some seconds.
                 wait_until(lambda: server.push(b"main;g 1\n", id=f"before{n}", start=START)[0] == 200, "a shard that is back")
                 expected += 1
                 between.table, between.after = table, after
@@ -452,7 +452,7 @@ def aged():
                 wait_until(lambda: all_aged(sqlite), "sums of hours")
                 old = both_aged(began, server, sqlite, second)
             assert old["/"] == fine["/"] and old["/api/timeline?service=shop"] == fine["/api/timeline?service=shop"]
-            # The same of an hour of which something arrives later.
+            # The same for an hour of which some data arrive later.
             late = [(body, {**told, "id": "late" + told["id"]}) for body, told in made[::7]]
             for to in (server, sqlite):
                 push_all(to, late)
@@ -473,7 +473,7 @@ def aged():
             server.stop()
             server.start()
             assert both_aged(began, server, sqlite) == late_too
-            # Sums that were made once more do not count; lost ones are no smaller sum.
+            # Sums that were computed twice count once; lost ones do not make a sum smaller.
             columns = one.ask("SELECT groupArray(name) FROM system.columns WHERE database = 'fleet' AND table = 'fizeau_cell'")
             columns = columns.strip()[1:-1].replace("'", "")
             for shard in (one, two):
@@ -597,7 +597,7 @@ def alarm():
             assert texts[0] == texts[1] and json.loads(texts[0])["function"] == "d", texts
             pages = [to.ask("GET", "/")[1] for to in (server, sqlite)]
             assert pages[0] == pages[1] and b"/diff?base=s@1&amp;head=s@2" in pages[0]
-            # Whoever begins again does not tell it again.
+            # A restarted server does not send it again.
             server.stop()
             server.start()
             push_all(server, [minute(n, host) for n in range(24, 34) for host in range(8)])

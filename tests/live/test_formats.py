@@ -571,7 +571,7 @@ def cut_short():
 # ---- perf.data ----
 
 def perf_record(name, *options, command=None):
-    """A file of perf; what it cannot record here is skipped."""
+    """A file of perf; skips if perf cannot record it here."""
     if not shutil.which("perf"):
         raise Skip("perf is not here")
     data = SCRATCH / f"{name}.data"

@@ -25,7 +25,7 @@ import figures  # noqa: E402
 import jfr_chunk as chunk  # noqa: E402
 
 SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="fizeau-jfr-"))
-# What a sample of async-profiler stands for is in none of its events.
+# None of async-profiler's events has the period of its samples.
 INTERVALS = {"cpu": 10_000_000, "wall": 50_000_000}
 suite = Suite()
 
@@ -136,7 +136,7 @@ def units():
     report = report_of(path)
     assert report["metric"] == "cpu", report["metric"]
     assert report["facts"]["command"] == "Work 1000", report["facts"]
-    # Events of other metrics are no samples of this one.
+    # Events of other metrics are not samples of this one.
     told = json.loads((DATA / "async.json").read_text())
     for metric, of in told.items():
         if metric != "wall":

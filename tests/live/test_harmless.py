@@ -59,7 +59,7 @@ def is_going_on(pid):
 def stopped(option):
     with Target(find_interpreter("debian-3.11"), BUSY) as t:
         out = pathlib.Path(t.folder.name, "r.fz")
-        # In a group of its own beside ours, as a shell starts it: somebody can continue it.
+        # In a process group of its own, as a shell starts it, so that it can be continued.
         recorder = subprocess.Popen([FIZEAU, "attach", option, "-a", "-o", out, str(t.pid)],
                                     stderr=subprocess.PIPE, text=True, process_group=0)
         try:

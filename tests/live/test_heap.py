@@ -63,7 +63,7 @@ for i in range(300):
 MIXED = [collections.deque(range(5000, 5100)), collections.OrderedDict((i + 7000, "\\u20ac" * i) for i in range(100)),
          array.array("d", range(10000)), bytearray(100000), set(range(10000, 20000)), frozenset(map(str, range(300))),
          Names(a=1), *DONE, "\\xe9" * 50000, b"x" * 70000, (i for i in range(3)), lambda: CACHE]
-# What a code object keeps; the rest is made when it is asked for.
+# Members that a code object stores; the others are created on access.
 CODE = ["co_consts", "co_names", "co_filename", "co_name", "co_qualname", "co_linetable", "co_exceptiontable"]
 if sys.version_info < (3, 11):
     CODE += ["co_code", "co_varnames", "co_freevars", "co_cellvars"]

@@ -15,20 +15,20 @@ from watching import LASTING
 suite = Suite()
 
 BENCH = LASTING + "last()\n"
-# For `run` in a checkout: lasts until git, a child of the recorder, has said what it says.
+# For `run` in a checkout: lasts until git, a child of the recorder, has printed its output.
 ASKED = BENCH + """\
 path = f"/proc/{os.getppid()}/task/{os.getppid()}/children"
 while open(path).read().split() != [str(os.getpid())]:
     time.sleep(0.05)
 """
 
-# Which variables tell git of a repository is for git to say.
+# git itself lists the variables that name a repository.
 LOCAL = subprocess.run(["git", "rev-parse", "--local-env-vars"], capture_output=True, text=True,
                        check=True).stdout.split()
 
 
 class Checkout:
-    """A repository of two commits; "linked" a worktree of it beside."""
+    """A repository of two commits; "linked" is a worktree of it in another folder."""
 
     def __init__(self, folder):
         self.outside = pathlib.Path(folder)
@@ -142,7 +142,7 @@ def only_asks():
         c.git("config", "remote.origin.promisor", "true")
         for name in ("post-index-change", "post-checkout"):
             (c.main / ".git/hooks" / name).symlink_to(spy(c, name))
-        # Same content at another time: whoever looks must read the files.
+        # Same content with another time: git must read the files.
         for name in ("a.txt", "b.txt", "c.txt", "bench.py"):
             os.utime(c.main / name, (1, 1))
         done = c.fizeau("run", "--", c.python, "../asked.py")

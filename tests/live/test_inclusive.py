@@ -88,7 +88,7 @@ def stats(path):
 
 
 def totals_of_functions(table):
-    """Functions of one name and file are told apart by a line that pstats and JSON choose alike."""
+    """Functions of one name and file are distinguished by a line that pstats and JSON choose alike."""
     out = {}
     for (file, _, name), (row, _) in table.items():
         if row[3]:

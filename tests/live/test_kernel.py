@@ -136,7 +136,7 @@ def work(word):
 
 @contextlib.contextmanager
 def recording(folder, code, *options):
-    """A run with the engine of a program that works until it is told by files in the folder."""
+    """A run with the engine, of a program that works until files in the folder stop it."""
     script, path = pathlib.Path(folder, "target.py"), pathlib.Path(folder, "r.fz")
     script.write_text(TOLD + code, encoding="utf-8")
     with Recorder("run", "--engine", "bpf", "--mode", "cpu", "-r", "2khz", "-o", path, *options,
@@ -148,7 +148,7 @@ def recording(folder, code, *options):
 
 @contextlib.contextmanager
 def skipping():
-    """Skip if the kernel does not permit it and the error says so."""
+    """Skip if the kernel does not permit it and the error explains this."""
     try:
         yield
     except AssertionError as error:
@@ -170,10 +170,10 @@ def told(path):
     return report
 
 
-# ---- programs that say what they measured, for the tests of waits and of growth, too ----
+# ---- programs that print what they measured, also for the tests of waits and of growth ----
 
 def run_saying(folder, code, name, *options):
-    """What a program said of itself, as JSON, and its recording from its start on."""
+    """A program's own figures, as JSON, and its recording from its start on."""
     path = pathlib.Path(folder, "r.fz")
     done = fizeau("run", *options, "-o", path, "--", *find_interpreter(name).command, "-c", code)
     if any(said in done.stderr for said in NEVER):
@@ -519,7 +519,7 @@ def tree():
         assert abs(found - spent[name]) < 0.05 * spent[name] + 0.01, (name, found, spent)
     assert len({t["pid"] for t in report["states"]["threads"]}) >= 5, report["states"]["threads"]
     missing = float(report["facts"]["missing.processes"]) * spent["all"]
-    # The kernel tells it in ticks; and before they were watched processes began.
+    # The kernel counts it in ticks, and processes began before they were watched.
     assert spent["others"] - 0.1 < missing < spent["others"] + 0.4, (missing, spent)
 
 
@@ -561,7 +561,7 @@ print(0)
 
 
 def under(nodes, node):
-    """Names of what a node of the tree stands on, its own too."""
+    """Names on the path to a node of the tree, including its own."""
     while node["parent"] >= 0:
         yield node["name"]
         node = nodes[node["parent"]]

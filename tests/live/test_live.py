@@ -61,7 +61,7 @@ class Terminal:
                   f"env LC_ALL=C.UTF-8 PS1='$ ' {env} sh")
         self.tmux("set", "-g", "escape-time", "0")
         self.run(f"cd {self.path}; PATH={os.path.dirname(FIZEAU)}:$PATH; clear; echo r''eady")
-        # What is typed before that would be cleared, too, and leave what looks like a prompt.
+        # Text typed before that would be cleared, too, and leave what looks like a prompt.
         self.wait(r"ready\n[$#]\s*\Z")
 
     def __enter__(self):
@@ -138,7 +138,7 @@ class Terminal:
         self.path.joinpath("end").touch()
 
     def normal(self):
-        """The terminal is as a shell wants it: echo, lines, main screen, a cursor."""
+        """The terminal is as a shell needs it: echo, lines, main screen, a cursor."""
         self.wait(PROMPT)
         self.run("echo alive; stty -a | grep -o ' [-]*i*echo ' ; stty -a | grep -o '[-]*icanon'")
         text = self.wait(r"^alive\n echo\s*\nicanon$")
@@ -306,7 +306,7 @@ def panel():
         t.wait("Only: hand")
         t.keys("Enter")
         t.wait(r"calls of handle")
-        # The first screens may be of few samples, none of which is of what takes little.
+        # The first screens may have few samples, and none of a cheap function.
         t.wait(r"called by 日本 \d+ %")
         t.wait(r"^ +\d+\.\d .*└ square")
         t.keys("Tab")

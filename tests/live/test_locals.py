@@ -126,7 +126,7 @@ def check_values(name):
 
 
 def check_runs_stopped(name):
-    """Stopped for a look, a program that runs shows values that it has at the same time."""
+    """A running program, stopped for the read, shows values of one instant."""
     with Target(find_interpreter(name), RUNS) as t:
         looks, pairs = [], []
 
@@ -168,7 +168,7 @@ def check_runs(name):
 
 for interpreter_name in [*EXPECTED, *free_threaded()]:
     suite.add(f"values on {interpreter_name}", check_values, interpreter_name)
-# With sanitizers the values say what the layouts have to.
+# With sanitizers the values show whether the layouts are right.
 for interpreter_name in ["debian-3.11", "forky-3.15"] if SANITIZED else [*EXPECTED, *free_threaded()]:
     suite.add(f"a program that runs on {interpreter_name}", check_runs, interpreter_name)
     suite.add(f"a program that runs and is stopped for a read on {interpreter_name}", check_runs_stopped,
@@ -192,7 +192,7 @@ def text():
         assert done.returncode == 2 and "--locals cannot be combined" in done.stderr, done
 
 
-# Objects that cannot be: an item that is no address, a size that is none, a type that is nowhere.
+# Impossible objects: an item that is not an address, an invalid size, a type that is not mapped.
 BROKEN = """\
 import ctypes, time
 def word(at):

@@ -61,7 +61,7 @@ def recorded():
 
 
 def seen(diff, thing):
-    """Whether enough was sampled of a node or function to say anything about it."""
+    """Whether a node or function has enough samples for a statement about it."""
     return max(thing["base_total"], thing["head_total"]) >= 0.01 * diff["head"]["total"]
 
 

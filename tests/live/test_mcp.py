@@ -179,7 +179,7 @@ def check_input():
             client.write(text)
             message = client.read()
             assert message["error"]["code"] == code and message["id"] is None, (text[:40], message)
-        # Who asked with a text that is none is answered all the same.
+        # A request with invalid text gets an answer, too.
         client.write('{"jsonrpc": "2.0", "id": 7, "method": "ping\\u0000"}')
         message = client.read()
         assert message["error"]["code"] == -32600 and message["id"] == 7, message

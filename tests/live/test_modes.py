@@ -93,7 +93,7 @@ def judge(mode, found, told, scale=1.0):
     if mode == "gil":
         most += sum(kept_waiting(name, truth) for name in truth if name not in wanted) / 2
     assert sum(stray.values()) <= most * scale, (mode, stray, most, truth)
-    # Of what was hardly let run there are too few samples for a share of them to mean much.
+    # A section that hardly ran has too few samples for a meaningful share.
     off, worst = max((distance(mode, name, found.get(name, 0) / scale, truth, gap) /
                       max(truth[name][clock], truth[name][2] * TURN / 2), name) for name in wanted)
     assert off <= OFF, (mode, worst, found.get(worst), truth[worst], found)
@@ -206,7 +206,7 @@ for interpreter in EXPECTED:
     suite.add(f"{interpreter}: modes selected from a recording", check_replay, interpreter)
 
 
-# ---- a thread that could run but is not let ----
+# ---- a thread that could run but gets no CPU ----
 
 CROWDED = """\
 import os, time
@@ -271,7 +271,7 @@ print(json.dumps(used))
 
 
 def record_states(python, folder, text):
-    """(the path of a recording of the program's threads, what the program said, the report's states)."""
+    """(the path of a recording of the program's threads, the program's own figures, the report's states)."""
     script, recording = pathlib.Path(folder, "target.py"), pathlib.Path(folder, "x.fz")
     script.write_text(text, encoding="utf-8")
     done = fizeau("run", "-a", "-o", recording, "--", *python.command, python.path(script))
@@ -287,7 +287,7 @@ def check_threads(name):
         share = {t["name"]: {k: t[k] / t["samples"] for k in ("gil", "cpu")}
                  for t in whole["threads"]}
         assert {"busy) (b", "out) S side", "i d l e"} <= set(share), list(share)
-        # Of the time that they really ran: who is put aside while he holds the GIL goes on holding.
+        # Relative to the time that they really ran: a preempted thread keeps the GIL.
         done = fizeau("replay", recording, "--mode", "cpu", "--format", "json", "-o", "-")
         ran = {t["name"]: t["gil"] / max(t["samples"], 1)
                for t in json.loads(done.stdout)["states"]["threads"]}
@@ -514,7 +514,7 @@ print([sum(part) for part in zip(*spent)])
 """
 
 
-# The same where others want the same processor.
+# The same if others use the same processor.
 CROWDED_BIRTHS = """\
 import os, signal, subprocess, sys
 os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
@@ -670,7 +670,7 @@ import json, os, sys, time
 try:
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 except OSError:
-    pass  # then it is in time while nobody else wants the processor
+    pass  # then it is in time unless others use the processor
 own = {}
 
 def body(until):
@@ -738,7 +738,7 @@ def check_tachyon(mode):
         sums = sum(ours.values()), sum(theirs.values())
         for section in set(ours) | set(theirs):
             a, b = ours.get(section, 0) / sums[0], theirs.get(section, 0) / sums[1]
-            # Tachyon looks at the exceptions outside generators only.
+            # Tachyon only reads exceptions outside of generators.
             if mode == "exception" and section == "handler_in_gen":
                 continue
             notes.append(f"{section} {100 * a:.0f}/{100 * b:.0f}")

@@ -44,7 +44,7 @@ def record(*command, options=(), **more):
 
 @contextlib.contextmanager
 def running(*command, **options):
-    """A program that goes on until the block ends, or another one kills it."""
+    """A program that runs until the block ends, or until another one kills it."""
     process = subprocess.Popen([*map(str, command)], **options)
     try:
         yield process
@@ -140,7 +140,7 @@ def line_of(source, mark):
     raise AssertionError(mark)
 
 
-# ---- files that are not what their names say ----
+# ---- files that do not match their names ----
 
 LIBRARY = """
 volatile unsigned long sum;
@@ -504,7 +504,7 @@ def main():
 main()
 """
 
-# Python function -> who may call it, of the Python functions.
+# Python function -> its possible callers among the Python functions.
 CALLERS = {"main": {"<module>"}, "sort_c": {"main"}, "sort_python": {"main"}, "compress": {"main"},
            "compare": {"sort_c"}, "leaf": {"compare", "__lt__", "Key.__lt__", "generate"},
            "generate": {"sort_python"}, "__lt__": {"sort_python"}, "Key.__lt__": {"sort_python"}}

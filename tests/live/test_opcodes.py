@@ -130,7 +130,7 @@ def check_callers(name):
 
 
 def check_refused(name):
-    """A version that does not specialise says so before anything is written."""
+    """For a version that does not specialise, an error comes before anything is written."""
     python = find_interpreter(name)
     with python.scratch() as folder:
         recording = pathlib.Path(folder, "x.fz")

@@ -336,7 +336,7 @@ for version in ("bullseye-3.9", "forky-3.13"):
               check_root, version)
 
 
-# ---- by the line that docs/packages.md tells, in roots that lack what this machine has ----
+# ---- by the command in docs/packages.md, in roots without this machine's packages ----
 
 # Enter a root as it is, and leave it so: all that is written is gone at the end, and there is no network. Packages are in dist/, the other
 # words are what is lent by this machine, where it is here: FILE, or FILE:WHERE IT IS IN THE ROOT.
@@ -443,7 +443,7 @@ def with_npm(root):
                 f"export NODE_PATH={program.parents[2]}")
 
 
-# What zlib wants of GNU's libc for its checks.
+# What zlib's checks need of the GNU libc.
 CHECKED = """
 #include <stdarg.h>
 #include <stdio.h>

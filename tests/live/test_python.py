@@ -33,7 +33,7 @@ def other():
 
 
 def run(code, version="debian-3.11"):
-    """Run a program beside the package; returns what it did and its folder's files."""
+    """Run a program next to the package; returns its result and the files in its folder."""
     python = find_interpreter(version)
     with tempfile.TemporaryDirectory(prefix="fz-") as folder:
         script = pathlib.Path(folder, "p.py")
@@ -203,7 +203,7 @@ def not_allowed():
     with tempfile.TemporaryDirectory(prefix="fz-") as folder:
         os.chmod(folder, 0o777)
         shutil.copytree(PACKAGE / "fizeau", f"{folder}/fizeau")
-        # As those that hold secrets do: not even the same user may look.
+        # Like programs with secrets: not even the same user may read it.
         code = """
 import ctypes
 import fizeau

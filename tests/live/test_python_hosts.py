@@ -97,7 +97,7 @@ cell("%%fizeau\\n1 / 0")
     assert out.startswith("fizeau_diff compares two cells") and "\nmine\n" in out, out
     assert out.count("<iframe srcdoc=") == 4, out
     assert re.search(r"work \(.*\)", out) and "InteractiveShell" not in out.partition("--nonsense")[0], out
-    # A cell that is run again is the same code, and what holds for both recordings is said once.
+    # A cell that is run again is the same code, and remarks about both recordings are printed once.
     assert re.search(r"\d ms -> \d+ ms of CPU time", out) and "Renamed or moved" not in out, out
     assert re.sub(r"\s+", " ", out).count("--scale window compares") == 1, out
     assert "Out[3]: 42" in out, out

@@ -12,7 +12,7 @@ from watching import Recorder
 
 suite = Suite()
 
-# Two phases of two seconds, each with its own mixture; the program says when they were and what they were made of.
+# Two phases of two seconds, each with its own mixture; the program prints their times and their mixtures.
 PROGRAM = """\
 import json, sys, time
 def cheap(n):
@@ -39,7 +39,7 @@ def replay(*options, cwd, name="app.fz"):
 
 
 def recorded(program, told, folder):
-    """A recording of it as app.fz, and when it began; it writes what it has to tell to the file `told`."""
+    """A recording of it as app.fz, and its start time; the program writes its own times to the file `told`."""
     with open(f"{folder}/app.py", "w") as file:
         file.write(program)
     done = fizeau("run", "-o", "app.fz", "--", sys.executable, "app.py", told, cwd=folder)
@@ -78,7 +78,7 @@ def _():
             raise Wrong(text)
 
 
-# Does one thing, then another, and says when.
+# Does one thing, then another, and prints when.
 TWO_THINGS = """\
 import sys, time
 def read(until):
@@ -104,7 +104,7 @@ def _():
         assert re.search(r"\bwrite\b", text) and re.search(r"\bread\b", text), text
 
 
-# Marks the begin of its second part, and writes a log of its own. Each part goes on until it is told that it was seen.
+# Marks the start of its second part, and writes its own log. Each part lasts until the test has seen it.
 MARKING = """\
 import os, subprocess, sys, time
 def work(word):

@@ -338,7 +338,7 @@ def check_depth(name, depth):
             continue
         own = [f for f, _ in names(stack)]
         assert own == ["<module>"] + ["down"] * depth + ["bottom"], (len(own), own[:3], own[-3:])
-    # That most are good is said of the other depths: this one gates.
+    # The other depths report that most are good; this one gates.
     assert good and (depth == 1000 or good >= 0.9 * result["thread_samples"]), result["rejected"]
     return f"{result['cpu_us'] / result['samples']:.1f} us a sample"
 
@@ -518,7 +518,7 @@ def check_gc(name):
 
 
 def check_gc_marked(name):
-    """A collection is at the top of what started it, where it is asked for."""
+    """A collection is a frame above the code that started it, if requested."""
     python = find_interpreter(name)
     with running(python, COLLECTING) as target:
         def look():
@@ -533,7 +533,7 @@ def check_gc_marked(name):
         raise Wrong(without["stacks"])
 
 
-# Each call lasts longer than a read: docs/cpython.md says what becomes of shorter ones.
+# Each call lasts longer than a read; docs/cpython.md describes shorter ones.
 REUSE = '''\
 print("up", flush=True)
 n = 0
@@ -561,7 +561,7 @@ def check_code_reuse(name):
     if SANITIZED:
         return note
     assert pairs > 300, (pairs, result["samples"])
-    # Before 3.14 nothing tells that code was freed: entries are checked now and then.
+    # Before 3.14 nothing shows that code was freed: entries are checked now and then.
     limit = 0.005 if python.version >= (3, 14) else 0.02
     assert wrong <= limit * pairs, note
     return note

@@ -188,7 +188,7 @@ def shebang_env_venv():
 
 
 def shell_script(figures):
-    # Where the machine stands still for so long that the shell itself is sampled, Python is looked for each half second.
+    # If the machine stalls for so long that the shell itself is sampled, Python is searched for every half second.
     text = BUSY if figures else BUSY.replace("seen + 20", "seen + 700")
     with scratch(busy_py=text, other_py=text.replace("leaf", "second")) as d:
         done = fizeau("run", "-o", "x.fz", "--", "sh", "-c",
@@ -291,7 +291,7 @@ def too_short():
     with scratch() as d:
         done = fizeau("run", "-r", "1", "sh", "-c", "exit 5", cwd=d)
         assert done.returncode == 5, done
-        # A shell that stands still before its first step is sampled for what it is.
+        # A shell that is suspended before its first step is sampled as a shell.
         kept = list(pathlib.Path(d, ".fizeau").glob("*.fz"))
         assert ("ended before the first sample" in done.stderr) == (not kept), (done.stderr, kept)
         assert not kept or "recorded to" in done.stderr, done.stderr
@@ -684,7 +684,7 @@ def blocking_exec():
         assert fizeau(*options, "--", "sh", "-c", "python3 busy.py 0.3 0; exit 4", cwd=d).returncode == 4
 
 
-# Not a Pool, whose semaphores want a /dev/shm that an old root lacks.
+# Not a Pool, whose semaphores need a /dev/shm, which an old root lacks.
 SPAWNED = TAKEN + """\
 import multiprocessing, time
 def work(n):
@@ -799,7 +799,7 @@ def store():
     def git(*args):
         subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@x", *args], cwd=d, check=True,
                        capture_output=True)
-    # What git says it must have said before the program ends: then the recorder has no other child.
+    # git must finish before the program ends, so that the recorder has no other child then.
     text = BUSY.replace("sys.stdout.write", "while open(f'/proc/{os.getppid()}/task/{os.getppid()}/children').read()"
                         ".split() != [str(os.getpid())]: time.sleep(0.05)\nsys.stdout.write")
     with scratch(busy_py=text) as d:

@@ -258,7 +258,7 @@ def asv(folder, times):
     for words in (["init", "-q"], ["checkout", "-qB", "main"], ["add", "-A"],
                   ["commit", "-q", "--allow-empty", "-m", "x"]):
         subprocess.run([*git, *words], cwd=folder, check=True)
-    at_home = ["env", f"HOME={folder}", program]  # where it keeps what it knows of the machine
+    at_home = ["env", f"HOME={folder}", program]  # where it stores its data about the machine
     subprocess.run([*at_home, "machine", "--yes"], cwd=folder, check=True, capture_output=True)
     return [*at_home, "run", "--python=same"]
 
@@ -684,7 +684,7 @@ def check(name, tolerance=0):
 @suite.test("Google Benchmark: arguments, templates, fixtures, pauses, pinned iterations and times")
 def check_google():
     first = check("Google Benchmark")
-    # One iteration, without what it does while paused.
+    # One iteration, without the work while paused.
     assert first["BM_Paused/iterations:1000"] < 2 * first["BM_Work/100"], first
     assert abs(first["BM_Long/min_time:20.000"] - first["BM_Work/100"]) < 50, first
 
@@ -851,7 +851,7 @@ def check_heap():
 def check_pytest_asyncio():
     if SANITIZED:
         raise Skip("another harness under Valgrind shows nothing more of ours")
-    check("pytest-asyncio", 0.01)  # the event loop looks at the clock
+    check("pytest-asyncio", 0.01)  # the event loop reads the clock
     with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
         command = pytest_asyncio(pathlib.Path(scratch), 1)
         with open(os.path.join(scratch, "test_sums.py"), "a") as file:

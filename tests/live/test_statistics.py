@@ -28,7 +28,7 @@ suite = livelib.Suite()
 
 
 def call(*lines):
-    """Run calls such as ("t_two_sided", 2.5, 3); the numbers that each prints."""
+    """Run calls such as ("t_two_sided", 2.5, 3); return the numbers that each prints."""
     if np is None:
         raise livelib.Skip("python3-scipy is not installed")
     text = "".join(" ".join([name, *(repr(float(v)) for v in numbers)]) + "\n"
@@ -197,7 +197,7 @@ def _():
 def run_pairs(random, truth, noise, margin, programs=1000, most=40):
     """Programs that are timed as ci does: a look after 8, 16, 32, ... pairs until one decides.
     What each said last."""
-    # Both meet a machine that becomes slower and faster.
+    # The machine becomes slower and faster for both.
     machine = np.cumsum(random.normal(0, 0.02, (programs, most)), axis=1)
     first, second = (np.exp(machine + noise(random, (programs, most))) for _ in range(2))
     second *= truth

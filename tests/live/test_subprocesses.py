@@ -31,7 +31,7 @@ def note(what):
         out.write("%d %d %s\\n" % (os.getpid(), os.getppid(), what))
 """
 
-# By the CPU clock who waits is not sampled: what is taken meanwhile is of this process alone.
+# The CPU clock does not sample processes that wait: samples taken meanwhile are of this process alone.
 ALONE = TAKEN + CHILD + """
 def busy(_):
     seen = taken()
@@ -215,7 +215,7 @@ def _():
 
 @suite.test("by the CPU clock: the same process by three execs")
 def _():
-    # Each of them goes on only when it was sampled.
+    # Each continues only after it was sampled.
     r = Recorded(find_interpreter("debian-3.11"), alone(EXEC), "2", options=["--clock", "cpu"])
     assert r.result.returncode == 0, r.result
     assert len(r.said) == 3 and len({pid for pid, _, _ in r.said}) == 1, r.said

@@ -72,7 +72,7 @@ while (process.cpuUsage().user + process.cpuUsage().system < 1e6 * +process.argv
 
 @contextlib.contextmanager
 def recording(path, *words):
-    """What is recorded of the machine while the block runs; in the end .said is what it said."""
+    """A recording of the machine while the block runs; at the end .said is the recorder's output."""
     recorder = subprocess.Popen([FIZEAU, "attach", "--system", "-o", path, *words],
                                 stderr=subprocess.PIPE, text=True)
     try:
@@ -117,7 +117,7 @@ def script(folder, name, code):
 
 @contextlib.contextmanager
 def running(*command):
-    """A program that goes on until the block ends."""
+    """A program that runs until the block ends."""
     process = subprocess.Popen([*map(str, command)])
     try:
         yield process

@@ -25,7 +25,7 @@ from livelib import SHARED, SOURCE, Skip, Suite, find_interpreter, fizeau
 DATA = SOURCE / "tests" / "data" / "tachyon-diff"
 VECTORS = SHARED / "profiles" / "formats" / "tachyon" / "vectors"
 
-# Releases of which answers are kept, and the scale of each.
+# Releases with stored answers, and the scale of each.
 SCALES = {"3.15.0": "share", "3.15.2": "time"}
 # Recordings of tests/data/tachyon-diff, made by record() below with other arguments.
 KEPT = [("base", "head"), ("head", "base"), ("base", "base"), ("base", "threads")]
@@ -336,7 +336,7 @@ main()
 
 
 def below_the_cut(depth):
-    """Callers that CPython's recording cuts off are neither new in the head nor gone from it."""
+    """Callers that CPython's recording truncates are neither new in the head nor gone from it."""
     python = find_interpreter("forky-3.15")
     with python.scratch() as folder:
         folder = pathlib.Path(folder)

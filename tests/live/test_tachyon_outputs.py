@@ -190,7 +190,7 @@ def compare_pstats(answer, folder, recording):
         assert (mine_direct, mine_cumulative) == (direct, cumulative), key
         assert math.isclose(mine_own, own, abs_tol=1e-12), key
         assert math.isclose(mine_total, total, abs_tol=1e-12), key
-        # Ours says of each caller what cProfile does, not only how often.
+        # Ours stores the costs of each caller like cProfile, not only the number of calls.
         assert {k: v[1] for k, v in mine_callers.items()} == callers, key
     compare_functions(folder, recording, theirs)
     return f"{len(theirs)} lines"
@@ -350,7 +350,7 @@ def compare_jsonl(answer, _folder, recording):
     text = ours("replay", "--jsonl", "-o", "-", recording)
     mine, rest = positions(text)
     assert mine == theirs, "costs differ"
-    # Ours says how the samples were taken, which CPython's replay forgets.
+    # Ours states how the samples were taken, which CPython's replay loses.
     rest[0].pop("mode", None)
     assert rest == answer[1], (rest, answer[1])
     assert text == ours("replay", "--jsonl", "-o", "-", recording), "not the same twice"
@@ -400,7 +400,7 @@ META = "version", "preprocessedProfileVersion", "categories"
 
 
 def ask_gecko(python, folder, recording):
-    """What `meta` says, and [number, [[stack, samples]], times, markers] of all threads."""
+    """The contents of `meta`, and [number, [[stack, samples]], times, markers] of all threads."""
     out = folder / "theirs.json"
     tachyon(python, "replay", "--gecko", "-o", python.path(out), python.path(recording))
     profile = json.loads(out.read_text(encoding="utf-8"))
@@ -430,7 +430,7 @@ def compare_gecko(answer, folder, recording):
 
 
 def without_cpu(markers):
-    # Ours does not say whether a thread ran on a CPU where nobody looked; CPython calls it off.
+    # Ours states nothing about CPU use that was not sampled; CPython calls such a thread off-CPU.
     return [m for m in markers if m[0] not in ("On CPU", "Off CPU")]
 
 

@@ -172,7 +172,7 @@ def reports_agree(*arguments):
 def agreement():
     for mode in "share", "time", "window", "reference":
         answer = reports_agree(VECTORS / "base.bin", VECTORS / "head.bin", "--scale", mode)
-        # Of these two no functions agree, so there is no reference.
+        # No functions of these two agree, so there is no reference.
         scattered = mode == "reference" and answer["scale"]["basis"] == "scattered"
         assert answer["scale"]["mode"] == ("share" if scattered else mode), answer["scale"]
         page_agrees(answer, VECTORS / "base.bin", VECTORS / "head.bin", "--scale", mode)

@@ -75,7 +75,7 @@ def packages():
 # ---- a VS Code ----
 
 class Studio:
-    """A server with the extension in it, and programs with recordings; made by the first that asks."""
+    """A server with the extension, and programs with recordings; created on first use."""
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fizeau-vscode-"))
@@ -118,7 +118,7 @@ class Studio:
         return folder
 
     def drive(self, folder, *steps, trust="Yes, I trust the authors"):
-        """What was seen on the way, by the kind of look: lists."""
+        """What was seen on the way: lists by kind of observation."""
         steps = [["trust", trust], *steps]
         url = f"http://127.0.0.1:{self.port}/?folder={folder}"
         seen = json.loads(run("node", TESTS / "workbench.js", url, json.dumps(steps)))
@@ -227,7 +227,7 @@ def compare():
     for number, sign, kinds in ((4, "+", ["m4", "m3"]), (11, "−", ["l4", "l3"])):
         text = f"{sign}{value(abs(places[number]['diff_self']))}"
         assert lines[number - 1]["behind"] == [text] and is_coloured(lines[number - 1], *kinds), (lines, text)
-    for line in lines:  # what is not certain is grey, and says so
+    for line in lines:  # an uncertain change is grey, and described as such
         place = places.get(line["number"])
         if not place or place["verdict"] == "unchanged" or not place["diff_self"]:
             assert not line["colours"], line

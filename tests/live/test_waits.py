@@ -299,13 +299,13 @@ def check_gil(name):
     kinds, wakers = by(report, "contend")
     seen = waited(report, "contend")
     assert -0.02 * own - 0.03 < seen - own < 0.02 * own + 0.005, (own, seen)
-    # One that gets it without being woken, on a busy machine, knows nobody.
+    # A thread that gets it without being woken, on a busy machine, has no ender.
     known = kinds["GIL"] - wakers["GIL", None]
     assert wakers["GIL", "GIL released by hog"] > 0.95 * known > 0, wakers
     return f"{kinds['GIL']:.3f} s for the GIL, {own:.3f} s off a CPU by its own clock"
 
 
-# Threads that hand a lock to one another: an interrupt finds them in a call that wakes somebody.
+# Threads that pass a lock to each other: an interrupt hits them in a call that wakes another thread.
 FUTEXES = """\
 import threading
 a, b = threading.Semaphore(0), threading.Semaphore(0)
@@ -379,7 +379,7 @@ def interrupted_in_calls():
 
 
 def judged_polls(folder):
-    """Whether waits of both were found, of which nobody ended one."""
+    """Whether waits of both were found, one of them without an ender."""
     _, report, _ = watched(folder, POLLS, "debian-3.11")
     found = []
     for function, kind in (("polls", "pipe"), ("receives", "socket")):

@@ -29,7 +29,7 @@ suite = Suite()
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 RATE, ROUNDS = 2000, 25
 
-# Each step waits for one thing, as long as whoever it waits for takes.
+# Each step waits for one thing, for as long as that takes.
 PLANTED = """\
 import fcntl, json, os, select, socket, subprocess, tempfile, threading, time
 lock = threading.Lock()
@@ -183,7 +183,7 @@ def check_planted(name, nobody, idle="", rate=RATE):
     options = ["-r", f"{rate}hz", *([] if nobody else ["--engine", "read"]), *(["-a"] if idle else [])]
     before = stolen()
     took, report, text, trouble = watched(idle + PLANTED, name, *options, nobody=nobody)
-    # A gap that the recording tells of is charged to what is seen at its end.
+    # A gap in the recording is charged to the stack at its end.
     lost, off = stolen() - before + report["facts"]["quality"]["longest_gap_ns"] / 1e9, {}
     check_facts(report, text)
     assert ("warning: --wait: waits are sampled" in trouble) == nobody, trouble
@@ -246,7 +246,7 @@ def crowded():
     return f"{seen:.3f} s, by its own clock {own:.3f}"
 
 
-# ---- where it cannot, and beside what ----
+# ---- where it is not possible, and together with which options ----
 
 NAP = """\
 import sys, threading, time
