@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tools/check-scripts asks of every script: rules that find defects, and lines of 100 columns
+// Rules of tools/check-scripts for every script: those that find defects, and lines of 100 columns
 // in web/. Globals are named one by one, so that a forgotten `const name` is none of a browser's.
 import js from "@eslint/js";
 
@@ -53,7 +53,7 @@ export default [
 		languageOptions: { globals: browser },
 		rules: { "max-len": ["error", { code: 100, tabWidth: 4 }] },
 	},
-	// All other pages ask nobody for anything.
+	// All other pages make no requests.
 	{ files: ["web/service.js", "web/gate.js", "tests/web/test_server.js", "tests/web/test_gate.js"], languageOptions: { globals: known("fetch") } },
 	{ files: ["**/*.mjs"], languageOptions: { globals: node } },
 	{

@@ -66,7 +66,7 @@ function judgedPage(options, more) {
 	return file;
 }
 
-// What `fizeau diff` writes of the helper with many callers; the name says what.
+// The file that `fizeau diff` writes about the helper with many callers; its suffix selects the format.
 function sumFile(name, options = []) {
 	const file = path.join(folder, name), [base, head] = runsOf(ofSum);
 	execFileSync(process.env.FIZEAU, ["diff", ...base, "::", ...head, "--scale", "time", ...options, "-o", file], { stdio: ["ignore", "ignore", "pipe"] });

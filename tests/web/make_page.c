@@ -8,7 +8,7 @@
  *   gated=WORD,BASE,HEAD,BENCHMARK (what a gate decided), elsewhere=PAGE (of the last of these, by
  *   its peak bytes), counted=METRIC,UNIT (as under Valgrind), judged, heatmap (opens the source)
  *
- * IN "empty" is a profile without samples, "waits" one of two threads that let each other go on.
+ * IN "empty" is a profile without samples, "waits" one of two threads that wake each other.
  * `source` stores the text of a file in the (head)
  * profile, as a recorder does; formats of text carry none. Nor do they carry instructions: with
  * `opcodes` a line 12007 is line 7 at instruction 12 of Python 3.MINOR.

@@ -54,7 +54,7 @@ function cliPage(base, head) {
 	return out;
 }
 
-// What the command line says about the same files.
+// The figures of the command line for the same files.
 function cliJson(...args) {
 	return JSON.parse(execFileSync(process.env.FIZEAU, [...args, "--format", "json", "-o", "-"], { encoding: "utf8", maxBuffer: 1 << 28 }));
 }

@@ -62,7 +62,7 @@ function indexedPng(width, height, rgba) {
 		chunk("IDAT", zlib.deflateSync(rows, { level: 9 })), chunk("IEND", Buffer.alloc(0))]);
 }
 
-// The same picture, smaller. A page of the browser's own reads what it wrote.
+// The same picture, smaller: a page of the browser decodes and scales it.
 async function smaller(context, png) {
 	const page = await context.newPage();
 	const { width, height, text } = await page.evaluate(async (data) => {

@@ -118,7 +118,7 @@ test("changes certain only as a sum have their colour, with hatching that all ey
 
 test("foreign code is paler than own code of the same meaning", async () => {
 	await withPalettes((theme, { fill, pale, page }) => {
-		// A surface without a colour stays what it is.
+		// A surface without a colour stays as it is.
 		fill.forEach((c, i) => assert.ok(c === page ? pale[i] === page : contrast(pale[i], page) < contrast(c, page), `${theme} ${i}`));
 	});
 });

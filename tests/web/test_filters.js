@@ -145,7 +145,7 @@ test("functions merged by a rule have no verdict, all others keep theirs", async
 	});
 });
 
-// By the CPU clock who waits is not sampled: each process works until there are samples of itself.
+// The CPU clock does not sample threads that wait, so each process works until it has samples.
 const PROCESSES = `
 import subprocess, sys
 from watching import LASTING

@@ -41,7 +41,7 @@ test("a judged diff is coloured by totals, and own change is marked to scale", a
 		assert.equal(await pixel(page, upper), palette[parse.class]);
 		const inRender = await corners(page, await nodeNamed(page, "render"));
 		assert.equal(await pixel(page, inRender.lower), palette[render.class]);
-		// The mark ends where so much time does.
+		// The mark is as wide as the difference.
 		const node = await nodeNamed(page, "parse");
 		const wide = await page.evaluate(([i, delta]) => fizeau.flame.boxOf(i).left + (delta / fizeau.flame.span) * fizeau.flame.width, [node.i, parse.own.delta]);
 		const canvas = await page.evaluate(() => document.getElementById("canvas").getBoundingClientRect().left);

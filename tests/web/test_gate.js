@@ -75,7 +75,7 @@ const served = casesOf("gate", server, () => {
 	fs.writeFileSync(tokens, `one read,write ${TOKENS.write}\none read ${TOKENS.read}\none badge ${TOKENS.badge}\n`, { mode: 0o600 });
 	return startServer("gate.db", "--tokens", tokens);
 }, fill);
-// Whoever looks may only read; a browser shows its token as a password.
+// The viewer may only read; a browser sends its token as a password.
 const look = (address, options, body) => withPage(server.url + address, { unready: true, password: TOKENS.read, ...options }, body);
 const REPOSITORY = "/repository?repository=me%2Fproject", CHANGE = "/change?repository=me%2Fproject&pull=128";
 
@@ -149,7 +149,7 @@ served("a pull request lists what fails first, with base, head, change, place an
 		assert.ok(rows[0][6].startsWith("wall time +20.0 % [+15.0 %, +25.0 %] parse_body > parse_issue_fixed +400,000 (x 5.0) src/parse.py:15"), rows[0][6]);
 		await page.click("a:text-is('Full report')");
 		await page.waitForSelector("html[data-ready]");
-		// It is somebody else's document: of no origin, whatever it holds.
+		// The document is not ours, so it has no origin, whatever it contains.
 		assert.equal(await page.evaluate(() => window.origin), "null");
 		assert.equal(await page.evaluate(() => fetch("/benchmarks").then(() => "read", () => "refused")), "refused");
 		page.problems.length = 0;
@@ -171,7 +171,7 @@ served("by keyboard a change is acknowledged with a reason and a token that may 
 		await page.keyboard.press("Enter");
 		await shown("this token is read-only");
 		assert.equal((await stands()).failing, 2);
-		page.problems.length = 0; // the browser itself says so of a status of 403
+		page.problems.length = 0; // the browser itself reports a status of 403
 		await page.fill(".acts [name=token]", TOKENS.write);
 		await page.keyboard.press("Enter");
 		await shown(`accepted: ${reason}`);

@@ -17,7 +17,7 @@ function profiler(...args) {
 	return { out: done.stdout, err: done.stderr, good: done.status === 0 };
 }
 
-// It loads in the background and gives up waiting for itself on a busy machine: ask again.
+// It loads in the background and times out on a busy machine: try again.
 async function ask(...args) {
 	for (let time = 0; ; time++) {
 		const { out, err, good } = profiler(...args, "--json");

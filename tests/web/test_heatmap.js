@@ -235,7 +235,7 @@ test("the link of a line highlights it every time", async () => {
 		await page.click('.at a:text-is("4")');
 		assert.equal((await state()).target, "4");
 		assert.equal(await page.locator(".called").count(), 1);
-		// What the link says, the address opens; so does the link that was copied.
+		// The link opens as an address, and so does the copied link.
 		const { href, hash } = await page.evaluate(() => ({ href: document.querySelector('.at a[data-line="8"]').href, hash: location.hash }));
 		await page.goto(href);
 		await page.reload();

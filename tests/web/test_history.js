@@ -21,7 +21,7 @@ const run = (program, ...words) => execFileSync(program, words, {
 });
 const git = (...words) => run("git", "-c", "user.name=t", "-c", "user.email=t@example.org", ...words).trim();
 
-// A commit for each count, whose recording is kept as if it had been counted. null: it was not.
+// A commit for each count, with a stored recording as if it had been counted. null: it was not counted.
 function historyPage(counts) {
 	const known = made.get(counts.join());
 	if (known) return known;

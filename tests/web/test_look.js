@@ -12,7 +12,7 @@ const base = someProgram(1, { skip: (_, i) => i % 13 === 0 });
 const head = someProgram(2, { skip: (_, i) => i % 17 === 0, scale: 1.4 });
 const f = (name) => ({ name, file: "/srv/app/steps.py", line: 5 });
 
-// Leaves of one caller whose self time changes by known percentages.
+// Leaves of one caller, with known changes of self time in percent.
 const steps = [
 	["grew_14", 100, 114, "same"], ["grew_15", 100, 115, "more1"], ["grew_30", 100, 130, "more1"], ["grew_31", 100, 131, "more2"],
 	["grew_50", 100, 150, "more2"], ["grew_51", 100, 151, "more3"], ["grew_99", 100, 199, "more3"], ["grew_100", 100, 200, "more4"],

@@ -47,7 +47,7 @@ const pageOf = (more = {}, name = "shop") => `${server.url}/service?${new URLSea
 const answered = (page, text) => until(page, (wanted) => !document.querySelector(".busy") && document.getElementById("changes").textContent.includes(wanted), text);
 const rowsOf = (page) => page.$$eval("#changes tbody tr", (rows) => rows.map((r) => [...r.cells].map((c) => c.textContent)));
 
-// The browser itself says so of a status of 422.
+// The browser itself reports a status of 422.
 function refused(page) {
 	assert.equal(page.problems.length, 1, page.problems.join("\n"));
 	assert.match(page.problems.pop(), /status of 422/);

@@ -13,7 +13,7 @@ const column = (page, title) => page.evaluate((wanted) => {
 	return [...document.querySelectorAll("#table .rows .row")].map((r) => r.children[at].textContent);
 }, title);
 const sorts = (page) => page.$$eval("#table .head .cell", (cells) => cells.map((c) => c.getAttribute("aria-sort")).filter((s) => s !== "none"));
-// What Python's reader makes of it, who has read many spreadsheets.
+// The rows that Python's csv module reads.
 const readCsv = (text) => JSON.parse(execFileSync("python3", ["-c", "import csv, io, json, sys; print(json.dumps(list(csv.reader(io.StringIO(sys.stdin.read(), newline='')))))"], { input: text, encoding: "utf8" }));
 
 test("every column sorts by keys, both ways, and announces it", async () => {
@@ -65,7 +65,7 @@ test("large numbers, long headings and words have room, and a column no more tha
 				const room = (cell) => {
 					const { paddingLeft, paddingRight } = getComputedStyle(cell), text = document.createRange();
 					text.selectNodeContents(cell);
-					// The arrow of the sorted column is no text.
+					// The arrow of the sorted column is not text.
 					const arrow = cell.ariaSort === "descending" ? 14 : 0;
 					return cell.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - text.getBoundingClientRect().width - arrow;
 				};

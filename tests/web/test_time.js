@@ -19,7 +19,7 @@ function timedPage() {
 
 const rangeOf = (page) => page.evaluate(() => fizeau.state.range);
 
-// What the page shows of a range, by function, and what the command line says of the same nanoseconds.
+// Costs of functions in a range: those of the page, and those of the command line for the same nanoseconds.
 async function compareWithCommand(page, of = recording) {
 	const { from, to, shown, all } = await page.evaluate(() => {
 		const { costs, data, strip: { time }, state: { range } } = fizeau;
@@ -149,7 +149,7 @@ test("tracks show who did what: words at the pointer, and no strip without times
 	await withPage(profilePage(someProgram(1)), {}, async (page) => assert.equal(await page.locator("#strip").isVisible(), false));
 });
 
-// A recording that says when it began, and marks at these parts of it.
+// A recording with a start time, and with marks at these fractions of it.
 function markedPage(marks) {
 	const jfr = path.join(__dirname, "../data/jfr/jdk17.jfr.gz"), gecko = newFile(".json"), out = newFile(".html");
 	execFileSync(process.env.FIZEAU, ["replay", jfr, "--gecko", "-o", gecko], { stdio: "ignore" });

@@ -178,7 +178,7 @@ test("a chain of own functions with one change is listed once, by the outermost 
 	const paths = [rest, [["main", "page", "table", "row", "dumps"], 50, 150], [["main", "page", "table", "row"], 5, 5], [["main", "page"], 20, 20]];
 	const all = ["main", "page", "table", "row", "dumps"];
 	assert.deepEqual(await told(paths, { dumps: 1 }, { self: ["dumps"], total: all }), { slower: [["page", "total", 100, "dumps"]] });
-	// Where nobody has most of it as its own, the innermost is named.
+	// If no function has most of it as self cost, the innermost common one is named.
 	const spread = [rest, ...["a", "b", "c"].map((name) => [["main", "page", "table", "row", name], 20, 54]), [["main", "page"], 9, 9]];
 	assert.deepEqual(await told(spread, { a: 1, b: 1, c: 1 }, { total: all }), { slower: [["page", "total", 102, "row"]] });
 	const more = [...spread, ...["d", "e", "f"].map((name) => [["main", "page", "x", "table", name], 8, 16])];

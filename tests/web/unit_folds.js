@@ -9,7 +9,7 @@ const BOOT = "lib/python3/importlib/_bootstrap.py";
 const files = { main: "/srv/app/main.py", boot: BOOT, json: "lib/python3/json/__init__.py", conf: "/srv/app/conf.py", yaml: "yaml/__init__.py" };
 const origins = { main: 0, boot: 1, json: 1, conf: 0, yaml: 2 };
 
-// Whether a function, or what it calls, has time on a side.
+// Whether a function, or a callee, has time on a side.
 function ranOn(node, f, side, isBelow = false) {
 	const here = isBelow || node.f === f;
 	return (here && node.own[side] > 0) || [...node.kids.values()].some((kid) => ranOn(kid, f, side, here));
