@@ -122,7 +122,7 @@ static void print_command_help(const struct fz_command *command, const struct fz
 		fz_buf_printf(&text, "\nExamples:\n%s", command->examples);
 	fz_opt_help(state->options, state->help, style.columns, &text);
 	if (state->help == FZ_OPT_HELP_COMMON && fz_opt_has_short_help(state->options))
-		fz_buf_printf(&text, "\nUse `fizeau %s --help all` for every option.\n",
+		fz_buf_printf(&text, "\nUse 'fizeau %s --help all' for every option.\n",
 			      command->name);
 	fz_cli_print(fz_buf_view(&text));
 	fz_buf_release(&text);

@@ -400,7 +400,7 @@ static int run_command(struct fz_opt_state *state)
 
 const struct fz_command fz_command_run = {
 	.name = "run",
-	.summary = "start and record a program; exits with its status",
+	.summary = "start and record a program, and exit with its status",
 	.usage = "[options] [-m MODULE | SCRIPT.py | [--] PROGRAM] [ARGUMENTS]",
 	.examples = "  $ fizeau run script.py --script-option    # record to the local store\n"
 		    "  $ fizeau run -r 10khz -a -o server.fz -m myserver\n"

@@ -44,7 +44,7 @@ fizeau: completion: unknown shell 'csh'; use bash, zsh or fish
 # --help prints the common options, --help all every option; former names work and are in neither.
 $ fizeau run --help | grep -c -e --sampling-rate -e --opcodes; fizeau run --help | tail -n 1
 1
-Use `fizeau run --help all` for every option.
+Use 'fizeau run --help all' for every option.
 
 $ fizeau run --help all | grep -c -e --sampling-rate -e --opcodes; fizeau help run all | grep -c -e --opcodes; fizeau run --help=all | grep -c 'Use `fizeau'
 2

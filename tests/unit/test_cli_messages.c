@@ -191,7 +191,7 @@ static void test_help(void **state)
 			    82) == 0);
 	assert_non_null(strstr(said, "--flag"));
 	assert_null(strstr(said, "--rare"));
-	assert_non_null(strstr(said, "\nUse `fizeau odd --help all` for every option.\n"));
+	assert_non_null(strstr(said, "\nUse 'fizeau odd --help all' for every option.\n"));
 	said = help("--help=all", &h);
 	assert_non_null(strstr(said, "--rare"));
 	assert_null(strstr(said, "--help all"));
