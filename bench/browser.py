@@ -112,7 +112,7 @@ def browser(bench):
              "d3": lambda: look("d3", page, page.with_suffix(".d3.html")),
              "speedscope": lambda: look("speedscope", profile, profile.with_suffix(".js"))}
     results, skipped = bench.interleave(bench.choose(3, 1), cases, "page in a browser")
-    group = Group(f"A page of a comparison, {nodes:,} nodes, in Chromium", "as each row says")
+    group = Group(f"A page of a comparison, {nodes:,} nodes, in Chromium", "given in each row")
     for key, what, goal, best in ROWS_OF_PAGE:
         present = {name: list_ for name, list_ in results.items() if key in list_[0]}
         for peer in ("d3", "speedscope"):
@@ -169,7 +169,7 @@ def compare(bench):
 
     results, skipped = bench.interleave(bench.choose(5, 2), {"fizeau": case}, "compare")
     group = Group(f"Comparing a refactored program, {nodes:,} nodes a side: read, match, judge, "
-                  "write the page", "as each row says")
+                  "write the page", "given in each row")
     seconds = 2 * nodes / 1_000_000
     for key, what, goal in (("wall", "s", seconds), ("cpu", "s of CPU", seconds),
                             ("memory", "MB of memory", None), ("size", "MB of file", None)):

@@ -207,7 +207,7 @@ def gate(bench, group):
 
 def count(bench):
     group = Group("Counting; callgrind has --separate-callers, and Python's perf trampoline",
-                  "as each row says")
+                  "given in each row")
     need("valgrind", "cc")
     for part in (compare, node, spread, gate):
         try:

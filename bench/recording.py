@@ -142,7 +142,7 @@ TOP = (  # depth, us of CPU a sample: goal and best known, samples a second: goa
 
 
 def top_rate(bench):
-    group = Group("Back to back: fizeau -r max, Tachyon -r 1000khz, to a file", "as each row says")
+    group = Group("Back to back: fizeau -r max, Tachyon -r 1000khz, to a file", "given in each row")
     rounds, seconds = bench.choose((5, 2), (2, 1))
     tools = {"fizeau": bench.fizeau, "Tachyon": bench.tachyon}
 

@@ -81,7 +81,7 @@ PAGES = (  # nodes, samples, output, goals and best known of: CPU, size in MB, m
 
 
 def pages(bench):
-    group = Group("HTML pages of large trees", "as each row says")
+    group = Group("HTML pages of large trees", "given in each row")
     made = set()
     for nodes, samples, output, goals, bests in PAGES:
         if bench.quick and nodes > 100_000:
