@@ -189,7 +189,7 @@ for _ in range(WARM_UPS if MODE == "count" else 0):
 
 
 def warm_ups_left(begin):
-    """Warm-ups to do after the first, which began at `begin`. Long bodies need no more: there it matters little."""
+    """Warm-ups to do after the first, which began at `begin`. Long bodies need none, because it matters little there."""
     return WARM_UPS - 1 if time.thread_time_ns() - begin < SHORT_NS else 0
 
 

@@ -168,7 +168,7 @@ def pytest_collectreport(report):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselect tests that are no benchmarks, under fizeau and with --codspeed."""
+    """Deselect tests that are not benchmarks, under fizeau and with --codspeed."""
     if not MODE and not config.getoption("codspeed", False):
         return
     kept, dropped = [], []
