@@ -180,7 +180,7 @@ export class Painter {
 		const middle = y + (ROW - 1) / 2 + 0.5;
 		ctx.fillStyle = ink;
 		if (i === 0) {
-			this.root(ctx, this.rootLabel(picture), from, middle, room);
+			this.root(ctx, this.rootLabel(picture), picture.what.rootName, from, middle, room);
 			return;
 		}
 		const part = ` (${formatShare(share ?? picture.w[i] / picture.all)})`;
@@ -200,10 +200,13 @@ export class Painter {
 		}
 	}
 
-	// A root's label: whole, else in smaller type, else cut.
-	root(ctx, text, x, y, room) {
-		if (ctx.measureText(text).width > room) ctx.font = SMALL_FONT;
-		ctx.fillText(fitText(ctx, text, room), x, y);
+	// A root's label: whole, else in smaller type, else only its name, cut if need be.
+	root(ctx, text, name, x, y, room) {
+		const fits = () => ctx.measureText(text).width <= room;
+		if (!fits()) ctx.font = SMALL_FONT;
+		const isWhole = fits();
+		if (!isWhole) ctx.font = FONT;
+		ctx.fillText(isWhole ? text : fitText(ctx, name, room), x, y);
 		ctx.font = FONT;
 	}
 

@@ -245,19 +245,30 @@ test("the elided switch exists only if something was removed", async () => {
 	await withPage(diffPage(base, head), {}, async (page) => assert.ok(await page.isVisible("#toggle-elided")));
 });
 
+const textsOf = (page) => page.evaluate(() => {
+	const texts = [];
+	const { ctx } = fizeau.flame;
+	const real = ctx.fillText.bind(ctx);
+	ctx.fillText = (text, ...rest) => {
+		texts.push(text);
+		real(text, ...rest);
+	};
+	fizeau.flame.draw();
+	ctx.fillText = real;
+	return texts;
+});
+
+test("the label of narrow removed paths is cut to its name, without an ellipsis", async () => {
+	const stack = (name, count) => ({ tid: 1, stack: [f("main"), f(name)], count });
+	await withPage(diffPage([stack("kept", 1e9), stack("gone", 1e8)], [stack("kept", 1e9)], ["exact"]), { width: 700 }, async (page) => {
+		const labels = (await textsOf(page)).filter((text) => text.startsWith("Gone"));
+		assert.deepEqual(labels, ["Gone"]);
+	});
+});
+
 test("labels contain the share, and new frames are labelled", async () => {
 	await withPage(diffPage([{ tid: 1, stack: [f("main")], count: 10 }], [{ tid: 1, stack: [f("main"), f("fresh")], count: 10 }], ["exact"]), {}, async (page) => {
-		const drawn = await page.evaluate(() => {
-			const texts = [];
-			const { ctx } = fizeau.flame;
-			const real = ctx.fillText.bind(ctx);
-			ctx.fillText = (text, ...rest) => {
-				texts.push(text);
-				real(text, ...rest);
-			};
-			fizeau.flame.draw();
-			return texts;
-		});
+		const drawn = await textsOf(page);
 		assert.ok(drawn.includes("fresh") && drawn.includes(" (100.0 %) (new)") && drawn.includes("+"), drawn.join());
 	});
 });
