@@ -18,28 +18,39 @@ const STEP = 2 ** 32;
 export const functionOfStep = (step) => step % STEP;
 export const ordinalOfStep = (step) => Math.floor(step / STEP);
 
+// The lines of calls. A line is stored as its difference from that of the caller's last call of the
+// same function or, if there is none, of any.
+function readCallLines(columns, { n, node, parent }, func, functionCount) {
+	const line = columns.numbers("call.line", Int32Array, n - 1, 1);
+	const ofCaller = new Int32Array(functionCount + 1), ofBoth = new Map();
+	for (let i = 1; i < n; i++) {
+		const caller = func[node[parent[i]]] + 1, both = caller * STEP + func[node[i]];
+		line[i] += ofBoth.get(both) ?? ofCaller[caller];
+		ofCaller[caller] = line[i];
+		ofBoth.set(both, line[i]);
+	}
+	return line;
+}
+
 // {n, node, line, parent, end, depth, deepest, several, self}, callers first; index 0 stands for
-// everything, as in the page's nodes.
-function readCalls(columns, nodeCount) {
+// everything, as in the page's nodes. A call is as deep as its node.
+function readCalls(columns, data) {
 	const count = columns.count("call.node"), n = count + 1;
-	const up = columns.numbers("call.up", Int32Array, count),
-		step = columns.numbers("call.node", Int32Array, count);
+	const step = columns.numbers("call.node", Int32Array, count);
 	const selfOf = (side) => columns.numbers(`call.self.${side}`, Float64Array, count, 1);
 	const calls = {
 		n, deepest: 0, node: new Int32Array(n), parent: new Int32Array(n),
-		end: new Uint32Array(n), depth: new Uint32Array(n), several: new Uint8Array(nodeCount),
-		line: columns.numbers("call.line", Int32Array, count, 1),
+		end: new Uint32Array(n), depth: new Uint32Array(n), several: new Uint8Array(data.n),
 		self: ["base", "head"].map(selfOf),
 	};
 	const { node, parent, end, depth, several } = calls, last = [0];
 	let above = 0;
 	parent[0] = -1;
 	for (let i = 1; i < n; i++) {
-		const d = above + 1 - up[i - 1];
-		for (; above >= d; above--) end[last[above]] = i;
 		// The page's node 0 is not in the file.
 		node[i] = i === 1 ? step[0] + 1 : node[i - 1] + 1 + step[i - 1];
-		depth[i] = d;
+		const d = depth[i] = data.depth[node[i]];
+		for (; above >= d; above--) end[last[above]] = i;
 		parent[i] = last[d - 1];
 		last[d] = i;
 		above = d;
@@ -47,13 +58,14 @@ function readCalls(columns, nodeCount) {
 		calls.deepest = Math.max(calls.deepest, d);
 	}
 	for (; above >= 0; above--) end[last[above]] = n;
+	calls.line = readCallLines(columns, calls, data.func, data.functions.n);
 	return calls;
 }
 
 // These columns are read on first use.
 function callsOf(data) {
 	if (!data.calls) {
-		data.calls = readCalls(data.callColumns, data.n);
+		data.calls = readCalls(data.callColumns, data);
 		if (data.isSwapped) data.calls.self.reverse();
 	}
 	return data.calls;

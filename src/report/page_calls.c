@@ -325,16 +325,14 @@ static int compare_calls(const void *pa, const void *pb, void *arg)
 	       FZ_CMP(larger(b), larger(a)) ?: FZ_CMP(a->line, b->line);
 }
 
-/* Indices of all calls in preorder, and their depths; the caller frees both. */
-static uint32_t *in_preorder(const struct fz_page_calls *calls, int64_t **ret_depth)
+/* Indices of all calls in preorder; freed by the caller. */
+static uint32_t *in_preorder(const struct fz_page_calls *calls)
 {
 	size_t n = calls->n, done = 0, open = 0;
 	fz_auto(fz_free_ptr) uint32_t *sorted = fz_calloc(n + 1, sizeof(*sorted));
 	fz_auto(fz_free_ptr) size_t *first = fz_calloc(n + 2, sizeof(*first));
 	fz_auto(fz_free_ptr) uint32_t *stack = fz_calloc(n + 1, sizeof(*stack));
 	uint32_t *order = fz_calloc(n + 1, sizeof(*order));
-	int64_t *depth = fz_calloc(n + 1, sizeof(*depth)); /* by call index, then in preorder */
-	int64_t *ordered = fz_calloc(n + 1, sizeof(*ordered));
 
 	for (uint32_t i = 0; i < n; i++) {
 		sorted[i] = i;
@@ -346,16 +344,35 @@ static uint32_t *in_preorder(const struct fz_page_calls *calls, int64_t **ret_de
 	for (size_t k = first[1]; k-- > first[0];)
 		stack[open++] = sorted[k];
 	while (open) {
-		uint32_t at = stack[--open], parent = calls->list[at].parent;
-		depth[at] = parent == FZ_NONE ? 1 : depth[parent] + 1;
-		ordered[done] = depth[at];
+		uint32_t at = stack[--open];
 		order[done++] = at;
 		for (size_t k = first[at + 2]; k-- > first[at + 1];)
 			stack[open++] = sorted[k];
 	}
-	free(depth);
-	*ret_depth = ordered;
 	return order;
+}
+
+/* Add the lines, as differences from the caller's last call of the same function or, if there is
+ * none, of any: nearly all are 0. */
+static void fill_lines(const struct fz_page_calls *calls, const struct fz_page *page,
+		       const uint32_t *order, int64_t *scratch, struct fz_columns *columns)
+{
+	fz_auto(fz_map_release) struct fz_map last = { 0 }; /* (caller, callee) -> call */
+
+	for (size_t i = 0; i < calls->n; i++) {
+		const struct fz_page_call *c = &calls->list[order[i]];
+		uint32_t caller = c->parent == FZ_NONE
+					  ? FZ_NONE
+					  : page->function[calls->list[c->parent].node];
+		uint32_t callee = page->function[c->node];
+		uint32_t of_caller = fz_map_get(&last, FZ_KEY(caller, FZ_NONE));
+		uint32_t of_both = fz_map_get(&last, FZ_KEY(caller, callee));
+		uint32_t before = of_both != FZ_NONE ? of_both : of_caller;
+		scratch[i] = (int64_t)c->line - (before == FZ_NONE ? 0 : calls->list[before].line);
+		fz_map_put(&last, FZ_KEY(caller, callee), order[i]);
+		fz_map_put(&last, FZ_KEY(caller, FZ_NONE), order[i]);
+	}
+	fz_columns_numbers(columns, "call.line", scratch, calls->n);
 }
 
 /* Add the self costs of calls whose node has several. */
@@ -382,18 +399,12 @@ void fz_page_calls_fill(const struct fz_page_calls *calls, const struct fz_page 
 	if (!calls->any)
 		return;
 	fz_auto(fz_free_ptr) int64_t *scratch = fz_calloc(calls->n + 1, sizeof(*scratch));
-	fz_auto(fz_free_ptr) int64_t *depth = NULL;
-	fz_auto(fz_free_ptr) uint32_t *order = in_preorder(calls, &depth);
+	fz_auto(fz_free_ptr) uint32_t *order = in_preorder(calls);
 
-	for (size_t i = 0; i < calls->n; i++)
-		scratch[i] = (i ? depth[i - 1] : 0) + 1 - depth[i];
-	fz_columns_numbers(columns, "call.up", scratch, calls->n);
 	for (size_t i = 0; i < calls->n; i++)
 		scratch[i] = (int64_t)calls->list[order[i]].node -
 			     (i ? (int64_t)calls->list[order[i - 1]].node + 1 : 0);
 	fz_columns_numbers(columns, "call.node", scratch, calls->n);
-	for (size_t i = 0; i < calls->n; i++)
-		scratch[i] = calls->list[order[i]].line;
-	fz_columns_numbers(columns, "call.line", scratch, calls->n);
+	fill_lines(calls, page, order, scratch, columns);
 	fill_selves(calls, page, order, scratch, columns);
 }

@@ -64,18 +64,19 @@ class Page:
         return found
 
     def nodes(self):
-        """The function of each node; -1 of the whole, the first."""
+        """The function of each node, and its depth; -1 and 0 of the whole, the first."""
         callees, last, above, fresh = collections.defaultdict(list), [-1], 0, iter(self["callee.function"])
-        functions = [-1]
+        functions, depths = [-1], [0]
         for up, place in zip(self["node.up"], self["node.callee"]):
             depth = above + 1 - up
             known = callees[last[depth - 1]]
             if place == 0:
                 known.append(next(fresh))
             functions.append(known[place - 1])
+            depths.append(depth)
             last[depth:] = [functions[-1]]
             above = depth
-        return functions
+        return functions, depths
 
     def own(self):
         """What each node of a single profile cost by itself."""
@@ -90,7 +91,7 @@ class Page:
     def calls(self):
         """[(caller, line, callee, samples' cost, end)] of a single profile, callers first: the calls below
         number i are those up to its end. web/call_lines.js reads them, too."""
-        functions, own, node = self.nodes(), self.own(), []
+        (functions, depths), own, node = self.nodes(), self.own(), []
         for step in self["call.node"]:
             node.append(node[-1] + 1 + step if node else step + 1)
         parts = self["call.self.head"] or [0] * len(node)
@@ -99,16 +100,19 @@ class Page:
             all_of[at] += part
         costs = [own[at] if several[at] == 1 else own[at] * part // all_of[at] if all_of[at] else 0
                  for at, part in zip(node, parts)]
-        parent, last, above, ends = [], [-1], 0, [len(node)] * len(node)
-        for i, up in enumerate(self["call.up"]):
-            depth = above + 1 - up
-            for gone in last[depth:]:
+        parent, last, ends = [], [-1], [len(node)] * len(node)
+        for i, at in enumerate(node):
+            for gone in last[depths[at]:]:
                 ends[gone] = i
-            parent.append(last[depth - 1])
-            last[depth:] = [i]
-            above = depth
+            parent.append(last[depths[at] - 1])
+            last[depths[at]:] = [i]
+        callers = [functions[node[above]] if above >= 0 else -1 for above in parent]
+        lines, known = [], {}
+        for caller, at, step in zip(callers, node, self["call.line"]):
+            lines.append(step + known.get((caller, functions[at]), known.get(caller, 0)))
+            known[caller] = known[caller, functions[at]] = lines[-1]
         for i in range(len(node) - 1, 0, -1):
             if parent[i] >= 0:
                 costs[parent[i]] += costs[i]
-        return [(functions[node[above]] if above >= 0 else -1, line, functions[at], cost, end)
-                for at, above, line, cost, end in zip(node, parent, self["call.line"], costs, ends)]
+        return [(caller, line, functions[at], cost, end)
+                for at, caller, line, cost, end in zip(node, callers, lines, costs, ends)]

@@ -500,7 +500,7 @@ def compare_heatmap(theirs, folder, recording):
         open_until[key] = end
         calls[key[0], line, files[callee]] += cost // interval
     names = [f"{name} ({base})" if base != name else name for name, base in page.header.get("opcodes", [])]
-    functions, at = page.nodes(), 1
+    functions, at = page.nodes()[0], 1
     for step, line, name, total in zip(page["op.node"], page["op.line"], page["op.name"], page["op.total.head"]):
         at += step
         if files[functions[at]] in shown:
