@@ -25,6 +25,7 @@ import { Scale } from "./heat_scale.js";
 import { linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
 import { callLineOf, callsOfFunctions } from "./line_calls.js";
+import { replacedPairs } from "./line_pairs.js";
 import { nameParts, opcodesOfLines, opcodeWords } from "./opcodes.js";
 import {
 	fileOf, filesOf, hasText, hasWhole, isReal, linesOfFile, spotsOf,
@@ -69,18 +70,24 @@ function callList(calls, most, words, buttonOf) {
 	return [...calls.slice(0, most).map(buttonOf), more].filter(Boolean);
 }
 
-// Pairs replaced lines: the first removed with the first added, and so on.
+// One part for each row, but for a line and the similar one that replaced it: one for both.
 function pairReplaced(rows) {
 	const out = [];
+	const add = (...of) => out.push({ rows: of, a: of[0].a, b: of.at(-1).b });
 	for (let i = 0; i < rows.length;) {
 		let end = i;
 		while (end < rows.length && !(rows[end].a && rows[end].b)) end++;
 		const gone = rows.slice(i, end).filter((row) => row.a);
 		const added = rows.slice(i, end).filter((row) => row.b);
-		for (let k = 0; k < Math.max(gone.length, added.length); k++)
-			out.push({ rows: [gone[k], added[k]].filter(Boolean), a: gone[k]?.a ?? null,
-				b: added[k]?.b ?? null });
-		if (end < rows.length) out.push({ rows: [rows[end]], a: rows[end].a, b: rows[end].b });
+		const pairs = replacedPairs(gone.map(({ a }) => a.text ?? ""),
+			added.map(({ b }) => b.text ?? ""));
+		let g = 0, n = 0;
+		for (const [k, l] of [...pairs, [gone.length, added.length]]) {
+			while (g < k) add(gone[g++]);
+			while (n < l) add(added[n++]);
+			if (k < gone.length) add(gone[g++], added[n++]);
+		}
+		if (end < rows.length) add(rows[end]);
 		i = end + 1;
 	}
 	return out;

@@ -70,6 +70,15 @@ test("lines of both versions are aligned, with the change of each", async () => 
 	});
 });
 
+test("side by side, a removed line and an unrelated new one have a row each", async () => {
+	const other = writeText(text.map((line, i) => (i === 9 ? "    return None" : line)).join("\n"));
+	await withPage(diffPage([work(10, 30)], [work(10, 6)], ["exact", "time", `base-source=/srv/app/code.py=${then}`, `source=/srv/app/code.py=${other}`]), { width: 1400 }, async (page) => {
+		await show(page, "work");
+		const sides = (await rowsOf(page)).map((r) => [r[1], r[4]]);
+		assert.deepEqual(sides.filter(([a, b]) => a !== b), [["slow(x)", ""], ["", "return None"]]);
+	});
+});
+
 test("lines that are not in the page are a gap, and the change is in sight from 390 pixels on", async () => {
 	const far = Array.from({ length: 90 }, (_, i) => `    line_${i + 1}()`);
 	const file = writeText(far.join("\n"));
