@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Actions on a frame: one table for its context menu and for the phone's sheet.
 import { copyText } from "./clipboard.js";
+import { isHeap, wordsOfFrames } from "./cost_words.js";
 import { chosenEditor } from "./editor.js";
+import { capital } from "./format.js";
 import { originWord } from "./own_code.js";
 import { filePlaceOf } from "./source_places.js";
 import { pathOf } from "./tree.js";
@@ -44,9 +46,11 @@ const actions = [
 	["Hide", (app, { f }) =>
 		app.change({ without: [...app.state.without, f],
 			only: app.state.only === f ? -1 : app.state.only, zoom: [] }, true), isOfPage],
-	["Callers and callees", (app, { f }) => app.set({ tab: "sandwich", middle: f }, true),
+	[({ above, below }) => `${capital(above)} and ${below}`,
+		(app, { f }) => app.set({ tab: "sandwich", middle: f }, true),
 		isOfPage],
-	["Source lines", (app, { f }) => app.set({ tab: "source", middle: f }, true), isOfPage],
+	["Source lines", (app, { f }) => app.set({ tab: "source", middle: f }, true),
+		(app, frame) => isOfPage(app, frame) && !isHeap(app.data.header)],
 	["Copy name", (app, { f }) => copy(app, app.data.functions.names[f]), () => true, true],
 	["Copy path:line", (app, { f }) => copy(app, filePlaceOf(app.data, f)), hasPlace, true],
 	["Open in editor", (app, frame) => openEditor(app, frame, false), canOpen, true],
@@ -57,5 +61,8 @@ const actions = [
 // Actions offered for a frame: [{label, act, stays}].
 export function actionsOf(app, frame) {
 	return actions.filter(([, , isOffered]) => isOffered(app, frame))
-		.map(([label, act, , stays = false]) => ({ label, stays, act: () => act(app, frame) }));
+		.map(([label, act, , stays = false]) => ({
+			label: typeof label === "string" ? label : label(wordsOfFrames(app.data.header)),
+			stays, act: () => act(app, frame),
+		}));
 }

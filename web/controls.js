@@ -9,10 +9,11 @@ import {
 import { benchmarksOf } from "./benchmarks.js";
 import { canSplitCalls, functionOfStep, knowsCalls, splitsCalls } from "./call_lines.js";
 import { chipsOf } from "./chips.js";
-import { noun, oneWord } from "./cost_words.js";
+import { isHeap, noun, oneWord, wordsOfFrames } from "./cost_words.js";
 import { el, pressSegment, segments, toggle, twoParts } from "./dom.js";
 import { choosesPaths } from "./filters.js";
 import { frameName } from "./folds.js";
+import { capital } from "./format.js";
 import { hasImports } from "./fold_imports.js";
 import { showName, splitName } from "./labels.js";
 import { hasSums, legendOf, modes } from "./frame_colour.js";
@@ -40,13 +41,24 @@ const views = [
 	["flame", "Flame", "Flame graph (t)"],
 	["chart", "Chart", "Flame chart: what ran when (o)",
 		({ data }) => hasChart(data)],
-	["sandwich", "Sandwich", "Callers and callees of one function (g)"],
-	["source", "Source", "Source lines: all files, one, or a function (l)"],
-	["table", "Table", "All functions (t)"],
+	["sandwich", ({ sandwich }) => sandwich,
+		({ one, above, below }) => `${capital(above)} and ${below} of one ${one} (g)`],
+	["source", "Source", "Source lines: all files, one, or a function (l)",
+		({ data }) => !isHeap(data.header)],
+	["table", "Table", ({ many }) => `All ${many} (t)`],
 	["waits", "Waits", "What threads waited for, and what ended each wait (W)",
 		({ data }) => hasWaits(data)],
-	["matches", "Matches", "Renamed and moved functions (k)", ({ data }) => data.isDiff],
+	["matches", "Matches", ({ many }) => `Renamed and moved ${many} (k)`,
+		({ data }) => data.isDiff],
 ];
+
+// The tabs of this page: [name, title, hint].
+function tabsOf(app) {
+	const words = wordsOfFrames(app.data.header);
+	return views.filter(([, , , exists]) => !exists || exists(app))
+		.map(([name, ...texts]) => [name, ...texts.slice(0, 2)
+			.map((text) => (typeof text === "string" ? text : text(words)))]);
+}
 
 // Ways to colour this page.
 function coloursOf(data) {
@@ -71,7 +83,8 @@ function placeSwitches(isPhone) {
 
 export function buildControls(app) {
 	const { data, state } = app;
-	const { header } = data;
+	const { header } = data, words = wordsOfFrames(header);
+	$("query").placeholder = `Search a ${words.one}${isHeap(header) ? "" : ", file or path:line"}`;
 	if (data.isDiff)
 		segments($("sides"), [
 			["base", "Before", "The profile before (1)"],
@@ -79,8 +92,7 @@ export function buildControls(app) {
 			["diff", "Change", "What changed (3)"],
 		], state.show, (show) => app.change({ show }));
 	else $("sides").hidden = true;
-	segments($("tabs"), views.filter(([, , , exists]) => !exists || exists(app)), state.tab,
-		(tab) => app.change({ tab }));
+	segments($("tabs"), tabsOf(app), state.tab, (tab) => app.change({ tab }));
 	$("switches").replaceChildren(...[
 		data.isDiff && choice(app, "layout", "Width",
 			[["head", "After"], ["base", "Before"], ["union", "Both"], ["delta", "All change"]]),
@@ -89,13 +101,14 @@ export function buildControls(app) {
 			() => app.toggleElided(),
 			"toggle-elided"),
 		menu("menu-view", "View", "Layout, folding and names",
-			toggle("Inverted", "Leaf functions at the root, callers below (i)", false,
-				(inverted) => app.change({ inverted }), "toggle-inverted"),
+			toggle("Inverted", `${capital(words.leaf)} at the root, ${words.above} below (i)`,
+				false, (inverted) => app.change({ inverted }), "toggle-inverted"),
 			toggle("Flame", "Roots at the bottom (f)", false, (up) => app.change({ up }),
 				"toggle-up"),
 			app.data.verdicts && app.data.header.palette !== "tachyon" &&
 			toggle("Fold noise",
-				"Merge paths that only one side has, unless certain, into one frame per caller",
+				"Merge paths that only one side has, unless certain, into one frame for each " +
+				"above them",
 				true, (noise) => app.setFold({ noise }), "toggle-noise"),
 			hasImports(app.data) && toggle("Fold imports",
 				"The machinery of an import in one frame, the interpreter's start-up too", true,

@@ -4,6 +4,30 @@
 // called. The page's header and a diff's JSON have the words of their metric for the verdicts
 // "slower" and "faster" (src/profile/cost_words.h); other verdicts are used as they are.
 import { CHANGED, UNKNOWN } from "./colors.js";
+import { formatCount } from "./format.js";
+
+// What frames are: functions or, in the heap of a process, types and what holds their objects.
+const frameWords = {
+	code: {
+		one: "function", many: "functions", above: "callers", below: "callees",
+		sandwich: "Sandwich", leaf: "leaf functions", path: "call path",
+	},
+	heap: {
+		one: "type or holder", many: "types and holders", above: "holders", below: "objects held",
+		sandwich: "Holders", leaf: "objects", path: "path",
+	},
+};
+
+export const isHeap = ({ head: { facts } }) =>
+	facts.some(([key, value]) => key === "clock" && value === "heap");
+
+export const wordsOfFrames = (header) => frameWords[isHeap(header) ? "heap" : "code"];
+
+// "1 function", "2 more functions".
+export function countFrames(header, n, more = "") {
+	const { one, many } = wordsOfFrames(header);
+	return `${formatCount(n)} ${more}${n === 1 ? one : many}`;
+}
 
 // For one: "slower", "larger", "more".
 export const oneWord = (header, verdict) => header?.words?.[verdict]?.one ?? verdict;

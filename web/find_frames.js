@@ -3,7 +3,8 @@
 import { HEAD } from "./data.js";
 import { listChanges } from "./listed_changes.js";
 import { focusView, uncover } from "./page_frame.js";
-import { formatCount, formatShare, formatValue, plural } from "./format.js";
+import { formatCount, formatShare, formatValue } from "./format.js";
+import { countFrames, isHeap, wordsOfFrames } from "./cost_words.js";
 import { Hits } from "./search_results.js";
 import { showName } from "./labels.js";
 import { looksLikeExpression, Searcher } from "./search.js";
@@ -23,8 +24,8 @@ function nextIndex(at, step, n) {
 }
 
 // Words for matches that are not listed.
-function restOf(more, outside) {
-	return [more > 0 && `${formatCount(more)} more; the table lists all functions`,
+function restOf(more, outside, { many }) {
+	return [more > 0 && `${formatCount(more)} more; the table lists all ${many}`,
 		outside > 0 && `${formatCount(outside)} outside the chosen benchmark or filters`]
 		.filter(Boolean).map((words) => `and ${words}`).join(" ");
 }
@@ -89,8 +90,10 @@ export class Finder {
 		const upright = app.model.upright();
 		const total = matchedTotal(upright, found.matched)[side];
 		const share = total / (upright.total[side][0] || 1);
-		output.textContent = `${plural(found.count, "function")} · ${formatShare(share)}`;
-		output.title = `${formatValue(total, app.data.unit)} in samples through these functions`;
+		const { header, unit } = app.data;
+		output.textContent = `${countFrames(header, found.count)} · ${formatShare(share)}`;
+		output.title = `${formatValue(total, unit)} ` + (isHeap(header) ?
+			"in these types and holders, with objects held" : "in samples through these functions");
 		return found.matched;
 	}
 
@@ -113,11 +116,12 @@ export class Finder {
 		hits.sort((a, b) => named.has(b) - named.has(a) || costs[b] - costs[a] || a - b);
 		const other = !state.regex && looksLikeExpression(state.query) ?
 			this.find(state.query, true) : null;
+		const rest = restOf(hits.length - LISTED, found.outside, wordsOfFrames(data.header));
 		this.hits.update(hits.slice(0, LISTED).map((f) => ({
 			name: showName(data.functions.names[f]), place: app.model.shortPlaceOf(f),
 			share: costs[f] > 0 ? formatShare(costs[f] / all) : missing, go: () => this.goToHit(f),
-		})), restOf(hits.length - LISTED, found.outside), other && !other.fault && {
-			text: `Search as a regular expression: ${plural(other.count, "function")}`,
+		})), rest, other && !other.fault && {
+			text: `Search as a regular expression: ${countFrames(data.header, other.count)}`,
 			take: () => this.setExpression(true),
 		});
 	}

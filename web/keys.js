@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Keyboard shortcuts: one table for the actions and for the help.
+import { isHeap, wordsOfFrames } from "./cost_words.js";
 import { el } from "./dom.js";
 import { openHelp, scrollPage, toggleSidebar } from "./page_frame.js";
 import { openSave, savePicture } from "./save.js";
@@ -12,6 +13,7 @@ const inLines = (a) => inSource(a) && a.state.code !== "files";
 const toggleTab = (a, tab) => a.set({ tab: a.state.tab === tab ? "flame" : tab });
 
 const isDiff = ({ data }) => data.isDiff;
+const inCode = ({ data }) => !isHeap(data.header);
 
 // [keys, help, action, does this page have it? (default: yes)]. An upper-case letter means with
 // Shift. In this order, the two columns of the help are equally long.
@@ -57,18 +59,22 @@ const groups = [
 		[["t"], "table or flame graph", (a) => toggleTab(a, "table")],
 		[["o"], "flame chart, over time", (a) => toggleTab(a, "chart"),
 			({ data }) => hasChart(data)],
-		[["g"], "sandwich: callers and callees of the selected function",
+		[["g"], ({ one, above, below }) => `${above} and ${below} of the chosen ${one}`,
 			(a) => a.openMiddle("sandwich")],
-		[["l"], "source lines of the selected function", (a) => a.openMiddle("source")],
-		[["L"], "source: files by cost", (a) => a.set({ tab: "source", code: "files" }, true)],
-		[["h"], "source: hot lines only", (a) => inLines(a) && a.set({ hot: !a.state.hot })],
+		[["l"], "source lines of the selected function", (a) => a.openMiddle("source"),
+			inCode],
+		[["L"], "source: files by cost", (a) => a.set({ tab: "source", code: "files" }, true),
+			inCode],
+		[["h"], "source: hot lines only", (a) => inLines(a) && a.set({ hot: !a.state.hot }),
+			inCode],
 		[["B"], "source: bytecode of every line", (a) => inLines(a) &&
 			a.set({ ops: !a.state.ops }), ({ data }) => data.opcodes],
-		[["k"], "matches: renamed and moved functions", (a) => toggleTab(a, "matches"), isDiff],
+		[["k"], ({ many }) => `matches: renamed and moved ${many}`,
+			(a) => toggleTab(a, "matches"), isDiff],
 		[["W"], "waits: what threads waited for", (a) => toggleTab(a, "waits"),
 			({ data }) => hasWaits(data)],
 		[["f"], "flame or icicle", (a) => a.set({ up: !a.state.up })],
-		[["i"], "inverted: callers", (a) => a.set({ inverted: !a.state.inverted })],
+		[["i"], ({ above }) => `inverted: ${above}`, (a) => a.set({ inverted: !a.state.inverted })],
 		[["c"], "next colour mode; in the source, self or total", (a) => (inSource(a) ?
 			a.set({ lines: a.state.lines === "self" ? "total" : "self" }) : a.nextColour())],
 		[["m"], "file paths or module names", (a) => a.set({
@@ -103,7 +109,7 @@ const keyNames = {
 	PageDown: "PgDn",
 };
 
-function fillHelp(dialog, groupsHere) {
+function fillHelp(dialog, groupsHere, words) {
 	dialog.replaceChildren(
 		el("form", { method: "dialog" }, el("h2", { id: "help-title" }, "Keys"),
 			el("button", { class: "icon", "aria-label": "Close" }, "×")),
@@ -111,7 +117,7 @@ function fillHelp(dialog, groupsHere) {
 			...groupsHere.map(([title, keys]) => el("section", {}, el("h3", {}, title),
 				el("dl", {}, ...keys.flatMap(([names, help]) =>
 					[el("dt", {}, ...names.map((k) => el("kbd", {}, keyNames[k] ?? k))),
-						el("dd", {}, help)])))),
+						el("dd", {}, typeof help === "string" ? help : help(words))])))),
 		el("section", {}, el("h3", {}, "Pointer"),
 			el("dl", {},
 				...handles.flatMap(([name, help]) => [el("dt", {}, name), el("dd", {}, help)])))));
@@ -120,7 +126,7 @@ function fillHelp(dialog, groupsHere) {
 export function bindKeys(app) {
 	const here = groups.map(([title, keys]) =>
 		[title, keys.filter(([, , , exists]) => !exists || exists(app))]);
-	fillHelp(document.getElementById("help"), here);
+	fillHelp(document.getElementById("help"), here, wordsOfFrames(app.data.header));
 	const actions = new Map();
 	for (const [, keys] of here)
 		for (const [names, , action] of keys) for (const name of names) actions.set(name, action);

@@ -4,6 +4,7 @@
 import { BASE, HEAD } from "./data.js";
 import { copyText } from "./clipboard.js";
 import { breakable, el, table } from "./dom.js";
+import { wordsOfFrames } from "./cost_words.js";
 import { compare, formatChange, formatPair, formatValue, plural } from "./format.js";
 import { howWords, linksByFunction } from "./inferred.js";
 import { showName } from "./labels.js";
@@ -27,14 +28,14 @@ export class Matches {
 	}
 
 	update() {
-		const { header } = this.model.data;
+		const { header } = this.model.data, { many } = wordsOfFrames(header);
 		this.section.replaceChildren(...[
 			this.links(header.links ?? []), this.shifts(header.shifts ?? []), this.wrappers(),
 			this.rules(header.name_rules ?? []),
 		].flat().filter(Boolean));
 		if (!this.section.childElementCount)
 			this.section.append(el("p", { class: "quiet" },
-				"No renamed or moved functions: functions are matched by name and file."));
+				`No renamed or moved ${many}: they are matched by name and file.`));
 	}
 
 	// The option that repeats the comparison without a link; --map takes the names recorded on the
@@ -143,9 +144,10 @@ export class Matches {
 
 	rules(rules) {
 		if (!rules.length) return null;
+		const { many } = wordsOfFrames(this.model.data.header);
 		return [
 			el("h2", {}, "Name rules"),
-			el("p", { class: "quiet" }, "How many functions of each side each one changed."),
+			el("p", { class: "quiet" }, `How many ${many} of each side each one changed.`),
 			table(["Rule", "Before", "After"],
 				rules.map((r) => [el("span", { class: "what" }, r.rule),
 					String(r.base_functions), String(r.head_functions)])),

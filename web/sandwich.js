@@ -9,9 +9,11 @@
 // A half that needs less than its part of the window leaves the rest to the other.
 //
 // In both halves a sample counts once, at its outermost frame of the function.
+import { wordsOfFrames } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el } from "./dom.js";
 import { Flame } from "./flame.js";
+import { capital } from "./format.js";
 import { isTouch } from "./last_pointer.js";
 import { showName } from "./labels.js";
 import { Picture } from "./picture.js";
@@ -98,8 +100,9 @@ export class Sandwich {
 		this.tooltip = tooltip;
 		this.title = el("h2", {});
 		const [callers, callees] = ["Callers", "Callees"].map((name) => this.half(name));
+		const { above, below } = wordsOfFrames(model.data.header);
 		this.halves = [callers, callees];
-		this.none = ["No callers.", "No callees."]
+		this.none = [`No ${above}.`, `No ${below}.`]
 			.map((words) => el("p", { class: "quiet" }, words));
 		callers.up = true;
 		// The function is drawn once, as the first row of the callees.
@@ -167,13 +170,14 @@ export class Sandwich {
 		const trees = [callersOf(tree, f, data.functions.n, data.factor),
 			calleesOf(tree, f, data.factor)];
 		const name = showName(data.functions.names[f]);
-		this.title.textContent = `${name}: callers above, callees below`;
+		const { above, below } = wordsOfFrames(data.header);
+		this.title.textContent = `${name}: ${above} above, ${below} below`;
 		const isAlone = trees.map(({ deepest }) => deepest < 2);
 		this.none.forEach((note, k) => (note.hidden = !isAlone[k]));
 		this.halves[0].scroller.hidden = isAlone[0];
 		this.halves.forEach((flame, k) => {
 			flame.setPicture(new Picture(trees[k], drawn), 0);
-			flame.twin.grid.setAttribute("aria-label", `${k ? "Callees" : "Callers"} of ${name}`);
+			flame.twin.grid.setAttribute("aria-label", `${capital(k ? below : above)} of ${name}`);
 		});
 		this.draw();
 	}

@@ -13,7 +13,8 @@
 import { el } from "./dom.js";
 import { nodeFacts } from "./frame_facts.js";
 import { frameName } from "./folds.js";
-import { formatChange, formatRatio, formatShare, formatValue } from "./format.js";
+import { wordsOfFrames } from "./cost_words.js";
+import { capital, formatChange, formatRatio, formatShare, formatValue } from "./format.js";
 import { showName } from "./labels.js";
 import { changeWord, sumWord } from "./verdicts.js";
 
@@ -139,7 +140,8 @@ export class AccessibleTree {
 		const { picture } = flame;
 		const current = flame.selected >= 0 ? flame.selected : flame.focus;
 		const rows = rowsAround(picture, current).map((row) => this.rowElement(row, current));
-		const titles = ["Function", ...cellsOf(model, flame, current).map(([title]) => title)];
+		const titles = [capital(wordsOfFrames(model.data.header).one),
+			...cellsOf(model, flame, current).map(([title]) => title)];
 		grid.replaceChildren(el("div", { role: "row" },
 			...titles.map((t) => el("span", { role: "columnheader" }, t))), ...rows);
 		grid.setAttribute("aria-activedescendant", this.idOf(current));

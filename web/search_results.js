@@ -38,7 +38,7 @@ export class Hits {
 				this.input.focus();
 				offer.take();
 			} }, offer.text),
-			items.length > 0 && el("ol", { "aria-label": "Functions found" }, ...items),
+			items.length > 0 && el("ol", { "aria-label": "Found" }, ...items),
 			rest && el("p", { class: "quiet" }, rest),
 		].filter(Boolean));
 		this.show();

@@ -5,7 +5,9 @@ import { benchmarksOf } from "./benchmarks.js";
 import { BASE, HEAD } from "./data.js";
 import { buildChoices } from "./sidebar_filters.js";
 import { nameOfChange, ownFlags, splitMovedImports, wholeOf } from "./listed_changes.js";
-import { manyWord, noun, oneWord } from "./cost_words.js";
+import {
+	countFrames, isHeap, manyWord, noun, oneWord, wordsOfFrames,
+} from "./cost_words.js";
 import { el, endOf, section, toggle, twoParts } from "./dom.js";
 import { stateOf } from "./filters.js";
 import {
@@ -96,7 +98,7 @@ function summaryRows(model, side) {
 		formatValue(r.duration_ns / side.runs, "ns") + (side.runs > 1 ? " per run" : "") : "";
 	// The rows of a counted recording are contexts, not samples; those of a call graph are
 	// nodes.
-	const isCounted = header.unit === "count" && header.metric !== "samples";
+	const isCounted = isHeap(header) || (header.unit === "count" && header.metric !== "samples");
 	const rate = isCounted ? "" :
 		Number.isFinite(r.achieved_hz) && r.achieved_hz !== null ?
 		`${formatCount(r.achieved_hz)} / s` :
@@ -111,7 +113,7 @@ function summaryRows(model, side) {
 		["Duration", seconds],
 		["Rate", rate],
 		["Runs", side.runs > 1 ? formatCount(side.runs) : ""],
-		["Functions", formatCount(data.functions.n)],
+		[capital(wordsOfFrames(header).many), formatCount(data.functions.n)],
 		["Python", r.python],
 		["Mode", r.mode],
 	];
@@ -139,14 +141,15 @@ function summary(model) {
 				tree && el("p", { class: "quiet" }, `${tree[0].toUpperCase()}${tree.slice(1)}.`));
 	// Sums over all benchmarks are meaningless for a single one.
 	const ofOne = benchmarksOf(data).length === 0;
+	const frames = capital(wordsOfFrames(data.header).many);
 	const rowsOf = (side) => summaryRows(model, side)
-		.filter(([k]) => k !== "Functions" && k !== "Measured" && (ofOne || k !== "Total"));
+		.filter(([k]) => ![frames, "Measured", ofOne ? "" : "Total"].includes(k));
 	const { elided_count, elided_time } = data.header;
 	const warnings = data.header.warnings.map((w) => el("p", { class: "warning" }, w));
 	const { urgent } = data.header;
 	const measured = [ofOne && headline(model), sideColumns(model, rowsOf),
 		ofOne && !data.isSwapped && elided_count > 0 && el("p", { class: "quiet paths" },
-			`${plural(elided_count, "call path")} gone, `,
+			`${plural(elided_count, wordsOfFrames(data.header).path)} gone, `,
 			`${formatValue(elided_time, data.header.unit)} before`),
 		...warnings.slice(urgent)];
 	if (!data.verdicts)
@@ -357,7 +360,9 @@ const groupTitles = { new: "New or newly called", gone: "Gone or no longer calle
 
 // `opened`: groups listed completely; the group of the current function is added.
 function certainChanges(model, found, current, opened) {
-	const titleOf = (g) => groupTitles[g] ?? capital(manyWord(model.data.header, g));
+	const { header } = model.data;
+	const titleOf = (g) => (isHeap(header) ? null : groupTitles[g]) ??
+		capital(manyWord(header, g));
 	return Object.entries(found).filter(([, list]) => list.length).flatMap(([g, list]) => {
 		const [some, imports] = opened.has(g) ? [list, []] : splitMovedImports(model.data, list);
 		const isHidden = imports.some(({ f }) => f === current) ||
@@ -380,7 +385,7 @@ function certainChanges(model, found, current, opened) {
 		return [el("li", { class: "group" }, titleOf(g)),
 			...items(some.slice(0, HOTSPOTS)),
 			line(imports, `${imports.length} moved imports, ${formatChange(sum, model.data.unit)}`),
-			line(rest, `and ${plural(rest.length, "more function")}`)].filter(Boolean);
+			line(rest, `and ${countFrames(header, rest.length, "more ")}`)].filter(Boolean);
 	});
 }
 

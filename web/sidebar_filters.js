@@ -2,7 +2,8 @@
 // The sidebar's filters by module and by verdict, and the rules for names.
 import { el, foldedSection, section } from "./dom.js";
 import { modulesByCost, verdictFilters } from "./filters.js";
-import { formatShare, plural } from "./format.js";
+import { wordsOfFrames } from "./cost_words.js";
+import { capital, formatShare, plural } from "./format.js";
 import { showName } from "./labels.js";
 import { expressionOf } from "./transform.js";
 
@@ -71,6 +72,7 @@ function moduleFilter(model) {
 
 function verdictFilter(model) {
 	if (!model.data.isDiff) return { section: null, sync() {} };
+	const { many } = wordsOfFrames(model.data.header);
 	const options = verdictFilters(model.data)
 		.filter(([, , isJudged]) => !isJudged || model.data.verdicts);
 	const select = el("select", {
@@ -78,11 +80,11 @@ function verdictFilter(model) {
 		onchange: () => model.acts.change({ verdict: select.value }),
 	},
 		...options.map(([value, text]) =>
-			el("option", { value }, value ? `Functions: ${text}` : "All functions")));
+			el("option", { value }, value ? `${capital(many)}: ${text}` : `All ${many}`)));
 	return {
 		section: section("verdicts", "Verdict",
 			el("p", { class: "quiet hint" },
-				"Show only paths through functions that are"),
+				`Show only paths through ${many} that are`),
 			select),
 		sync() {
 			select.value = model.state.verdict;

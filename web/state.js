@@ -5,6 +5,7 @@
 // layout. In a link it is a hash of names, so it also survives a new recording.
 import { functionOfStep, ordinalOfStep } from "./call_lines.js";
 import { benchmarksOf } from "./benchmarks.js";
+import { isHeap } from "./cost_words.js";
 import { hasChart, rangeOfText, textOfRange } from "./strip_data.js";
 import { nodeOfPath, pathOf } from "./tree.js";
 import { hasWaits } from "./waits_data.js";
@@ -188,6 +189,7 @@ export function stateOfLink(data, hash) {
 	if ((!data.isDiff && state.tab === "matches") ||
 		(state.tab === "benchmarks" && benchmarksOf(data).length < 2) ||
 		(state.tab === "chart" && !hasChart(data)) ||
+		(state.tab === "source" && isHeap(data.header)) ||
 		(state.tab === "waits" && !hasWaits(data))) state.tab = "flame";
 	const benchmark = benchmarksOf(data).find((b) => !b.page && b.name === p.get("bench"));
 	if (p.has("bench")) state.bench = benchmark?.f ?? state.bench;

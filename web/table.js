@@ -4,11 +4,11 @@ import { BASE, HEAD } from "./data.js";
 import { copyText } from "./clipboard.js";
 import { CHANGED } from "./colors.js";
 import { ownFlags } from "./listed_changes.js";
-import { noun } from "./cost_words.js";
+import { countFrames, noun, wordsOfFrames } from "./cost_words.js";
 import { el, endOf, pressSegment, segments, toggle, twoParts } from "./dom.js";
 import { isFiltered, stateOf, wantedFunctions } from "./filters.js";
 import {
-	compare, formatChange, formatEnd, formatPart, formatRatio, formatShare, formatValue,
+	capital, compare, formatChange, formatEnd, formatPart, formatRatio, formatShare, formatValue,
 		plural, scaleHint,
 } from "./format.js";
 import { stateRatio } from "./inferred.js";
@@ -122,9 +122,11 @@ function verdictColumn({ word, surprise }) {
 
 export class FunctionTable {
 	constructor(model, section) {
+		const words = wordsOfFrames(model.data.header);
 		this.model = model;
 		this.input = el("input", {
-			type: "search", placeholder: "Filter functions", "aria-label": "Filter functions",
+			type: "search", placeholder: `Filter ${words.many}`,
+			"aria-label": `Filter ${words.many}`,
 			spellcheck: "false",
 			oninput: () => {
 				model.state.rows = this.input.value.trim();
@@ -138,13 +140,13 @@ export class FunctionTable {
 			"toggle-own");
 		this.family = el("div", { class: "segments", role: "group", "aria-label": "Which cost" });
 		segments(this.family,
-			[["self", "Self", `The function's own ${noun(model.data.header)}`],
-				["total", "Total", "Including callees"]], "self",
+			[["self", "Self", `Own ${noun(model.data.header)}`],
+				["total", "Total", `Including ${words.below}`]], "self",
 				(cost) => model.acts.set({ cost }));
 		this.head = el("div", { class: "row head", role: "row" });
 		this.rowsBox = el("div", { class: "rows" });
 		this.scroller = el("div", {
-			class: "scroller", role: "table", tabindex: "0", "aria-label": "Functions",
+			class: "scroller", role: "table", tabindex: "0", "aria-label": capital(words.many),
 			onscroll: () => this.draw(),
 		},
 			this.head, this.rowsBox);
@@ -247,7 +249,8 @@ export class FunctionTable {
 			class: `cell ${extra}`, role: "columnheader",
 			"aria-sort": sorted === id ? (down ? "descending" : "ascending") : "none",
 		}, el("button", { "data-id": id, title: hint, onclick: () => this.sortBy(id) }, title));
-		this.head.replaceChildren(cell("name", "Function", "name"),
+		const { one } = wordsOfFrames(this.model.data.header);
+		this.head.replaceChildren(cell("name", capital(one), "name"),
 			...this.drawn.map((c) => cell(c.id, this.titleOf(c), "number", c.hint)));
 	}
 
@@ -335,7 +338,7 @@ export class FunctionTable {
 			});
 		}
 		this.shown = rows;
-		this.count.textContent = plural(rows.length, "function");
+		this.count.textContent = countFrames(this.model.data.header, rows.length);
 		this.scroller.setAttribute("aria-rowcount", String(rows.length + 1));
 		this.rowsBox.style.height = `${rows.length * ROW}px`;
 		this.draw();

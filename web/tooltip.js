@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tooltip of a frame: name, cost, change, verdict and source.
-import { noun } from "./cost_words.js";
+import { isHeap, noun } from "./cost_words.js";
 import { BASE, HEAD, TASK_KIND } from "./data.js";
 import { el } from "./dom.js";
 import { nodeFacts } from "./frame_facts.js";
@@ -122,8 +122,9 @@ function verdictLines(model, facts) {
 	};
 	const words = [of("self", verdicts.self, model.costs.self),
 		of("total", verdicts.total, model.costs.total)].join(", ");
+	const whole = isHeap(model.data.header) ? "In all" : "Whole function";
 	return [el("p", { class: "note verdict" },
-		`Whole function: ${words}${path === null ? "" : `; this path: ${path}`}`)];
+		`${whole}: ${words}${path === null ? "" : `; this path: ${path}`}`)];
 }
 
 function shiftLine(caller, { head_callees, base_callees, head_total, base_total }, factor, unit) {

@@ -5,7 +5,7 @@ import {
 	isScript, largestChange, mostOfRun, nameOfChange, sayChange,
 } from "./listed_changes.js";
 import { benchmarkBand } from "./benchmark_parts.js";
-import { manyWord, oneWord } from "./cost_words.js";
+import { manyWord, oneWord, wordsOfFrames } from "./cost_words.js";
 import { MARKER_KIND } from "./data.js";
 import { dotted, el, twoParts } from "./dom.js";
 import {
@@ -106,7 +106,8 @@ export class Band {
 			Object.entries(found).filter(([, list]) => list.length)
 				.map(([g, list]) => this.chip(g, list)) : [];
 		const none = found && !bench && !chips.length &&
-			el("span", { class: "quiet" }, "no function certainly changed");
+			el("span", { class: "quiet" },
+				`no ${wordsOfFrames(this.model.data.header).one} certainly changed`);
 		const lines = bench?.lines ??
 			this.answer(found);
 		this.box.replaceChildren(el("div", {}, ...lines),

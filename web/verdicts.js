@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The words of verdicts (cost_words.js) for the data of a page.
-import { oneWord, verdictOn, wordOfChange } from "./cost_words.js";
+import { isHeap, oneWord, verdictOn, wordOfChange } from "./cost_words.js";
 import { stateOf } from "./filters.js";
 import { stateWord } from "./inferred.js";
 
@@ -11,7 +11,8 @@ export function sideWord(data, { f, added, removed, wrapper }) {
 	if (!added && !removed) return "";
 	const state = added ? "new" : "removed";
 	if (stateOf(data, f) === state) return stateWord(data, f, state);
-	return added ? "newly called here" : "no longer called here";
+	const verb = isHeap(data.header) ? "held" : "called";
+	return added ? `newly ${verb} here` : `no longer ${verb} here`;
 }
 
 // Word for a path that changed as its function certainly did, without being certain by itself.

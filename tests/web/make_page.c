@@ -6,7 +6,8 @@
  *   options: inverted, no-source, tachyon, share, time, exact, names, force,
  *   source=FILE=TEXT_FILE, base-source=FILE=TEXT_FILE, opcodes=MINOR, base-opcodes=MINOR,
  *   gated=WORD,BASE,HEAD,BENCHMARK (what a gate decided), elsewhere=PAGE (of the last of these, by
- *   its peak bytes), counted=METRIC,UNIT (as under Valgrind), judged, heatmap (opens the source)
+ *   its peak bytes), counted=METRIC,UNIT (as under Valgrind), heap (of a process), judged, heatmap
+ * (opens the source)
  *
  * IN "empty" is a profile without samples, "waits" one of two threads that wake each other.
  * `source` stores the text of a file in the (head)
@@ -16,6 +17,7 @@
 #include "compare/diff.h"
 #include "format/format.h"
 #include "profile/cost_words.h"
+#include "profile/heap_fact.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/svg.h"
@@ -30,7 +32,7 @@ struct arguments {
 	struct fz_diff_options diff;
 	const char *source[FZ_SIDES][SOURCES]; /* NULL after the last */
 	uint8_t minor[FZ_SIDES];
-	bool benchmarks;
+	bool benchmarks, is_heap;
 	char metric[32], unit[8]; /* of what was counted; "": by those of the file */
 	struct fz_html_benchmark gated[8];
 	struct fz_html_gate gate;
@@ -138,6 +140,8 @@ static bool parse_option(struct arguments *a, const char *text)
 		return move_gated(a, value);
 	else if ((value = after(text, "counted=")))
 		return sscanf(value, "%31[^,],%7s", a->metric, a->unit) == 2;
+	else if (strcmp(text, "heap") == 0)
+		a->is_heap = true;
 	else if (strcmp(text, "benchmarks") == 0)
 		a->benchmarks = true;
 	else
@@ -274,6 +278,8 @@ static void make_counted(const struct arguments *a, struct fz_profile *p)
 	p->metrics[0].name = a->metric;
 	p->metrics[0].unit = a->unit;
 	fz_profile_set_fact(p, "clock", FZ_STR("instructions and memory"));
+	if (a->is_heap)
+		fz_profile_set_fact(p, "clock", FZ_STR(FZ_HEAP_CLOCK));
 	/* Counting knows no other line of a function than its first. */
 	for (uint32_t i = 0; i < p->frame_count; i++)
 		p->functions[p->frames[i].function].first_line = p->frames[i].line;
