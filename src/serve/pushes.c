@@ -51,12 +51,11 @@ static bool has_start(const struct fz_profile *p)
 	return p->run_count > 0;
 }
 
-static int check_age(const struct fz_server *s, const struct fz_fleet_batch *b, int64_t now,
-		     struct fz_error *err)
+static int check_age(struct fz_server *s, const struct fz_fleet_batch *b, struct fz_error *err)
 {
-	int64_t oldest = (now - s->options.retain_days * FZ_DAY) / FZ_MINUTE;
+	int64_t oldest = atomic_load(&s->oldest_minute);
 
-	for (uint32_t i = 0; s->options.retain_days && i < b->cell_n; i++)
+	for (uint32_t i = 0; i < b->cell_n; i++)
 		if (b->cells[i].minute < oldest)
 			return fz_fail(err, FZ_EINPUT, "it is older than the retention of %d days",
 				       s->options.retain_days);
@@ -90,7 +89,7 @@ static void release_ready(struct ready *w)
 	fz_budget_give(w->memory, w->taken);
 }
 
-static int make_batches(const struct fz_server *s, struct fz_server_push *push, struct ready *w,
+static int make_batches(struct fz_server *s, struct fz_server_push *push, struct ready *w,
 			struct fz_error *err)
 {
 	int64_t now = fz_clock_unix();
@@ -113,7 +112,7 @@ static int make_batches(const struct fz_server *s, struct fz_server_push *push, 
 
 		r = fz_fleet_batch_of(w->profile, &part, now, now, b, err);
 		if (!r)
-			r = check_age(s, b, now, err);
+			r = check_age(s, b, err);
 		has_values |= b->value_n > 0;
 	}
 	if (!r && !has_values)

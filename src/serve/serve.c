@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "fleet/sqlite_calls.h"
+#include "serve/retention.h"
 #include "serve/routes.h"
 #include "serve/server.h"
 #include "serve/tls.h"
@@ -81,62 +82,6 @@ static bool let_others(void *arg, int64_t rows)
 	return sigisemptyset(&both);
 }
 
-static int64_t days_ago(int days)
-{
-	return (fz_clock_unix() - days * FZ_DAY) / FZ_MINUTE;
-}
-
-/* Replace old minutes by sums of hours. */
-static void age(struct fz_server *s, struct beside *k)
-{
-	fz_auto(fz_fleet_closep) struct fz_fleet *own = NULL;
-	struct fz_error err;
-	int64_t n = fz_fleet_open(s->options.store, FZ_FLEET_WRITE, &own, &err);
-
-	k->since = fz_clock_now();
-	if (!n)
-		n = fz_fleet_age_between(own, days_ago(s->options.retain_minutes_days), let_others,
-					 k, &err);
-	if (n < 0)
-		s->say(err.message);
-}
-
-static int forget_profiles(struct fz_server *s, struct beside *k, int64_t before,
-			   struct fz_error *err)
-{
-	fz_auto(fz_fleet_closep) struct fz_fleet *own = NULL;
-	int64_t n;
-
-	if (fz_fleet_forgets_beside(s->writer)) {
-		int r = fz_fleet_open(s->options.store, FZ_FLEET_WRITE, &own, err);
-
-		k->since = fz_clock_now();
-		n = r ? r : fz_fleet_forget_between(own, before, let_others, k, err);
-	} else {
-		pthread_mutex_lock(&s->writing);
-		n = fz_fleet_forget(s->writer, before, err);
-		pthread_mutex_unlock(&s->writing);
-	}
-	return n < 0 ? (int)n : 0;
-}
-
-static void forget(struct fz_server *s, struct beside *k)
-{
-	int64_t before = days_ago(s->options.retain_days);
-	struct fz_error err;
-
-	if (forget_profiles(s, k, before, &err))
-		s->say(err.message);
-	if (s->files && fz_files_forget(s->files, before * FZ_MINUTE, &err))
-		s->say(err.message);
-	if (!s->results)
-		return;
-	pthread_mutex_lock(&s->results_writing);
-	if (fz_results_forget(s->results, before * 60, &err))
-		s->say(err.message);
-	pthread_mutex_unlock(&s->results_writing);
-}
-
 /* Sum hours that ended LATE_MINUTES ago, when most of their pushes have arrived. */
 static void sum_hours(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
 {
@@ -154,16 +99,16 @@ static void sum_hours(struct fz_server *s, struct fz_http *h, const sigset_t *si
 		s->say(err.message);
 }
 
-static void clean_up(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
+static void clean_up(struct fz_server *s, struct fz_retention *retention, struct fz_http *h,
+		     const sigset_t *signals)
 {
 	struct fz_error err;
 
-	struct beside beside = { .http = h, .signals = signals };
+	struct beside beside = { .http = h, .signals = signals, .since = fz_clock_now() };
 
-	if (s->options.retain_days)
-		forget(s, &beside);
-	if (s->options.retain_minutes_days)
-		age(s, &beside);
+	fz_retention_run(retention, s,
+			 (struct fz_retention_clock){ fz_clock_unix(), fz_clock_now() }, let_others,
+			 &beside);
 	if (s->files && fz_files_tidy(s->files, &err))
 		s->say(err.message);
 }
@@ -249,6 +194,8 @@ static void reload(struct fz_server *s, struct fz_http *h)
 
 static int wait_for_signal(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
 {
+	struct fz_retention retention = { 0 };
+
 	for (int64_t second = 0;; second++) {
 		int signal = sigtimedwait(signals, NULL, &(struct timespec){ .tv_sec = 1 });
 
@@ -258,7 +205,7 @@ static int wait_for_signal(struct fz_server *s, struct fz_http *h, const sigset_
 			return signal;
 		fz_http_tick(h);
 		if (second % HOUR == 0)
-			clean_up(s, h, signals);
+			clean_up(s, &retention, h, signals);
 		if (second % MINUTE == 0)
 			sum_hours(s, h, signals);
 	}

@@ -29,6 +29,7 @@ struct fz_server {
 	} * tokens;                 /* those in use; NULL: not required */
 	struct fz_watcher *watcher; /* NULL: not started */
 	struct fz_files *files;     /* NULL: no whole files are kept */
+	atomic_llong oldest_minute; /* earlier ones are refused; 0: none */
 	struct fz_answer_cache answers;
 	struct fz_budget memory; /* for profiles that are read */
 	sem_t work;              /* limits how many threads read profiles or compare at once */

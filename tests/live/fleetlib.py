@@ -9,6 +9,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import time
 import urllib.parse
 
 from livelib import FIZEAU, Skip, find_interpreter, wait_until
@@ -78,6 +79,10 @@ class Server:
     def push(self, body, service="s", version="1", host="h", token=None, **more):
         query = urllib.parse.urlencode({"service": service, "version": version, "host": host, **more})
         return self.ask("POST", f"/api/push?{query}", body, token)
+
+    def push_new(self, now=None):
+        """A push that shows the server's retention that its clock is right."""
+        assert self.push(b"main 1\n", "new", start=now or int(time.time()))[0] == 200
 
     def samples(self, service, version):
         """Samples of a release, by a report with it on both sides."""
