@@ -384,17 +384,20 @@ int fz_sql_run(struct fz_sql *s, enum fz_sql_name name, struct fz_error *err)
 	return r < 0 ? r : 0;
 }
 
+int fz_sql_fail_moved(const char *path, struct fz_error *err)
+{
+	return fz_fail(err, FZ_ESYSTEM,
+		       "%s: deleted, moved or replaced since it was opened; restart the server",
+		       path);
+}
+
 /* Nobody would find what is written to a deleted file. */
 static int check_place(struct fz_sql *s, struct fz_error *err)
 {
 	int moved = 0;
 
 	fz_sqlite.control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-	if (!moved)
-		return 0;
-	return fz_fail(err, FZ_ESYSTEM,
-		       "%s: deleted, moved or replaced since it was opened; restart the server",
-		       s->path);
+	return moved ? fz_sql_fail_moved(s->path, err) : 0;
 }
 
 int fz_sql_end(struct fz_sql *s, int r, struct fz_error *err)

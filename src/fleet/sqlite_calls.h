@@ -158,6 +158,8 @@ int fz_sql_script(struct fz_sql *s, const char *text, struct fz_error *err);
 int fz_sql_run(struct fz_sql *s, enum fz_sql_name name, struct fz_error *err);
 /* End the transaction: commit if r is 0 and the file is still at its path, else roll back. */
 int fz_sql_end(struct fz_sql *s, int r, struct fz_error *err);
+/* Fail because a file is not the one that was opened. */
+int fz_sql_fail_moved(const char *path, struct fz_error *err);
 
 struct fz_sqlite_store {
 	struct fz_fleet fleet;

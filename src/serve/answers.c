@@ -149,7 +149,7 @@ static int take_question(const struct fz_server *s, const struct fz_http_request
 		add_text(k, q->parameters[i].value);
 	}
 	if (!r)
-		r = fz_fleet_open(s->options.store, FZ_FLEET_READ, &k->f, err);
+		r = fz_server_open_store(s, FZ_FLEET_READ, &k->f, err);
 	return r ? r : of->of_service ? take_service(k, q, err) : take_sides(k, q, err);
 }
 

@@ -188,7 +188,7 @@ static int write_home(const struct fz_server *s, const struct fz_http_request *q
 {
 	struct home h = { .project = q->project, .out = fz_output_memory() };
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
-	int r = fz_fleet_open(s->options.store, FZ_FLEET_READ, &f, err);
+	int r = fz_server_open_store(s, FZ_FLEET_READ, &f, err);
 
 	if (!r)
 		r = fz_fleet_list(f, q->project, add_row, &h, err);

@@ -23,7 +23,7 @@ void fz_answer_health(void *arg, const struct fz_http_request *q, struct fz_http
 	struct fz_error err;
 
 	(void)q;
-	if (fz_fleet_open(s->options.store, FZ_FLEET_READ, &f, &err)) {
+	if (fz_server_open_store(s, FZ_FLEET_READ, &f, &err)) {
 		s->say(err.message);
 		ret->status = UNAVAILABLE;
 	}

@@ -27,7 +27,7 @@ int fz_server_open_results(const struct fz_server *s, struct fz_results **ret, s
 		return fz_fail(
 			err, FZ_EINPUT,
 			"this server does not store benchmarks; start it with --benchmarks FILE");
-	return fz_results_open(s->options.benchmarks, false, ret, err);
+	return fz_server_open_benchmarks(s, ret, err);
 }
 
 void fz_server_no_run(struct fz_http_answer *ret)

@@ -80,7 +80,7 @@ static int see_project(struct fz_server *s, struct fz_fleet *f, const char *proj
 static int find_newest(struct fz_server *s, int64_t *ret, struct fz_error *err)
 {
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
-	int r = fz_fleet_open(s->options.store, FZ_FLEET_READ, &f, err);
+	int r = fz_server_open_store(s, FZ_FLEET_READ, &f, err);
 
 	if (!r && !s->tokens)
 		r = see_project(s, f, "default", ret, err);
@@ -97,7 +97,7 @@ static void age(struct fz_server *s, int64_t before, bool (*between)(void *arg, 
 {
 	fz_auto(fz_fleet_closep) struct fz_fleet *own = NULL;
 	struct fz_error err;
-	int64_t n = fz_fleet_open(s->options.store, FZ_FLEET_WRITE, &own, &err);
+	int64_t n = fz_server_open_store(s, FZ_FLEET_WRITE, &own, &err);
 
 	if (!n)
 		n = fz_fleet_age_between(own, before, between, arg, &err);
@@ -113,7 +113,7 @@ static int forget_profiles(struct fz_server *s, int64_t before,
 	int64_t n;
 
 	if (fz_fleet_forgets_beside(s->writer)) {
-		int r = fz_fleet_open(s->options.store, FZ_FLEET_WRITE, &own, err);
+		int r = fz_server_open_store(s, FZ_FLEET_WRITE, &own, err);
 
 		n = r ? r : fz_fleet_forget_between(own, before, between, arg, err);
 	} else {

@@ -368,6 +368,7 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 					.idle_seconds = IDLE_SECONDS,
 					.per_address = (size_t)o->connections_per_address };
 	fz_server_init_locks(&s);
+	fz_server_note_places(&s);
 	r = run(&s, &http, ready, ret_signal, err);
 	fz_server_release_locks(&s);
 	fz_files_close(s.files);

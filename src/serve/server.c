@@ -3,8 +3,54 @@
 #include "serve/server.h"
 
 #include <errno.h>
+#include <sys/stat.h>
+
+#include "fleet/sqlite_calls.h"
 
 enum { AT_ONCE = 2 };
+
+/* ---- files ---- */
+
+static struct fz_server_place place_of(const char *path)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st))
+		return (struct fz_server_place){ 0 };
+	return (struct fz_server_place){ st.st_dev, st.st_ino };
+}
+
+void fz_server_note_places(struct fz_server *s)
+{
+	s->store_place = place_of(s->options.store);
+	s->benchmarks_place = place_of(s->options.benchmarks);
+}
+
+static int check_place(const char *path, struct fz_server_place noted, struct fz_error *err)
+{
+	struct fz_server_place now = place_of(path);
+	bool same = now.device == noted.device && now.inode == noted.inode;
+
+	return same || !noted.inode ? 0 : fz_sql_fail_moved(path, err);
+}
+
+int fz_server_open_store(const struct fz_server *s, enum fz_fleet_access access,
+			 struct fz_fleet **ret, struct fz_error *err)
+{
+	int r = check_place(s->options.store, s->store_place, err);
+
+	return r ? r : fz_fleet_open(s->options.store, access, ret, err);
+}
+
+int fz_server_open_benchmarks(const struct fz_server *s, struct fz_results **ret,
+			      struct fz_error *err)
+{
+	int r = check_place(s->options.benchmarks, s->benchmarks_place, err);
+
+	return r ? r : fz_results_open(s->options.benchmarks, false, ret, err);
+}
+
+/* ---- turns and memory ---- */
 
 void fz_server_begin_work(struct fz_server *s)
 {

@@ -16,8 +16,14 @@
 #include "serve/http.h"
 #include "serve/options.h"
 
+/* A file that is open as long as the server runs; zero: not a file. */
+struct fz_server_place {
+	uint64_t device, inode;
+};
+
 struct fz_server {
 	struct fz_serve_options options;
+	struct fz_server_place store_place, benchmarks_place;
 	struct fz_fleet *writer;
 	pthread_mutex_t writing; /* of writer */
 	struct fz_group_commit commits;
@@ -45,6 +51,14 @@ struct fz_server {
 /* Locks, the group commit and the cache of a server without requests. */
 void fz_server_init_locks(struct fz_server *s);
 void fz_server_release_locks(struct fz_server *s);
+
+/* Note where the files of the store and the benchmarks are, after opening them. */
+void fz_server_note_places(struct fz_server *s);
+/* Open the store, or the benchmarks for reading, unless the file was deleted or replaced. */
+int fz_server_open_store(const struct fz_server *s, enum fz_fleet_access access,
+			 struct fz_fleet **ret, struct fz_error *err);
+int fz_server_open_benchmarks(const struct fz_server *s, struct fz_results **ret,
+			      struct fz_error *err);
 
 /* Enclose work that takes memory and time, so that only a few threads do it at once. Must not be
  * nested. */

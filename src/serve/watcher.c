@@ -274,7 +274,7 @@ static int check(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_er
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
 	struct fz_fleet_alarm alarm;
 	bool is_new = false;
-	int r = fz_fleet_open(s->options.store, FZ_FLEET_READ, &f, err);
+	int r = fz_server_open_store(s, FZ_FLEET_READ, &f, err);
 
 	if (r)
 		return r;

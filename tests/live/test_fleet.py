@@ -537,6 +537,15 @@ def deleted():
                 file.unlink()
             status, content, _ = server.push(FOLDED.encode(), id=f"b{n}", keep="yes")
             assert status == 507 and b"deleted, moved or replaced since it was opened" in content, (status, content)
+        # Reads say so, too, also if another file is there now: what it contains is not what was stored.
+        for replace in (False, True):
+            if replace:
+                with Server(folder, store=f"{folder}/other.db") as other:
+                    other.stop()
+                os.rename(f"{folder}/other.db", server.store)
+            for path in "/", "/api/diff?base=s@1&head=s@1", "/api/timeline?service=s", "/benchmarks", "/badge.svg?repository=r":
+                server.says(507, "deleted, moved or replaced since it was opened", "GET", path)
+            server.says(503, "the store cannot be read", "GET", "/healthz")
         server.stop()
         server.start()
         assert server.push(FOLDED.encode(), id="b1", keep="yes")[0] == 200
