@@ -200,7 +200,9 @@ static void name_sides(struct fz_ci_run *c)
 	c->labels[FZ_BASE] =
 		c->base_file ? fz_strdup(c->base_file) : fz_asprintf("%.10s", c->base_commit);
 	c->labels[FZ_HEAD] = fz_asprintf("%.10s%s", c->checkout[FZ_HEAD].commit,
-					 r->dirty ? " with uncommitted edits" : "");
+					 r->dirty       ? " with uncommitted edits"
+					 : c->untracked ? " with untracked files"
+							: "");
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		c->result.labels[s] = c->labels[s];
 	/* With edits, line numbers differ from those of the commit. */
@@ -246,8 +248,8 @@ static int prepare(struct fz_ci_run *c, struct fz_error *err)
 	if (!rc)
 		rc = fz_ci_run_find_base(c, err);
 	if (!rc) {
-		name_sides(c);
 		c->untracked = fz_repository_untracked(&c->workspace.repository);
+		name_sides(c);
 		rc = fz_checkout_set_up(&c->workspace, &c->checkout[FZ_HEAD], err);
 	}
 	if (!rc) {

@@ -282,6 +282,10 @@ static int send(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct f
 
 	if (rc)
 		return rc;
+	if (c->untracked)
+		fz_cli_note("ci: the server does not store the counts of this tree: %s is "
+			    "untracked; commit or ignore it",
+			    c->untracked);
 	fz_auto(fz_free_ptr) char *folder = open_spool(&box, o, &notify);
 	rc = put_all(c, &box, err);
 	empty(&box, folder, &notify);

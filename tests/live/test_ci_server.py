@@ -95,7 +95,7 @@ def path():
         assert "no longer acknowledged; run 3 failed, with 1 failure" in done.stdout, done
 
 
-@suite.test("with edits only the verdict is stored; without the server the exit status is the same, with one line")
+@suite.test("with edits or untracked files only the verdict is stored; without the server the exit status is the same, with one line")
 def away():
     r = loops(FIRST=4000)
     with scratch() as folder, Server(folder) as server:
@@ -106,6 +106,18 @@ def away():
         with sqlite3.connect(server.store) as store:
             kept = store.execute("SELECT sha, count(*) FROM ci_value JOIN ci_commit ON id = of GROUP BY 1").fetchall()
         assert kept == [(r.git("rev-parse", "main"), 2)], kept
+        # A tree with a file that its commit lacks is not that commit either.
+        r.git("checkout", "-q", "turns")
+        r.path.joinpath("local").write_text("")
+        done = r.fizeau("ci", *RUN, "--server", server.url, "--repository", "me/project", *COUNT, status=1)
+        assert "does not store the counts of this tree: local is untracked" in done.stderr, done
+        with sqlite3.connect(server.store) as store:
+            assert store.execute("SELECT sha, count(*) FROM ci_value JOIN ci_commit ON id = of GROUP BY 1").fetchall() == kept
+        r.path.joinpath(".gitignore").write_text("local\n.gitignore\n")
+        r.fizeau("ci", *RUN, "--server", server.url, "--repository", "me/project", *COUNT, status=1)
+        with sqlite3.connect(server.store) as store:
+            assert store.execute("SELECT count(*) FROM ci_value").fetchone() == (4,)
+        r.path.joinpath("turns").write_text("FIRST=4001\nSECOND=3000\n")
         # A tag is not a branch with a series for the base.
         r.git("tag", "v1", "main")
         r.fizeau("ci", *RUN, "--server", server.url, "--base", "v1", "--repository", "tagged", *COUNT, status=1)
