@@ -29,6 +29,7 @@ enum { MAKER_NICE = 5, SEND_SECONDS = 30 };
 struct agent {
 	const struct fz_agent_options *o;
 	const struct fz_notify *notify;
+	uint64_t id; /* another one after a restart, and on each host */
 	struct fz_record_options how;
 	struct fz_sampling sampling;
 	struct fz_sampler sampler;
@@ -70,7 +71,9 @@ static int push_part(struct agent *a, const struct fz_agent_part *part, int64_t 
 	struct fz_str body = fz_buf_view(fz_output_buffer(out));
 	fz_auto(fz_free_ptr) char *id = fz_fleet_id(&push, body, 0);
 	push.id = id;
-	fz_auto(fz_free_ptr) char *query = fz_client_push_query(&push);
+	fz_auto(fz_free_ptr) char *plain = fz_client_push_query(&push);
+	fz_auto(fz_free_ptr) char *query =
+		fz_asprintf("%s&agent=%016llx", plain, (unsigned long long)a->id);
 	return fz_agent_spool_add(a->spool, query, body, from_s, err);
 }
 
@@ -258,6 +261,7 @@ static int begin(struct agent *a, struct fz_error *err)
 {
 	const struct fz_agent_options *o = a->o;
 
+	a->id = fz_hash64((uint64_t)fz_clock_unix() ^ fz_hash64((uint64_t)getpid()));
 	a->names = fz_names_new();
 	a->client = (struct fz_client){ .server = o->server,
 					.token = o->token,

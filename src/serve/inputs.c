@@ -2,11 +2,13 @@
 /* Incoming profiles: fizeau's own push, and code that all inputs share.
  *
  *   POST /api/push?service=S&version=V&host=H[&id=ID][&label=K=V ...][&start=SECONDS][&keep=yes]
+ *                 [&agent=ID]
  *
  * The body is a profile in any supported format, detected from its content.
  */
 #include "serve/inputs.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "fleet/sides.h"
@@ -98,6 +100,21 @@ static int take_keep(const struct fz_http_request *q, bool *ret, struct fz_error
 	return 0;
 }
 
+static void note_agent(struct fz_server *s, const struct fz_http_request *q,
+		       const struct fz_server_pushed *pushed)
+{
+	const char *agent = fz_inputs_text(q, "agent"), *host = fz_inputs_text(q, "host");
+
+	if (!*agent ||
+	    !fz_agents_note(&s->agents, q->project, host, agent, pushed->start_unix_ns / FZ_MINUTE))
+		return;
+	fz_auto(fz_free_ptr) char *line = fz_asprintf(
+		"project %s: two agents push host %s, so its costs count twice; stop one of them, "
+		"or start each machine's with a --host of its own",
+		q->project, host);
+	s->say(line);
+}
+
 static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_server_pushed *ret,
 		bool *ret_asked, bool *ret_kept, struct fz_error *err)
 {
@@ -123,6 +140,8 @@ static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_
 	p.to.labels = labels.p;
 	if (!r)
 		r = fz_server_store(s, &p, ret, err);
+	if (!r)
+		note_agent(s, q, ret);
 	/* Do so even if the id was known: an earlier attempt may have failed between the two steps.
 	 */
 	if (!r && *ret_asked)

@@ -86,6 +86,7 @@ void fz_server_init_locks(struct fz_server *s)
 	pthread_mutex_init(&s->writing, NULL);
 	pthread_mutex_init(&s->results_writing, NULL);
 	fz_commits_init(&s->commits);
+	fz_agents_init(&s->agents);
 	fz_answer_cache_init(&s->answers);
 	sem_init(&s->work, 0, AT_ONCE);
 }
@@ -94,6 +95,7 @@ void fz_server_release_locks(struct fz_server *s)
 {
 	sem_destroy(&s->work);
 	fz_answer_cache_release(&s->answers);
+	fz_agents_release(&s->agents);
 	fz_commits_release(&s->commits);
 	pthread_mutex_destroy(&s->results_writing);
 	pthread_mutex_destroy(&s->writing);

@@ -11,6 +11,7 @@
 #include "fleet/files.h"
 #include "fleet/fleet.h"
 #include "fleet/results.h"
+#include "serve/agents.h"
 #include "serve/answer_cache.h"
 #include "serve/group_commit.h"
 #include "serve/http.h"
@@ -36,6 +37,7 @@ struct fz_server {
 	struct fz_watcher *watcher; /* NULL: not started */
 	struct fz_files *files;     /* NULL: no whole files are kept */
 	atomic_llong oldest_minute; /* earlier ones are refused; 0: none */
+	struct fz_agents agents;
 	struct fz_answer_cache answers;
 	struct fz_budget memory; /* for profiles that are read */
 	sem_t work;              /* limits how many threads read profiles or compare at once */

@@ -156,13 +156,14 @@ def versions():
 class Lossy(socketserver.ThreadingTCPServer):
     """A proxy between agent and server that loses the response to every second push."""
 
-    allow_reuse_address, daemon_threads, asked = True, True, 0
+    allow_reuse_address, daemon_threads, asked, agents = True, True, 0, set()
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self):
             head = b""
             while b"\r\n\r\n" not in head:
                 head += self.request.recv(65536)
+            self.server.agents.add(re.search(rb"&agent=([0-9a-f]{16}) ", head)[1])
             length = int(re.search(rb"content-length: (\d+)", head, re.I)[1])
             missing = length - len(head.partition(b"\r\n\r\n")[2])
             with socket.create_connection(("127.0.0.1", self.server.port)) as there:
@@ -194,6 +195,7 @@ def lost_answers():
             agent.process.wait(100)
             first = LAST.search(agent.said())
         assert proxy.asked > stored(folder)[0] >= 1, (proxy.asked, stored(folder))
+        assert len(proxy.agents) == 1, proxy.agents
         # At the end the server is tried once more; the next agent sends what is left.
         with Agent(folder, server.url, "--every", "3s") as again:
             wait_until(lambda: not list(pathlib.Path(folder, "spool").glob("*.push")), "the spool")

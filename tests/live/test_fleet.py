@@ -526,6 +526,20 @@ def full():
         assert server.samples("s", "1") == 100 * (stored + 1)
 
 
+@suite.test("two agents that push one host are reported once, a restarted agent is not")
+def two_agents():
+    with scratch() as folder, Server(folder) as server:
+        def push(host, *agents):
+            for n, agent in enumerate(agents):
+                status, content, _ = server.push(FOLDED.encode(), host=host, agent=agent, start=1700000000 + 60 * n)
+                assert status == 200, content
+        push("restarted", "a", "a", "b", "b", "c")
+        push("twice", "a", "b", "a", "b", "a")
+        server.stop()
+        said = (server.folder / "serve.err").read_text(encoding="utf-8")
+        assert said.count("two agents push host") == said.count("project default: two agents push host twice, ") == 1, said
+
+
 @suite.test("files that are deleted under a running server refuse pushes, until it is restarted")
 def deleted():
     with scratch() as folder, Server(folder, "--recordings", f"{folder}/kept") as server:
