@@ -38,6 +38,8 @@ _Noreturn static void be_child(const struct fz_agent_question *q, int out)
 	    (q->folder && chdir(q->folder)) || !become_user(q->user, q->group))
 		_exit(127);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	/* It must not have our files, such as the connection to the server. */
+	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
 	/* It must not read our configuration. */
 	setenv("HOME", "/nonexistent", 1);
 	unsetenv("XDG_CONFIG_HOME");
