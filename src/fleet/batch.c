@@ -16,8 +16,6 @@
 #include "base/map.h"
 #include "profile/per_run.h"
 
-enum { AHEAD_MINUTES = 60 };
-
 struct builder {
 	const struct fz_profile *p;
 	struct fz_fleet_part part;
@@ -299,8 +297,8 @@ int fz_fleet_batch_of(const struct fz_profile *p, const struct fz_fleet_part *pa
 					      .part = part ? *part : (struct fz_fleet_part){ 0 },
 					      .b = &b,
 					      .start = start_unix_ns,
-					      .latest_minute =
-						      now_unix_ns / FZ_MINUTE + AHEAD_MINUTES };
+					      .latest_minute = now_unix_ns / FZ_MINUTE +
+							       FZ_FLEET_AHEAD_MINUTES };
 	int r = build(&k, err);
 
 	if (r)

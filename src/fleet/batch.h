@@ -5,6 +5,9 @@
 
 #include "fleet/fleet.h"
 
+/* A push may be this much later than its receiver's clock. */
+enum { FZ_FLEET_AHEAD_MINUTES = 60 };
+
 /* Rows of a profile whose number in `of_row` is `part`. Only part 0 has the times and losses of the
  * recording, so that parts add up to the whole. */
 struct fz_fleet_part {

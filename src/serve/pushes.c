@@ -62,6 +62,22 @@ static int check_age(struct fz_server *s, const struct fz_fleet_batch *b, struct
 	return 0;
 }
 
+/* While the server's clock is behind the data that it has, later data may be right: it should be
+ * sent again. */
+static int check_clock(struct fz_server *s, const struct fz_profile *p, int64_t now,
+		       struct fz_error *err)
+{
+	bool later = false;
+
+	for (uint32_t i = 0; i < p->run_count; i++)
+		later |= p->runs[i].start_unix_ns / FZ_MINUTE >
+			 now / FZ_MINUTE + FZ_FLEET_AHEAD_MINUTES;
+	if (!later || now / FZ_MINUTE + FZ_FLEET_AHEAD_MINUTES >= atomic_load(&s->newest_minute))
+		return 0;
+	return fz_fail(err, FZ_EAGAIN,
+		       "the server's clock is behind its newest data; try again when it is set");
+}
+
 /* A push on its way to the disk, in parts by the labels of its samples. */
 struct ready {
 	struct fz_profile *profile;
@@ -103,6 +119,9 @@ static int make_batches(struct fz_server *s, struct fz_server_push *push, struct
 	if (!*push->to.id && !push->start_unix_ns && !has_start(w->profile))
 		push->start_unix_ns = now;
 	complete(w->profile, push, now);
+	r = check_clock(s, w->profile, now, err);
+	if (r)
+		return r;
 	fz_sample_labels_of(w->profile, push->to.labels, &w->labels);
 	w->lost = w->labels.lost;
 	w->parts = fz_calloc(w->labels.part_n, sizeof(*w->parts));
@@ -203,6 +222,17 @@ static void describe(const struct ready *w, struct fz_server_pushed *ret)
 	}
 }
 
+static void note_newest(struct fz_server *s, const struct fz_fleet_batch *b)
+{
+	long long newest = atomic_load(&s->newest_minute);
+
+	for (uint32_t i = 0; i < b->cell_n; i++)
+		while (b->cells[i].minute > newest &&
+		       !atomic_compare_exchange_weak(&s->newest_minute, &newest,
+						     b->cells[i].minute))
+			;
+}
+
 static int take_result(struct fz_server *s, const struct ready *w, struct fz_server_pushed *ret,
 		       struct fz_error *err)
 {
@@ -215,6 +245,8 @@ static int take_result(struct fz_server *s, const struct ready *w, struct fz_ser
 			r = item->result;
 			*err = item->err;
 		}
+		if (!item->result)
+			note_newest(s, &w->parts[i].batch);
 		if (!item->result && s->watcher && item->put == FZ_FLEET_STORED)
 			fz_watcher_note(s->watcher, item->push, &w->parts[i].batch);
 	}

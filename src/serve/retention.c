@@ -89,6 +89,16 @@ static int find_newest(struct fz_server *s, int64_t *ret, struct fz_error *err)
 	return r;
 }
 
+void fz_retention_begin(struct fz_server *s)
+{
+	int64_t newest = 0;
+	struct fz_error err;
+
+	if (find_newest(s, &newest, &err))
+		s->say(err.message);
+	atomic_store(&s->newest_minute, newest / FZ_MINUTE);
+}
+
 /* ---- deleting ---- */
 
 /* Replace old minutes by sums of hours. */

@@ -24,6 +24,9 @@ struct fz_retention {
 int64_t fz_retention_advance(struct fz_retention *t, int64_t newest_ns,
 			     struct fz_retention_clock clock);
 
+/* Set s->newest_minute, before the first push. */
+void fz_retention_begin(struct fz_server *s);
+
 /* Delete old data of a server, or its minutes. `between` is as for fz_fleet_forget_between. */
 void fz_retention_run(struct fz_retention *t, struct fz_server *s, struct fz_retention_clock clock,
 		      bool (*between)(void *arg, int64_t rows), void *arg);

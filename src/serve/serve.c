@@ -369,6 +369,7 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 					.per_address = (size_t)o->connections_per_address };
 	fz_server_init_locks(&s);
 	fz_server_note_places(&s);
+	fz_retention_begin(&s);
 	r = run(&s, &http, ready, ret_signal, err);
 	fz_server_release_locks(&s);
 	fz_files_close(s.files);

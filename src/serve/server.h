@@ -37,6 +37,7 @@ struct fz_server {
 	struct fz_watcher *watcher; /* NULL: not started */
 	struct fz_files *files;     /* NULL: no whole files are kept */
 	atomic_llong oldest_minute; /* earlier ones are refused; 0: none */
+	atomic_llong newest_minute; /* of all stored data */
 	struct fz_agents agents;
 	struct fz_answer_cache answers;
 	struct fz_budget memory; /* for profiles that are read */

@@ -108,6 +108,27 @@ static void test_clock_behind(void **state)
 	assert_false(is_there("2"));
 }
 
+/* A push later than the server's clock is refused, but may be right if that clock is behind. */
+static void test_pushes_with_a_clock_behind(void **state)
+{
+	static const char later[] = "service=api version=3 host=h start=4000000000";
+
+	(void)state;
+	restart();
+	atomic_store(&server.newest_minute, 0);
+	expect_typed(422, "more than an hour in the future", fz_answer_push, "default", later, "",
+		     FZ_STR("main 1\n"));
+	atomic_store(&server.newest_minute, 4000000000 / 60 - 100);
+	expect_typed(503, "the server's clock is behind", fz_answer_push, "default", later, "",
+		     FZ_STR("main 1\n"));
+	/* What it can judge is judged. */
+	push("3", -50, 200, "stored");
+	fz_retention_begin(&server);
+	assert_int_equal(atomic_load(&server.newest_minute), (start + 50 * FZ_DAY) / FZ_MINUTE);
+	push("4", -51, 200, "stored");
+	assert_int_equal(atomic_load(&server.newest_minute), (start + 51 * FZ_DAY) / FZ_MINUTE);
+}
+
 static void test_advance(void **state)
 {
 	struct fz_retention t = { 0 };
@@ -127,6 +148,7 @@ int main(void)
 		cmocka_unit_test(test_advance),
 		cmocka_unit_test(test_clock_ahead),
 		cmocka_unit_test(test_clock_behind),
+		cmocka_unit_test(test_pushes_with_a_clock_behind),
 	};
 
 	return cmocka_run_group_tests(tests, open_server, close_server);
