@@ -103,6 +103,11 @@ static int run(struct fz_opt_state *state)
 	struct fz_launch_words words = { .words = state->arguments,
 					 .n = (size_t)state->argument_count,
 					 .plain = state->saw_dashes && state->after_dashes == 0 };
+
+	if (!words.n)
+		return fz_cli_errorf(
+			"ci: no command; add one after '--', for example: fizeau ci -- "
+			"pytest tests/bench");
 	int rc = fz_launch_command(&words, &child, &err);
 	options.run.save = counts.save;
 	/* --token-file is for both; --save uses it only if it is a URL. */

@@ -61,33 +61,24 @@ static void print_overview(FILE *to)
 	      to);
 	for (size_t i = 0; commands[i]; i++)
 		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	fputs("\nUse 'fizeau COMMAND --help' for help on a command and 'fizeau --version' for "
-	      "the version.\n",
+	fputs("\nStart with 'fizeau run PROGRAM' or 'fizeau attach PID'. Use 'fizeau COMMAND "
+	      "--help' for help on\na command and 'fizeau --version' for the version.\n",
 	      to);
-}
-
-static int help(int argc, char **argv)
-{
-	if (argc < 2) {
-		print_overview(stdout);
-		return FZ_EXIT_OK;
-	}
-	if (strcmp(argv[1], "formats") == 0)
-		return fz_cli_formats_print();
-	const struct fz_command *command = find_command(argv[1]);
-	if (!command)
-		return fz_cli_errorf("help: unknown command '%s'; see 'fizeau help'", argv[1]);
-	char option[] = "--help";
-	char *arguments[] = { argv[1], option, argc > 2 ? argv[2] : NULL, NULL };
-	return fz_cli_run(command, argc > 2 ? 3 : 2, arguments);
 }
 
 static int unknown_command(const char *name)
 {
 	/* Names in other programs, which are not similar to ours. */
-	static const char *const others[][2] = { { "profile", "run" },    { "stat", "run --count" },
-						 { "report", "replay" },  { "view", "replay" },
-						 { "convert", "replay" }, { "snapshot", "dump" } };
+	static const char *const others[][2] = { { "profile", "run" },
+						 { "stat", "run --count" },
+						 { "report", "replay" },
+						 { "view", "replay" },
+						 { "convert", "replay" },
+						 { "snapshot", "dump" },
+						 { "live", "top" },
+						 { "watch", "top" },
+						 { "flamegraph", "replay --flamegraph" },
+						 { "version", "--version" } };
 	const char *names[64];
 	size_t n = 0;
 
@@ -103,6 +94,22 @@ static int unknown_command(const char *name)
 	if (near)
 		return fz_cli_errorf("unknown command '%s'; did you mean '%s'?", name, near);
 	return fz_cli_errorf("unknown command '%s'; see 'fizeau help'", name);
+}
+
+static int help(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_overview(stdout);
+		return FZ_EXIT_OK;
+	}
+	if (strcmp(argv[1], "formats") == 0)
+		return fz_cli_formats_print();
+	const struct fz_command *command = find_command(argv[1]);
+	if (!command)
+		return unknown_command(argv[1]);
+	char option[] = "--help";
+	char *arguments[] = { argv[1], option, argc > 2 ? argv[2] : NULL, NULL };
+	return fz_cli_run(command, argc > 2 ? 3 : 2, arguments);
 }
 
 static void on_broken_pipe(int number)

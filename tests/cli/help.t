@@ -21,6 +21,10 @@ fizeau: profile Python programs from outside and compare recordings
 
 Usage: fizeau COMMAND [options]
 
+$ fizeau 2>&1 | tail -n 2
+Start with 'fizeau run PROGRAM' or 'fizeau attach PID'. Use 'fizeau COMMAND --help' for help on
+a command and 'fizeau --version' for the version.
+
 $ fizeau help | head -n 3
 fizeau: profile Python programs from outside and compare recordings
 
@@ -33,7 +37,7 @@ $ fizeau -h | head -n 1
 fizeau: profile Python programs from outside and compare recordings
 
 $ fizeau help frobnicate
-fizeau: help: unknown command 'frobnicate'; see 'fizeau help'
+fizeau: unknown command 'frobnicate'; see 'fizeau help'
 [2]
 
 $ fizeau completion; fizeau completion csh; fizeau completion bash | head -n 1

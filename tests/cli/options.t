@@ -133,10 +133,13 @@ $ fizeau record --flamegrap script.py
 fizeau: run: script 'script.py' not found
 [125]
 
-$ fizeau recrod; fizeau report x.fz; fizeau snapshot
+$ fizeau recrod; fizeau report x.fz; fizeau snapshot; fizeau live 42; fizeau help live; fizeau version
 fizeau: unknown command 'recrod'; did you mean 'record'?
 fizeau: unknown command 'report'; did you mean 'replay'?
 fizeau: unknown command 'snapshot'; did you mean 'dump'?
+fizeau: unknown command 'live'; did you mean 'top'?
+fizeau: unknown command 'live'; did you mean 'top'?
+fizeau: unknown command 'version'; did you mean '--version'?
 [2]
 
 # "--" ends the options.
@@ -158,6 +161,11 @@ fizeau: run: --clock: 'sundial' is not one of wall, cpu
 
 $ fizeau run
 fizeau: run: no command; specify a script, '-m MODULE' or a program
+[2]
+
+$ fizeau ci; fizeau bench
+fizeau: ci: no command; add one after '--', for example: fizeau ci -- pytest tests/bench
+fizeau: bench: no command; add one after '--', for example: fizeau bench -- pytest tests/
 [2]
 
 # Files that are no profile, missing or empty: one line each.
