@@ -12,7 +12,9 @@
  *   2. Project files lose a root, chosen by the Python files if there are any. A single profile
  * loses the longest folder all of them share. In a pair, any two files with equal base names vote
  * for the two roots that would make them equal, and the roots with most votes win: the longest
- * common folder alone would fail when one side happened to sample only files of one package.
+ * common folder alone would fail when one side happened to sample only files of one package. A
+ * file at the same place for both, outside both checkouts (a header, a source of the C library),
+ * does not count.
  *
  *        /old/app/pkg/a.py                      vote: (/old, /new)
  *                             /new/app/pkg/a.py
@@ -148,6 +150,7 @@ void fz_name_side_init(struct fz_name_side *side, const struct fz_profile *p,
 	side->canonical = fz_calloc(p->string_count, sizeof(*side->canonical));
 	side->project = fz_calloc(p->string_count, sizeof(*side->project));
 	side->python = fz_calloc(p->string_count, sizeof(*side->python));
+	side->apart = fz_calloc(p->string_count, sizeof(*side->apart));
 	for (uint32_t f = 0; f < p->function_count; f++) {
 		uint32_t file = p->functions[f].file;
 		struct fz_str text = with_slashes(arena, p->strings[file]);
@@ -174,6 +177,7 @@ void fz_name_side_release(struct fz_name_side *side)
 	free(side->canonical);
 	free(side->project);
 	free(side->python);
+	free(side->apart);
 }
 
 /* ---- roots ---- */
@@ -192,7 +196,7 @@ static size_t shared_folder(struct fz_str a, struct fz_str b, size_t limit)
  * have been compiled anywhere. */
 static bool counts_for_roots(const struct fz_name_side *side, uint32_t file)
 {
-	return !side->any_python || side->python[file];
+	return !side->apart[file] && (!side->any_python || side->python[file]);
 }
 
 /* Shortens *folder to the longest folder of all project files; it is (size_t)-1 before the
@@ -291,6 +295,35 @@ static int compare_base_names(const void *pa, const void *pb, void *arg)
 	return fz_str_cmp(fz_path_base(a), fz_path_base(b)) ?: fz_str_cmp(a, b);
 }
 
+/* Whether a file is known not to belong to the checkout that was recorded. */
+static bool is_outside(const struct fz_name_side *side, struct fz_str file)
+{
+	struct fz_str top = fz_profile_fact(side->p, "checkout");
+
+	return top.n &&
+	       !(file.n > top.n && fz_str_shared(file, top) == top.n && file.p[top.n] == '/');
+}
+
+/* Sort the files by base name, and set those apart that are the same for both sides. */
+static void pair_files(struct fz_name_side side[2])
+{
+	uint32_t i = 0, j = 0;
+
+	for (int s = 0; s < 2; s++)
+		if (side[s].project_count)
+			qsort_r(side[s].project, side[s].project_count, sizeof(uint32_t),
+				compare_base_names, (void *)side[s].p);
+	while (i < side[0].project_count && j < side[1].project_count) {
+		uint32_t base = side[0].project[i], head = side[1].project[j];
+		struct fz_str a = side[0].canonical[base], b = side[1].canonical[head];
+		int c = fz_str_cmp(fz_path_base(a), fz_path_base(b)) ?: fz_str_cmp(a, b);
+		if (c == 0 && is_outside(&side[0], a) && is_outside(&side[1], b))
+			side[0].apart[base] = side[1].apart[head] = true;
+		i += c <= 0;
+		j += c >= 0;
+	}
+}
+
 /* Base names of many files (__init__.py) are weak evidence and would need a quadratic number of
  * votes. */
 enum { SAME_NAME_MAX = 16 };
@@ -299,10 +332,6 @@ static void vote_over_files(struct fz_name_side side[2], struct ballot *ballot)
 {
 	uint32_t i = 0, j = 0;
 
-	for (int s = 0; s < 2; s++)
-		if (side[s].project_count)
-			qsort_r(side[s].project, side[s].project_count, sizeof(uint32_t),
-				compare_base_names, (void *)side[s].p);
 	while (i < side[0].project_count && j < side[1].project_count) {
 		struct fz_str a = side[0].canonical[side[0].project[i]];
 		struct fz_str b = side[1].canonical[side[1].project[j]];
@@ -332,6 +361,7 @@ void fz_name_strip_roots(struct fz_name_side side[2])
 	struct ballot ballot = { 0 };
 	uint32_t best = 0;
 
+	pair_files(side);
 	vote_over_files(side, &ballot);
 	if (ballot.n == 0) {
 		fz_name_strip_own_folder(&side[0]);

@@ -30,6 +30,7 @@ struct fz_name_side {
 	uint32_t *project;        /* strings of class FZ_FILE_PROJECT */
 	uint32_t project_count;
 	bool *python; /* by string: a project file of Python functions */
+	bool *apart;  /* by string: outside both checkouts, at the same place for both sides */
 	bool any_python, any_file, any_folder, any_object;
 };
 

@@ -72,8 +72,9 @@ static void python_files_say_the_root(void **state)
 	fz_arena_release(&arena);
 }
 
-static void expect_pair(const char *base, const char *head, const char *function,
-			const char *base_file, const char *head_file)
+/* The checkouts may be NULL. */
+static void expect_pair_of(const char *const checkouts[2], const char *base, const char *head,
+			   const char *function, const char *base_file, const char *head_file)
 {
 	struct fz_arena arena = { 0 };
 	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile(base, 0);
@@ -81,10 +82,20 @@ static void expect_pair(const char *base, const char *head, const char *function
 	const struct fz_profile *pair[2] = { a, b };
 	struct fz_name *names[2];
 
+	if (checkouts) {
+		fz_profile_set_fact(a, "checkout", fz_str_of(checkouts[0]));
+		fz_profile_set_fact(b, "checkout", fz_str_of(checkouts[1]));
+	}
 	assert_int_equal(fz_names_of_pair(pair, NULL, &arena, names, NULL), 0);
 	assert_str(file_of(a, names[0], function), base_file);
 	assert_str(file_of(b, names[1], function), head_file);
 	fz_arena_release(&arena);
+}
+
+static void expect_pair(const char *base, const char *head, const char *function,
+			const char *base_file, const char *head_file)
+{
+	expect_pair_of(NULL, base, head, function, base_file, head_file);
 }
 
 static void roots_of_a_pair(void **state)
@@ -110,6 +121,32 @@ static void roots_of_a_pair(void **state)
 		    "u", "p/u.py", "p/u.py");
 	/* nothing in common: each its own */
 	expect_pair("/a/old.py:f:1 1", "/b/c/new.py:f:1 1", "f", "old.py", "new.py");
+}
+
+/* Sources of the C library are at the same place for both sides, however many there are. */
+static void files_outside_the_checkouts_have_no_vote(void **state)
+{
+	(void)state;
+	const char *const apart[] = { "/w/b", "/home/me/app" };
+	const char *const same[] = { "/a", "/a" };
+#define LIBC "./elf/rtld.c:s:1;../csu/libc-start.c:l:1;/usr/include/emm.h:e:1;"
+	expect_pair_of(apart, LIBC "/w/b/m.c:m:1 1", LIBC "/home/me/app/m.c:m:1 1", "m", "m.c",
+		       "m.c");
+	expect_pair_of(apart, LIBC "/w/b/m.c:m:1 1", LIBC "/home/me/app/m.c:m:1 1", "e",
+		       "/usr/include/emm.h", "/usr/include/emm.h");
+	/* the same sources by two names */
+	expect_pair_of(apart,
+		       "./s/../x/i.h:i:1;../x/i.h:j:1;./s/../x/k.h:k:1;../x/k.h:l:1;"
+		       "/w/b/m.c:m:1 1",
+		       "./s/../x/i.h:i:1;../x/i.h:j:1;./s/../x/k.h:k:1;../x/k.h:l:1;"
+		       "/home/me/app/m.c:m:1 1",
+		       "m", "m.c", "m.c");
+	/* a moved file, and one that only starts like the checkout's path */
+	expect_pair_of(same, "/a/m.c:m:1;/a/p/u.c:u:1 1", "/a/m.c:m:1;/a/q/u.c:u:1 1", "u", "p/u.c",
+		       "q/u.c");
+	expect_pair_of(apart, "/w/b2/x.c:x:1;/w/b/m.c:m:1 1",
+		       "/w/b2/x.c:x:1;/home/me/app/m.c:m:1 1", "m", "m.c", "m.c");
+#undef LIBC
 }
 
 static void weaker_side_decides_about_files(void **state)
@@ -236,6 +273,7 @@ int main(void)
 		cmocka_unit_test(library_files_lose_version_and_prefix),
 		cmocka_unit_test(python_files_say_the_root),
 		cmocka_unit_test(roots_of_a_pair),
+		cmocka_unit_test(files_outside_the_checkouts_have_no_vote),
 		cmocka_unit_test(weaker_side_decides_about_files),
 		cmocka_unit_test(formats_without_files_or_objects),
 		cmocka_unit_test(function_names),
