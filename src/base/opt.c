@@ -4,7 +4,6 @@
 #include "table.h"
 
 #include <limits.h>
-#include <stdio.h>
 
 #define EACH_OPTION(o, table)             \
 	const struct fz_opt *o = (table); \
@@ -19,40 +18,36 @@ static bool takes_value(const struct fz_opt *o)
 static int parse_int(const char *text, const struct fz_opt *o, struct fz_error *err)
 {
 	bool negative = text[0] == '-';
-	uint64_t v;
+	uint64_t digits;
+	bool ok = fz_parse_u64(fz_str_of(text + negative), INT_MAX, &digits);
+	int v = !ok ? 0 : negative ? -(int)digits : (int)digits;
 
-	if (!fz_parse_u64(fz_str_of(text + negative), INT_MAX, &v) ||
-	    (negative ? -(int64_t)v : (int64_t)v) < o->min ||
-	    (negative ? -(int64_t)v : (int64_t)v) > o->max)
+	if (!ok || v < o->min || v > o->max)
 		return fz_fail(err, FZ_EUSAGE, "--%s: '%s' is not a whole number from %d to %d",
 			       o->long_name, text, o->min, o->max);
-	*(int *)o->value = negative ? -(int)v : (int)v;
+	*(int *)o->value = v;
 	return 0;
 }
 
 static int parse_choice(const char *text, const struct fz_opt *o, struct fz_error *err)
 {
-	struct fz_buf all = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf all = { 0 };
 
 	for (int i = 0; o->choices[i]; i++) {
 		if (strcmp(o->choices[i], text) == 0) {
 			*(int *)o->value = i;
-			fz_buf_release(&all);
 			return 0;
 		}
 		fz_buf_printf(&all, "%s%s", i ? ", " : "", o->choices[i]);
 	}
-	int r = fz_fail(err, FZ_EUSAGE, "--%s: '%s' is not one of %s", o->long_name, text, all.p);
-	fz_buf_release(&all);
-	return r;
+	return fz_fail(err, FZ_EUSAGE, "--%s: '%s' is not one of %s", o->long_name, text, all.p);
 }
 
 static int apply(const struct fz_opt *o, const char *value, struct fz_error *err)
 {
 	switch (o->kind) {
 	case FZ_OPT_FLAG:
-	case FZ_OPT_OFF:
-		*(bool *)o->value = o->kind == FZ_OPT_FLAG;
+		*(bool *)o->value = true;
 		return 0;
 	case FZ_OPT_STRING:
 		*(const char **)o->value = value;

@@ -15,7 +15,6 @@ enum fz_opt_kind {
 	FZ_OPT_END,
 	FZ_OPT_GROUP,  /* a heading in --help: only `help` is used */
 	FZ_OPT_FLAG,   /* bool *: set true */
-	FZ_OPT_OFF,    /* bool *: set false */
 	FZ_OPT_STRING, /* const char **: borrowed from argv */
 	FZ_OPT_INT,    /* int *: decimal, min..max */
 	FZ_OPT_CHOICE, /* int *: index into `choices` (NULL-terminated); `optional`: or `min` */

@@ -10,7 +10,7 @@
 
 #include "base/opt.h"
 
-static bool all, quiet = true;
+static bool all;
 static const char *output, *tint;
 static int rate, choice, format;
 
@@ -27,7 +27,6 @@ static const char *const choices[] = { "one", "two", NULL };
 static const struct fz_opt table[] = {
 	{ FZ_OPT_GROUP, .help = "Group" },
 	{ FZ_OPT_FLAG, 'a', "all", NULL, "all of it", &all, .common = true },
-	{ FZ_OPT_OFF, 0, "loud", NULL, "not quiet", &quiet },
 	{ FZ_OPT_STRING, 'o', "output", "FILE", "where", &output },
 	{ FZ_OPT_INT, 'r', "rate", "N", "how often", &rate, 1, 100 },
 	{ FZ_OPT_CHOICE, 0, "choice", "WHICH", "which", &choice, .choices = choices },
@@ -60,7 +59,6 @@ static int parse(struct fz_error *err, int stop, ...)
 	va_end(ap);
 	argv[argc] = NULL;
 	all = false;
-	quiet = true;
 	output = NULL;
 	rate = choice = format = 0;
 	opts = (struct fz_opt_state){ .options = table, .stop_at_first = stop };
@@ -78,8 +76,8 @@ static void test_forms(void **state)
 	assert_int_equal(opts.argument_count, 2);
 	assert_string_equal(opts.arguments[0], "x");
 	assert_string_equal(opts.arguments[1], "y");
-	assert_int_equal(parse(&err, false, "-r7", "--out", "-", "--loud", "-", NULL), 0);
-	assert_true(rate == 7 && !quiet);
+	assert_int_equal(parse(&err, false, "-r7", "--out", "-", "-", NULL), 0);
+	assert_int_equal(rate, 7);
 	assert_string_equal(output, "-");
 	assert_int_equal(opts.argument_count, 1);
 	assert_int_equal(parse(&err, false, "--choice", "two", "--output=", NULL), 0);
