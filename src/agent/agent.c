@@ -10,7 +10,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>

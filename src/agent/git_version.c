@@ -8,7 +8,6 @@
  */
 #include "agent/git_version.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 

@@ -10,7 +10,6 @@
 #include "agent/sender.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/text.h"

@@ -3,7 +3,6 @@
  * query reads all package lists. */
 #include "agent/version.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 

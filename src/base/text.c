@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

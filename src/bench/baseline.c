@@ -15,7 +15,6 @@
 #include "format/format.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>

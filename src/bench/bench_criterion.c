@@ -6,13 +6,11 @@
  */
 #include "bench/bench_times.h"
 
-#include "base/buf.h"
 #include "format/jsonread.h"
 
 #include <fts.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 char *fz_bench_criterion_home(const char *times)
 {

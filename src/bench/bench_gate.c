@@ -12,8 +12,6 @@
 
 #include "git/worktree.h"
 
-#include <unistd.h>
-
 const char *const fz_bench_metrics[] = { "instructions", "peak", "live", NULL };
 
 static bool has(const struct fz_profile *p, const char *metric)

@@ -13,10 +13,8 @@
  */
 #include "bench/bench_times.h"
 
-#include "base/buf.h"
 #include "base/io.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 enum { LINE_MAX_BYTES = 1 << 20, DEPTH_MAX = 32, MEDIAN = 2 };

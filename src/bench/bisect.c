@@ -15,7 +15,6 @@
 #include "git/halving.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Smaller changes are not searched for. */
 #define CHANGE_MIN 0.001

@@ -12,7 +12,6 @@
 #include "bench/inplace.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

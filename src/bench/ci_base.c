@@ -7,10 +7,8 @@
  */
 #include "bench/ci_run.h"
 
-#include "record/count/count.h"
 #include "bench/environment.h"
 #include "format/format.h"
-#include "profile/benchmarks.h"
 #include "bench/baseline.h"
 
 #include <unistd.h>

@@ -18,7 +18,6 @@
 #include "bench/bench_times.h"
 #include "stats/order.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #define SHORT_NS 1e6 /* the marks take a hundredth of this */

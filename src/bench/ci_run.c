@@ -16,7 +16,6 @@
 #include "bench/ci_source.h"
 #include "bench/revision.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 /* ---- counting ---- */

@@ -13,8 +13,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* The top of the tree in the side's file names; the caller frees. NULL if unknown. */
 static char *find_root(const struct fz_ci_run *c, enum fz_side s)

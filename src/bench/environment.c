@@ -7,7 +7,6 @@
 #include <gelf.h>
 #include <gnu/libc-version.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>

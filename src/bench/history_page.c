@@ -17,7 +17,6 @@
 #include "report/viewer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { WIDTH = 1000, HEIGHT = 100 };
 static const double bar_width = 0.72, reach_width = 0.3; /* fractions of a column */

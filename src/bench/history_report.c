@@ -10,7 +10,6 @@
 #include "base/table.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { BARS_MAX = 60, HEIGHTS = 8 };
 

@@ -16,7 +16,6 @@
 #include "bench/origin.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

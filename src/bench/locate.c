@@ -14,7 +14,6 @@
 #include "bench/changed_line.h"
 #include "bench/ci.h"
 
-#include <math.h>
 #include <unistd.h>
 
 static const double enough = 0.8;

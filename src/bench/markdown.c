@@ -18,7 +18,6 @@
 #include "report/markup.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Rows end at ROOM, which leaves space for an excuse, the names of the sides and the environment,
  * even if each of their TEXT_MAX_BYTES is an @, which must be escaped. */

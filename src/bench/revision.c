@@ -11,8 +11,6 @@
 #include "bench/environment.h"
 #include "profile/benchmarks.h"
 
-#include <stdio.h>
-
 void fz_revision_count_for(const struct fz_ci_metric_list *metrics, struct fz_record_options *o)
 {
 	bool other = false;

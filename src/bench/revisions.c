@@ -21,7 +21,6 @@
 #include "bench/origin.h"
 #include "bench/revision.h"
 
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

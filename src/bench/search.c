@@ -3,7 +3,6 @@
 #include "bench/search.h"
 
 #include <math.h>
-#include <stdio.h>
 
 const char *const fz_ci_side_names[] = { "unknown", "good", "bad", "skipped" };
 

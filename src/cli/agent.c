@@ -4,7 +4,6 @@
 #include "cli/fleet.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "cli/record.h"

@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum gate { GATE_NONE, GATE_REGRESSION };

@@ -6,10 +6,6 @@
  */
 #include "cli/cli.h"
 
-#include "cli/output.h"
-
-#include <stdio.h>
-
 #define EACH_COMMAND(c)                               \
 	const struct fz_command *const *c = commands; \
 	*c;                                           \

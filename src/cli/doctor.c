@@ -19,7 +19,6 @@
 #include "record/python/python.h"
 #include "record/stop.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/utsname.h>

@@ -2,7 +2,6 @@
 /* Read releases from a server or from its database file on this machine; see fleet.h. */
 #include "cli/fleet.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 

@@ -16,7 +16,6 @@
 #include "report/recording.h"
 #include "store/store.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>

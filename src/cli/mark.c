@@ -9,7 +9,6 @@
 #include "record/control.h"
 #include "profile/mark.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "profile/mark.h"
 #include "profile/range.h"

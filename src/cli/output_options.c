@@ -6,8 +6,6 @@
 #include "format/format.h"
 #include "report/text.h"
 
-#include <stdio.h>
-
 /* CPython's profiler has several names for the same order, after its columns. */
 static const struct {
 	const char *name;

@@ -9,8 +9,6 @@
  */
 #include "cli/cli.h"
 
-#include <stdio.h>
-
 static const struct spelling {
 	char letter;
 	const char *name;

@@ -4,7 +4,6 @@
 
 #include "store/store.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 static bool all;

@@ -11,7 +11,6 @@
 #include "report/text.h"
 #include "store/store.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 static struct fz_cli_range range;

@@ -6,7 +6,6 @@
 #include "cli/busy.h"
 #include "cli/cli.h"
 #include "cli/load.h"
-#include "cli/output.h"
 #include "compare/diff.h"
 #include "format/format.h"
 #include "profile/range.h"

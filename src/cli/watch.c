@@ -10,7 +10,6 @@
 #include "record/process.h"
 #include "store/store.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -9,8 +9,6 @@
  */
 #include "compare/code.h"
 
-#include "base/buf.h"
-
 enum { AMBIGUOUS = FZ_NONE - 1 };
 
 static void index_sources(struct fz_code *c, enum fz_side side)

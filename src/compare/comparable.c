@@ -19,8 +19,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 
 enum {
 	AGE_DAYS = 7,

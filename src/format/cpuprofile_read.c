@@ -15,8 +15,6 @@
 #include "format.h"
 #include "import.h"
 
-#include <math.h>
-
 struct node {
 	const json_t *v;
 	uint32_t stack; /* FZ_NONE: the root */

@@ -13,8 +13,6 @@
 #include "import.h"
 #include "jsonread.h"
 
-#include <math.h>
-
 enum { NESTED_MAX = 8 };
 
 enum metric { METRIC_WALL, METRIC_SAMPLES, METRIC_CPU, METRIC_BYTES, METRICS };

@@ -295,10 +295,8 @@ static void read_line(struct reader *r, struct fz_str line)
 		read_jemalloc_line(r, line);
 		return;
 	}
-
 	if (r->locks && !r->open)
 		read_setting(r, line);
-
 	if (fz_str_starts(line, "#") && r->open) {
 		add_call(r, line);
 		return;

@@ -26,7 +26,6 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { TEXT_MAX = 64 << 20, INDEX_MAX = 1 << 30, PLACES_MAX = 1 << 16 };

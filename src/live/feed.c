@@ -3,7 +3,6 @@
 #include "live/feed.h"
 #include "base/clock.h"
 
-#include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

@@ -3,10 +3,8 @@
 #include "live/view.h"
 #include "base/clock.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <wchar.h>
 
 #define MESSAGE_NS (4000 * FZ_MS)
 

@@ -2,8 +2,6 @@
 /* Counts for the live view; see model.h. */
 #include "live/model.h"
 
-#include "base/text.h"
-
 #include <math.h>
 
 #define BIN_NS ((int64_t)500000000)

@@ -2,7 +2,6 @@
 /* The terminal of the live view; see screen.h. */
 #include "live/screen.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>

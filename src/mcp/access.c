@@ -6,7 +6,6 @@
 #include "store/store.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

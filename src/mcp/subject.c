@@ -7,7 +7,6 @@
  */
 #include "mcp/subject.h"
 
-#include "compare/truncated.h"
 #include "format/format.h"
 #include "mcp/access.h"
 #include "mcp/answer.h"

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { ROWS_MAX = 200, COMMAND_COLUMNS = 80 };
 

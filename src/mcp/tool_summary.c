@@ -8,8 +8,6 @@
 #include "report/table.h"
 #include "report/text.h"
 
-#include <stdio.h>
-
 enum { ROWS_MAX = 60, LINES_SHOWN = 5 };
 
 static const struct fz_style style = { .columns = 200 };

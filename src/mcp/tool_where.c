@@ -12,8 +12,6 @@
 #include "profile/places.h"
 #include "report/table.h"
 
-#include <stdio.h>
-
 enum { TEXT_COLUMNS = 110, LINES_MAX = 400 };
 
 /* ---- costs of lines ---- */

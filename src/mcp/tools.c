@@ -5,8 +5,6 @@
 
 #include "mcp/answer.h"
 
-#include <stdio.h>
-
 static const struct fz_mcp_tool *const tools[] = {
 	&fz_mcp_tool_changes, &fz_mcp_tool_where,   &fz_mcp_tool_verify, &fz_mcp_tool_compare,
 	&fz_mcp_tool_calls,   &fz_mcp_tool_summary, &fz_mcp_tool_list,

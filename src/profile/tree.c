@@ -19,8 +19,6 @@
 
 #include "profile/callgraph.h"
 
-#include <stdio.h>
-
 /* A node without children yet. */
 struct bud {
 	uint32_t function, parent;

@@ -24,7 +24,6 @@
 #include "report/table.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { UNKNOWN_ROWS = 5, LIST_ROWS = 8, LABEL_COLUMNS = 40 };
 

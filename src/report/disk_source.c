@@ -15,7 +15,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <unistd.h>
 
 enum { NAMED_MAX = 3 }; /* files that are reported by name */
 

@@ -16,8 +16,6 @@
 #include "page_data.h"
 #include "viewer.h"
 
-#include <math.h>
-
 enum { STATIC_ROWS = 20 };
 
 struct document {

@@ -5,7 +5,6 @@
 #include "report/json.h"
 
 #include "base/json.h"
-#include "compare/names.h"
 #include "profile/cost_words.h"
 #include "profile/per_run.h"
 #include "profile/tree.h"
@@ -18,7 +17,6 @@
 #include "report/waits.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { SCHEMA = 1 };
 

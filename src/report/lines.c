@@ -9,14 +9,11 @@
  */
 #include "report/lines.h"
 
-#include "base/buf.h"
 #include "base/json.h"
 #include "compare/lines.h"
 #include "profile/per_run.h"
 #include "report/json.h"
 #include "report/json_facts.h"
-
-#include <stdio.h>
 
 enum { SCHEMA = 1 };
 

@@ -29,7 +29,6 @@
 #include "report/table.h"
 
 #include <ctype.h>
-#include <math.h>
 
 enum {
 	UNKNOWN_ROWS = 30,

@@ -3,7 +3,6 @@
  * the stacks below them: lines, calls, instructions and time. */
 #include "report/page_build.h"
 
-#include "base/buf.h"
 #include "profile/origin.h"
 #include "profile/processes.h"
 #include "report/page_calls.h"

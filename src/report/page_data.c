@@ -17,7 +17,6 @@
 #include "page_source.h"
 #include "page_speed.h"
 #include "page_time.h"
-#include "profile/callgraph.h"
 #include "profile/cost_words.h"
 #include "profile/machinery.h"
 #include "profile/mark.h"

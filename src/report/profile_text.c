@@ -28,8 +28,6 @@
 #include "report/table.h"
 #include "report/waits.h"
 
-#include <stdio.h>
-
 enum { IDLE_COLUMNS = 6 };
 
 struct row {

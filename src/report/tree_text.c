@@ -20,8 +20,6 @@
 #include "report/table.h"
 #include "report/tree_view.h"
 
-#include <stdio.h>
-
 enum { LEVEL_COLUMNS = 3, PLACE_MIN = 12, PLACE_ROOM = 30 };
 
 static const struct {

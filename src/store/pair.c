@@ -17,10 +17,6 @@
  */
 #include "store/store.h"
 
-#include "base/text.h"
-
-#include <stdio.h>
-
 /* ---- the program ---- */
 
 /* The text after the last occurrence of `part`, or "". */

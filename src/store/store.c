@@ -2,7 +2,6 @@
 /* The local store. */
 #include "store/store.h"
 
-#include "base/buf.h"
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "git/command.h"
