@@ -118,15 +118,23 @@ void fz_ci_json(const struct fz_ci_result *r, struct fz_output *out)
 
 /* ---- JUnit ---- */
 
+/* The element that says why a case did not pass; NULL if it did. */
+static const char *element_of(const struct fz_ci_bench *b)
+{
+	const char *why;
+
+	if (b->fails)
+		return "failure";
+	if (b->verdict == FZ_CI_NOT_COMPARABLE)
+		return "error";
+	return fz_ci_excuse(b, &why) || b->verdict == FZ_CI_MISSING ? "skipped" : NULL;
+}
+
 static void junit_case(const struct fz_ci_result *r, const struct fz_ci_bench *b,
 		       struct fz_buf *out)
 {
-	struct fz_buf sentence = { 0 };
-	const char *why, *excuse = fz_ci_excuse(b, &why);
-	const char *element = b->fails                                ? "failure"
-			      : b->verdict == FZ_CI_NOT_COMPARABLE    ? "error"
-			      : excuse || b->verdict == FZ_CI_MISSING ? "skipped"
-								      : NULL;
+	fz_auto(fz_buf_release) struct fz_buf sentence = { 0 };
+	const char *element = element_of(b);
 
 	fz_ci_sentence(b, &sentence);
 	fz_buf_str(out, "  <testcase classname=\"fizeau\" name=\"");
@@ -142,7 +150,6 @@ static void junit_case(const struct fz_ci_result *r, const struct fz_ci_bench *b
 	fz_buf_printf(out, "    <system-out>%s: ", fz_ci_word(b));
 	fz_html_escape(out, fz_buf_view(&sentence));
 	fz_buf_str(out, "</system-out>\n  </testcase>\n");
-	fz_buf_release(&sentence);
 }
 
 void fz_ci_junit(const struct fz_ci_result *r, struct fz_buf *out)
@@ -150,10 +157,8 @@ void fz_ci_junit(const struct fz_ci_result *r, struct fz_buf *out)
 	uint32_t skipped = 0;
 
 	for (uint32_t i = 0; i < r->n; i++) {
-		const char *why;
-		skipped += !r->benches[i].fails && r->benches[i].verdict != FZ_CI_NOT_COMPARABLE &&
-			   (fz_ci_excuse(&r->benches[i], &why) ||
-			    r->benches[i].verdict == FZ_CI_MISSING);
+		const char *element = element_of(&r->benches[i]);
+		skipped += element && strcmp(element, "skipped") == 0;
 	}
 	fz_buf_printf(out,
 		      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"fizeau ci\" "
