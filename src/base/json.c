@@ -67,7 +67,9 @@ static size_t plain_prefix(struct fz_str s)
 	return n;
 }
 
-void fz_json_escape(struct fz_buf *b, struct fz_str s)
+/* Appends the string literal of s. "<" is escaped, so the text can be used in an HTML script
+ * element. */
+static void add_literal(struct fz_buf *b, struct fz_str s)
 {
 	fz_buf_char(b, '"');
 	for (size_t i = 0, n; i < s.n; i += n) {
@@ -107,7 +109,7 @@ static void add_str(struct fz_json *j, struct fz_str s, struct fz_str after)
 		return;
 	}
 	fz_auto(fz_buf_release) struct fz_buf b = { 0 };
-	fz_json_escape(&b, s);
+	add_literal(&b, s);
 	fz_buf_add(&b, after.p, after.n);
 	fz_output_add(j->out, b.p, b.n);
 }

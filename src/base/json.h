@@ -39,7 +39,3 @@ void fz_json_raw(struct fz_json *j, struct fz_str text);
 /* Formats a number like fz_json_double. */
 enum { FZ_JSON_NUMBER_SIZE = 40 };
 void fz_json_format(double v, char out[FZ_JSON_NUMBER_SIZE]);
-
-/* Appends the JSON string literal of s, including quotes. "<" is escaped, so the text can be used
- * in an HTML script element. */
-void fz_json_escape(struct fz_buf *b, struct fz_str s);

@@ -123,7 +123,7 @@ const char *fz_ci_metric(struct fz_str s)
 	return NULL;
 }
 
-bool fz_ci_has_metric(const struct fz_ci_metric_list *m, const char *metric)
+static bool has_metric(const struct fz_ci_metric_list *m, const char *metric)
 {
 	for (uint32_t i = 0; i < m->n; i++)
 		if (strcmp(m->list[i], metric) == 0)
@@ -140,7 +140,7 @@ bool fz_ci_parse_metrics(struct fz_str text, struct fz_ci_metric_list *ret)
 		comma = text.n ? memchr(text.p, ',', text.n) : NULL;
 		size_t n = comma ? (size_t)(comma - text.p) : text.n;
 		const char *metric = fz_ci_metric(fz_str_trimmed((struct fz_str){ text.p, n }));
-		if (!metric || fz_ci_has_metric(&m, metric))
+		if (!metric || has_metric(&m, metric))
 			return false;
 		m.list[m.n++] = metric;
 		text.p += n + !!comma;
@@ -321,7 +321,7 @@ void fz_ci_config_release(struct fz_ci_config *c)
 static bool matches(const char *glob, const struct fz_ci_metric_list *metrics,
 		    const struct fz_ci_subject *s)
 {
-	if (metrics->n && !fz_ci_has_metric(metrics, s->metric))
+	if (metrics->n && !has_metric(metrics, s->metric))
 		return false;
 	if (fz_str_eq(s->name, fz_str_of(glob)))
 		return true;
@@ -349,8 +349,7 @@ void fz_ci_config_accept(struct fz_ci_config *c, const struct fz_ci_accept *a, c
 bool fz_ci_config_accepts(const struct fz_ci_accept *a, const struct fz_ci_subject *s)
 {
 	if (a->by)
-		return fz_ci_has_metric(&a->metrics, s->metric) &&
-		       fz_str_eq(s->name, fz_str_of(a->glob));
+		return has_metric(&a->metrics, s->metric) && fz_str_eq(s->name, fz_str_of(a->glob));
 	return matches(a->glob, &a->metrics, s);
 }
 

@@ -43,7 +43,6 @@ struct fz_ci_metric_list {
 extern const char fz_ci_metrics_wanted[]; /* for messages: a list of valid values */
 /* Parse "instructions, peak"; false if a word is not in fz_ci_metrics, or is repeated. */
 bool fz_ci_parse_metrics(struct fz_str text, struct fz_ci_metric_list *ret);
-bool fz_ci_has_metric(const struct fz_ci_metric_list *m, const char *metric);
 const char *fz_ci_unit(const char *metric);
 /* True for bytes in use, which a clock cannot confirm. */
 bool fz_ci_is_of_memory(const char *metric);

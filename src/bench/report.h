@@ -27,9 +27,7 @@ void fz_ci_sentence(const struct fz_ci_bench *b, struct fz_buf *out);
 void fz_ci_note_of(const struct fz_ci_bench *b, struct fz_buf *out);
 /* "+12.3 %", "-0.1 %"; "x 3.2" if more than doubled. */
 const char *fz_ci_change(double change, char out[FZ_NUMBER_SIZE]);
-/* "+11.2 % [+9.0 %, +13.1 %]", "inconclusive"; nothing if not measured. */
-void fz_ci_wall(const struct fz_ci_bench *b, struct fz_buf *out);
-/* The same in a sentence: "wall time +11.2 % [+9.0 %, +13.1 %]". */
+/* "wall time +11.2 % [+9.0 %, +13.1 %]", "wall time inconclusive"; nothing if not measured. */
 void fz_ci_clock(const struct fz_ci_bench *b, struct fz_buf *out);
 /* "parse_body > parse_issue_fixed +183,490 (x 3.2)"; nothing if unknown. */
 void fz_ci_place(const struct fz_ci_bench *b, struct fz_buf *out);

@@ -37,12 +37,13 @@ static double near_zero(const struct fz_pairs *wall)
 	return wall->low > 0 ? wall->low : wall->high;
 }
 
-void fz_ci_wall(const struct fz_ci_bench *b, struct fz_buf *out)
+void fz_ci_clock(const struct fz_ci_bench *b, struct fz_buf *out)
 {
 	char change[FZ_NUMBER_SIZE], low[FZ_NUMBER_SIZE], high[FZ_NUMBER_SIZE];
 
 	if (!b->wall.n)
 		return;
+	fz_buf_str(out, "wall time ");
 	if (is_noisy(&b->wall)) {
 		if (b->wall.decided)
 			fz_buf_printf(out, "at least %s",
@@ -57,13 +58,6 @@ void fz_ci_wall(const struct fz_ci_bench *b, struct fz_buf *out)
 			      fz_format_percent_change(b->wall.high, high));
 	if (!b->wall.decided)
 		fz_buf_str(out, ", inconclusive");
-}
-
-void fz_ci_clock(const struct fz_ci_bench *b, struct fz_buf *out)
-{
-	if (b->wall.n)
-		fz_buf_str(out, "wall time ");
-	fz_ci_wall(b, out);
 }
 
 void fz_ci_place(const struct fz_ci_bench *b, struct fz_buf *out)

@@ -177,8 +177,8 @@ static bool compare_recordings(const struct fz_recording *base, const struct fz_
 	return compare_settings(settings);
 }
 
-int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
-		       struct fz_error *err)
+static int check_recordings(const struct fz_recording *base, const struct fz_recording *head,
+			    struct fz_error *err)
 {
 	struct setting settings[SETTINGS] = { 0 };
 	int r = compare_recordings(base, head, settings) ? refuse(settings, err) : 0;
@@ -191,7 +191,7 @@ int fz_diff_add_runs(struct fz_profile *all, const struct fz_profile *p, bool fo
 		     struct fz_error *err)
 {
 	bool first = all->run_count == 0;
-	int r = first || force ? 0 : fz_diff_comparable(&all->recording, &p->recording, err);
+	int r = first || force ? 0 : check_recordings(&all->recording, &p->recording, err);
 
 	return r ? r : fz_profile_merge(all, p, err);
 }

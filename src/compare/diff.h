@@ -233,10 +233,8 @@ int fz_diff_new(const struct fz_profile *base, const struct fz_profile *head,
 /* Checks a user rule and a mapping; FZ_EUSAGE if invalid. */
 int fz_diff_check_rename(const char *text, struct fz_error *err);
 int fz_diff_check_map(const char *text, struct fz_error *err);
-/* Checks before sampling whether such recordings can be compared; FZ_EINPUT if not. */
-int fz_diff_comparable(const struct fz_recording *base, const struct fz_recording *head,
-		       struct fz_error *err);
-/* Likewise; appends the differences, "mode (base: wall; head: cpu)". */
+/* Checks before sampling whether such recordings can be compared; if not, appends the differences,
+ * "mode (base: wall; head: cpu)". */
 bool fz_diff_recorded_differently(const struct fz_recording *base, const struct fz_recording *head,
 				  struct fz_buf *out);
 /* Whether fz_diff_new would fail without force; if so, appends both configurations to `out` side by

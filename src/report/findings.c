@@ -81,6 +81,11 @@ void fz_findings_release(struct fz_findings *f)
 	*f = (struct fz_findings){ 0 };
 }
 
+static const char *plus_minus(const struct fz_style *style)
+{
+	return style->ascii ? "+-" : "\u00b1";
+}
+
 const char *fz_finding_interval(const struct fz_finding *r, const char *unit,
 				const struct fz_style *style, char out[FZ_INTERVAL_SIZE])
 {
@@ -98,7 +103,7 @@ const char *fz_finding_interval(const struct fz_finding *r, const char *unit,
 		snprintf(out, FZ_INTERVAL_SIZE, "%s%s", style->ascii ? "<=" : "\u2264",
 			 fz_format_change(high, unit, number));
 	else
-		snprintf(out, FZ_INTERVAL_SIZE, "%s%s", fz_plus_minus(style),
+		snprintf(out, FZ_INTERVAL_SIZE, "%s%s", plus_minus(style),
 			 fz_format_value(reach, unit, number));
 	return out;
 }
@@ -124,11 +129,6 @@ const char *fz_finding_percent(const struct fz_finding *r, char out[FZ_NUMBER_SI
 const char *fz_findings_change_title(const struct fz_diff *d)
 {
 	return d->scale == FZ_SCALE_SHARE ? "by share" : "change";
-}
-
-const char *fz_plus_minus(const struct fz_style *style)
-{
-	return style->ascii ? "+-" : "\u00b1";
 }
 
 /* Append ", 2 new" or ", 3 gone or no longer called": changed functions that one side lacks. */
@@ -180,7 +180,7 @@ void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
 	snprintf(delta, sizeof(delta), "%.2g %%", 100 * j->delta);
 	fz_findings_counts(f, d, j, out);
 	fz_buf_printf(out, ", %s same within %s%s of the run, %s unsure",
-		      fz_format_count(f->count[FZ_VERDICT_UNCHANGED], same), fz_plus_minus(style),
+		      fz_format_count(f->count[FZ_VERDICT_UNCHANGED], same), plus_minus(style),
 		      delta, fz_format_count(f->count[FZ_VERDICT_UNKNOWN], unknown));
 }
 
@@ -244,7 +244,7 @@ void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 		if (j->method == FZ_JUDGE_IDENTICAL)
 			fz_buf_str(out, "Same: nothing differs");
 		else
-			fz_buf_printf(out, "Same: no change beyond %s%s", fz_plus_minus(style),
+			fz_buf_printf(out, "Same: no change beyond %s%s", plus_minus(style),
 				      fz_format_percent(FZ_MAX(-run->low, run->high), number));
 		break;
 	case FZ_RUN_UNKNOWN:

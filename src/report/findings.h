@@ -51,8 +51,6 @@ static inline bool fz_findings_scaled(const struct fz_diff *d)
 }
 /* Title of the change column: "change", or "by share" if only shares are compared. */
 const char *fz_findings_change_title(const struct fz_diff *d);
-/* "±" or its ASCII form. */
-const char *fz_plus_minus(const struct fz_style *style);
 
 /* Append "Slower by 27.9 % [+12.1 %, +43.7 %]", for bytes "Larger by ..." (cost_words.h). Adds a
  * note if the verdict is approximate, or the reason if shares allow none. */

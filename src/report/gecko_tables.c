@@ -7,27 +7,33 @@
 
 enum { RESOURCE_LIBRARY = 1 };
 
+/* The local number of something, which gets the next one if it has none. */
+static uint32_t take(uint32_t *id, uint32_t *list, uint32_t *n, uint32_t global)
+{
+	if (id[global] == FZ_NONE) {
+		id[global] = *n;
+		list[(*n)++] = global;
+	}
+	return id[global];
+}
+
 /* ---- strings ---- */
 
-uint32_t fz_gecko_string(struct fz_gecko_writer *w, uint32_t string)
+static uint32_t string_id(struct fz_gecko_writer *w, uint32_t string)
 {
-	if (w->string_id[string] == FZ_NONE) {
-		w->string_id[string] = w->string_count;
-		w->strings[w->string_count++] = string;
-	}
-	return w->string_id[string];
+	return take(w->string_id, w->strings, &w->string_count, string);
 }
 
 /* After the profile's own strings come the names of markers, the file names of its strings, and the
  * names of instructions. */
 uint32_t fz_gecko_marker_string(struct fz_gecko_writer *w, enum fz_gecko_marker marker)
 {
-	return fz_gecko_string(w, w->p->string_count + marker);
+	return string_id(w, w->p->string_count + marker);
 }
 
 uint32_t fz_gecko_opcode_string(struct fz_gecko_writer *w, uint8_t opcode)
 {
-	return fz_gecko_string(w, 2 * w->p->string_count + FZ_GECKO_MARKERS + opcode);
+	return string_id(w, 2 * w->p->string_count + FZ_GECKO_MARKERS + opcode);
 }
 
 struct fz_gecko_opcode fz_gecko_opcode(const struct fz_gecko_writer *w, uint8_t opcode)
@@ -107,15 +113,6 @@ void fz_gecko_constants(struct fz_gecko_writer *w, const char *name, uint32_t n,
 }
 
 /* ---- what a thread uses ---- */
-
-static uint32_t take(uint32_t *id, uint32_t *list, uint32_t *n, uint32_t global)
-{
-	if (id[global] == FZ_NONE) {
-		id[global] = *n;
-		list[(*n)++] = global;
-	}
-	return id[global];
-}
 
 void fz_gecko_take_used(struct fz_gecko_writer *w, const size_t *rows, size_t n)
 {
@@ -203,7 +200,7 @@ static int64_t frame_column(const struct fz_gecko_writer *w, uint32_t i)
 
 static int64_t function_name(const struct fz_gecko_writer *w, uint32_t i)
 {
-	return fz_gecko_string((struct fz_gecko_writer *)w, w->p->functions[w->functions[i]].name);
+	return string_id((struct fz_gecko_writer *)w, w->p->functions[w->functions[i]].name);
 }
 
 static int64_t function_file(const struct fz_gecko_writer *w, uint32_t i)
@@ -211,7 +208,7 @@ static int64_t function_file(const struct fz_gecko_writer *w, uint32_t i)
 	const struct fz_function *f = &w->p->functions[w->functions[i]];
 
 	return f->file && f->kind != FZ_KIND_MARKER && f->kind != FZ_KIND_TASK
-		       ? fz_gecko_string((struct fz_gecko_writer *)w, f->file)
+		       ? string_id((struct fz_gecko_writer *)w, f->file)
 		       : -1;
 }
 
@@ -229,8 +226,8 @@ static int64_t function_resource(const struct fz_gecko_writer *w, uint32_t i)
 
 static int64_t resource_name(const struct fz_gecko_writer *w, uint32_t i)
 {
-	return fz_gecko_string((struct fz_gecko_writer *)w,
-			       w->p->string_count + FZ_GECKO_MARKERS + w->resources[i]);
+	return string_id((struct fz_gecko_writer *)w,
+			 w->p->string_count + FZ_GECKO_MARKERS + w->resources[i]);
 }
 
 static void flags(struct fz_gecko_writer *w, const char *name)

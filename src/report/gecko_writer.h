@@ -94,8 +94,7 @@ struct fz_gecko_writer {
 	uint32_t stack_n, frame_n, function_n, resource_n;
 };
 
-/* Id of a string of the profile, of a marker's name, of an instruction's name. */
-uint32_t fz_gecko_string(struct fz_gecko_writer *w, uint32_t string);
+/* Id of a marker's name, of an instruction's name. */
 uint32_t fz_gecko_marker_string(struct fz_gecko_writer *w, enum fz_gecko_marker marker);
 uint32_t fz_gecko_opcode_string(struct fz_gecko_writer *w, uint8_t opcode);
 /* Write the strings used: "stringArray" of the open object. */

@@ -19,7 +19,8 @@ static const char *const fills[][FZ_COLOR_REMOVED + 1] = {
 				 "#64b5f6", "#42a5f5", "#1976d2", "#9575cd", "#b39ddb" },
 };
 
-const char *fz_color_fill(enum fz_palette palette, int color)
+/* "#rrggbb"; for FZ_COLOR_UNSURE that of the hatching. */
+static const char *fill_of(enum fz_palette palette, int color)
 {
 	color &= ~FZ_COLOR_OF_SUM;
 	if (color >= FZ_COLOR_HEAT && color < FZ_COLOR_UNSURE)
@@ -222,7 +223,7 @@ static void write_sum_style(enum fz_palette palette, struct fz_output *out)
 	for (int i = 0; i < 2; i++) {
 		int color = (i ? FZ_COLOR_LESS : FZ_COLOR_MORE) + 3;
 		fz_output_printf(out, ".d%d{stroke:%s;stroke-width:%d;stroke-dasharray:%d}", color,
-				 fz_color_fill(palette, color), FZ_COLOR_MARK_HEIGHT,
+				 fill_of(palette, color), FZ_COLOR_MARK_HEIGHT,
 				 FZ_COLOR_MARK_HEIGHT);
 	}
 }
@@ -245,8 +246,8 @@ void fz_color_write_style(enum fz_palette palette, bool judged, bool sums, struc
 		     "fill:#14161a}.w{fill:#fff}.q{fill:#626a79}"
 		     ".t{font-size:15px;font-weight:600}rect{rx:2px}");
 	for (int i = FZ_COLOR_SAME; i <= FZ_COLOR_NEW; i++)
-		fz_output_printf(out, ".c%d{fill:%s}", i, fz_color_fill(palette, i));
-	const char *removed = fz_color_fill(palette, FZ_COLOR_REMOVED);
+		fz_output_printf(out, ".c%d{fill:%s}", i, fill_of(palette, i));
+	const char *removed = fill_of(palette, FZ_COLOR_REMOVED);
 	fz_output_printf(out,
 			 ".n,.o{stroke:#14161a;stroke-dasharray:2 2;stroke-width:.8}.o{stroke:%s}"
 			 ".c%d{fill:%s;fill-opacity:.13;stroke:%s}.c%d{fill:url(#h)}"
@@ -255,20 +256,20 @@ void fz_color_write_style(enum fz_palette palette, bool judged, bool sums, struc
 			 "width:.7}.c%d{fill:" PALE_SAME "}"
 			 ".c%d.p{fill:url(#hp);fill-opacity:1}.c%d.p{fill:url(#up);fill-opacity:1}",
 			 removed, FZ_COLOR_REMOVED, removed, removed, FZ_COLOR_UNSURE,
-			 FZ_COLOR_NEW_UNSURE, FZ_COLOR_MOVED,
-			 fz_color_fill(palette, FZ_COLOR_MOVED), FZ_COLOR_MOVED_AWAY, FZ_COLOR_KEPT,
-			 FZ_COLORS, FZ_COLOR_UNSURE, FZ_COLOR_NEW_UNSURE);
+			 FZ_COLOR_NEW_UNSURE, FZ_COLOR_MOVED, fill_of(palette, FZ_COLOR_MOVED),
+			 FZ_COLOR_MOVED_AWAY, FZ_COLOR_KEPT, FZ_COLORS, FZ_COLOR_UNSURE,
+			 FZ_COLOR_NEW_UNSURE);
 	if (sums)
 		write_sum_style(palette, out);
 	for (int i = FZ_COLOR_HEAT; i < FZ_COLOR_UNSURE; i++)
-		fz_output_printf(out, ".c%d{fill:%s}", i, fz_color_fill(palette, i));
+		fz_output_printf(out, ".c%d{fill:%s}", i, fill_of(palette, i));
 	fz_output_str(out, "</style>\n");
 	if (!judged)
 		return;
 	fz_output_str(out, "<defs>");
-	write_pattern(out, "h", fz_color_fill(palette, FZ_COLOR_UNSURE), QUIET);
+	write_pattern(out, "h", fill_of(palette, FZ_COLOR_UNSURE), QUIET);
 	write_pattern(out, "hp", PALE_SAME, QUIET);
-	write_pattern(out, "u", fz_color_fill(palette, FZ_COLOR_NEW_UNSURE), removed);
+	write_pattern(out, "u", fill_of(palette, FZ_COLOR_NEW_UNSURE), removed);
 	write_pattern(out, "up", PALE_SAME, removed);
 	if (sums) {
 		write_pattern(out, "l", "none", "#fff9");

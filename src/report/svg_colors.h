@@ -51,7 +51,5 @@ int fz_color_of_share(double share);
 bool fz_color_is_dark(int color);
 /* Sign before a name, "▲ ", "" ...: conveys the colour's meaning without colour. */
 const char *fz_color_glyph(int color);
-/* "#rrggbb"; for FZ_COLOR_UNSURE that of the hatching. */
-const char *fz_color_fill(enum fz_palette palette, int color);
 /* Style and patterns of a picture: class c0, c1, ... for each colour, n and o for dotted edges. */
 void fz_color_write_style(enum fz_palette palette, bool judged, bool sums, struct fz_output *out);

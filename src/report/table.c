@@ -44,7 +44,8 @@ void fz_table_function(struct fz_str name, const struct fz_source_place *place, 
 	fz_buf_char(out, ')');
 }
 
-const char *fz_table_metric_title(const char *metric)
+/* Name of what a metric measures: "wall time". */
+static const char *metric_title(const char *metric)
 {
 	static const struct {
 		const char *name, *title;
@@ -66,5 +67,5 @@ void fz_table_add_metric(const char *metric, const char *unit, struct fz_buf *ou
 	bool counted = strcmp(unit, "count") == 0;
 
 	if (counted || strcmp(metric, unit) != 0)
-		fz_buf_printf(out, " %s%s", counted ? "" : "of ", fz_table_metric_title(metric));
+		fz_buf_printf(out, " %s%s", counted ? "" : "of ", metric_title(metric));
 }
