@@ -27,7 +27,7 @@ struct fz_ci_search {
 	uint32_t before;    /* the step compared with it: its parent, if that could be counted */
 	uint32_t last_good; /* if it is among skipped ones: it is after this */
 	char **hidden;      /* and one of these: full hashes */
-	uint32_t hidden_n, hidden_cap;
+	uint32_t hidden_n;
 	uint32_t range;             /* commits after good, up to bad */
 	struct fz_ci_result ends;   /* bad against good */
 	struct fz_ci_result change; /* found (or the first bad one) against before */

@@ -36,7 +36,6 @@ static struct fz_map list_functions(const struct fz_linker *l, enum fz_side side
 }
 
 struct waker {
-	uint32_t marker;   /* an orphan */
 	uint32_t function; /* the head's function for the one it names; FZ_NONE if unknown */
 	enum fz_wait kind;
 };
@@ -47,7 +46,7 @@ static struct waker waker_of(const struct fz_linker *l, uint32_t marker, enum fz
 	const struct fz_profile *p = l->d->profile[side];
 	uint32_t by = l->d->functions[marker].on_side[side];
 	const struct fz_function *f = &p->functions[by];
-	struct waker w = { marker, FZ_NONE, kind_of_marker(p, f) };
+	struct waker w = { FZ_NONE, kind_of_marker(p, f) };
 
 	if (w.kind == FZ_WAIT_KINDS)
 		return w;

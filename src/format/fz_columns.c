@@ -60,7 +60,7 @@ static int64_t mul(int64_t a, int64_t b)
 /* Predicts the next thread: the one that followed this one last time, initially in order. */
 struct order {
 	uint32_t *next;
-	uint32_t last, known;
+	uint32_t last;
 };
 
 static struct order order_new(uint32_t threads)

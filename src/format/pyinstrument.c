@@ -18,7 +18,6 @@
 
 struct reader {
 	struct fz_profile *p;
-	const char *name; /* of the file */
 	uint32_t thread;
 	int64_t now; /* ns, of a session */
 };
@@ -217,7 +216,7 @@ static void read_facts(struct reader *r, const json_t *root)
 static int read_root(struct fz_profile *p, const char *name, const json_t *session,
 		     const json_t *tree, struct fz_error *err)
 {
-	struct reader r = { .p = p, .name = name };
+	struct reader r = { .p = p };
 
 	if (!json_is_object(tree) && !json_array_size(json_object_get(session, "frame_records")))
 		return fz_fail(err, FZ_EINPUT, "%s: no frames", name);

@@ -19,7 +19,7 @@ enum {
 void fz_heap_memory_release(struct fz_heap_memory *m)
 {
 	if (m->copy)
-		munmap(m->copy, m->copy_size);
+		munmap(m->copy, m->bytes);
 	free(m->seen);
 	free(m->list);
 	*m = (struct fz_heap_memory){ 0 };
@@ -113,8 +113,7 @@ static int copy_all(struct fz_process *process, struct fz_heap_memory *m, struct
 	uint8_t *to;
 	uint64_t words = 0;
 
-	m->copy_size = m->bytes;
-	m->copy = mmap(NULL, m->copy_size, PROT_READ | PROT_WRITE,
+	m->copy = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (m->copy == MAP_FAILED) {
 		m->copy = NULL;
@@ -122,7 +121,7 @@ static int copy_all(struct fz_process *process, struct fz_heap_memory *m, struct
 			       "not enough memory to copy the %llu MiB of process %d",
 			       (unsigned long long)(m->bytes >> 20), (int)process->pid);
 	}
-	madvise(m->copy, m->copy_size, MADV_HUGEPAGE);
+	madvise(m->copy, m->bytes, MADV_HUGEPAGE);
 	m->seen = fz_calloc(m->bytes / 512 + 1, 8);
 	to = m->copy;
 	for (uint32_t i = 0; i < m->n; i++) {

@@ -21,10 +21,9 @@ struct fz_heap_memory {
 	struct fz_heap_segment *list;
 	uint32_t n, cap;
 	uint32_t last;                 /* segment of the last address */
-	uint64_t bytes;                /* of all segments */
+	uint64_t bytes;                /* of all segments, before any was truncated */
 	uint64_t heap_start, heap_end; /* the process's [heap] mapping */
 	uint8_t *copy;                 /* all segments, contiguous */
-	size_t copy_size;
 	uint64_t *seen;
 };
 

@@ -9,7 +9,7 @@
 enum { DEPTH_MAX = 4096, NODES_MAX = 1 << 20 };
 
 struct node {
-	uint32_t function, parent;
+	uint32_t function;
 	uint32_t child, next; /* first child, next sibling; FZ_NONE */
 	int64_t self, total;
 };
@@ -39,9 +39,7 @@ static uint32_t node_of(struct builder *b, uint32_t parent, uint32_t function)
 		return *slot;
 	*slot = b->n;
 	fz_grow(b->nodes, b->n, b->cap);
-	b->nodes[b->n] = (struct node){
-		.function = function, .parent = parent, .child = FZ_NONE, .next = FZ_NONE
-	};
+	b->nodes[b->n] = (struct node){ .function = function, .child = FZ_NONE, .next = FZ_NONE };
 	if (parent != FZ_NONE) {
 		b->nodes[b->n].next = b->nodes[parent].child;
 		b->nodes[parent].child = b->n;

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROGRAM_MAX = 60, TRIES_MAX = 100 };
+enum { PROGRAM_MAX = 60 };
 
 char *fz_store_folder(const char *cwd)
 {

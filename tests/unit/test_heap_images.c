@@ -38,9 +38,8 @@ static void fill_memory(const struct image *m, struct fz_heap_memory *to)
 		to->list[to->n++] =
 			(struct fz_heap_segment){ .start = row->at, .end = row->at + row->n };
 	}
-	to->copy_size = to->bytes;
-	to->copy = at = mmap(NULL, to->copy_size, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	to->copy = at =
+		mmap(NULL, to->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(to->copy, MAP_FAILED);
 	/* A word of marks for each 512 bytes, and for what is left of each segment. */
 	to->seen = fz_calloc(to->bytes / 512 + to->n, 8);
