@@ -189,7 +189,6 @@ int fz_cli_range_keep(const struct fz_cli_range *r, const char *name, struct fz_
 	if (rc)
 		return rc;
 	range.to_ns = FZ_MIN(range.to_ns, end);
-	if (!p->samples.n)
-		return nothing_left(&range, name, err);
-	return fz_profile_keep_range(p, &range) ? 0 : nothing_left(&range, name, err);
+	return p->samples.n && fz_profile_keep_range(p, &range) ? 0
+								: nothing_left(&range, name, err);
 }

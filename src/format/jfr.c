@@ -245,8 +245,7 @@ static void weigh(struct reader *r, const struct event *event, const struct fz_j
 	enum fz_jfr_state state = fz_jfr_stacks_state(&r->stacks, &r->j, e);
 
 	row->metric = (uint8_t)event->metric;
-	row->status =
-		state == FZ_JFR_STATE_UNKNOWN || event->metric != WALL ? FZ_STATUS_UNKNOWN : 0;
+	row->status = FZ_STATUS_UNKNOWN;
 	row->count = 1;
 	if (event->metric == SAMPLES) {
 		weigh_execution(r, state, row);
