@@ -214,15 +214,14 @@ static void note_wrapped(struct aligner *a, uint32_t first, uint32_t stamp)
 
 /* Joins a base node to the head's call of its function at this level, unless the base already has
  * an origin there. */
-static bool join_sibling(struct aligner *a, uint32_t first, uint32_t base_node)
+static void join_sibling(struct aligner *a, uint32_t first, uint32_t base_node)
 {
 	uint32_t at = child_for(a, function_at(a, FZ_BASE, base_node), first);
 
 	if (at == FZ_NONE || a->raw[at].origin[FZ_BASE] != FZ_NONE)
-		return false;
+		return;
 	add_origin(a, at, FZ_BASE, base_node);
 	a->through->taken[base_node] = true;
-	return true;
 }
 
 /* Makes a base node the guest of the head's call of its function inside an inserted wrapper. */

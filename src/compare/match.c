@@ -270,14 +270,12 @@ static int compare_entries(const void *pa, const void *pb)
 	       FZ_CMP(a->function, b->function);
 }
 
-static uint32_t add_function(struct matcher *m)
+static void add_function(struct matcher *m)
 {
 	struct fz_diff *d = m->d;
 
-	fz_grow(d->functions, d->function_count, m->function_cap);
-	d->functions[d->function_count] =
-		(struct fz_diff_function){ .on_side = { FZ_NONE, FZ_NONE } };
-	return d->function_count++;
+	fz_push(d->functions, d->function_count, m->function_cap,
+		(struct fz_diff_function){ .on_side = { FZ_NONE, FZ_NONE } });
 }
 
 /* Lists the entries in [0, n) of one side at different places; returns their number. */

@@ -240,11 +240,10 @@ static void write_unit(const struct fz_profile *p, struct fz_output *out)
 		fz_output_printf(out, "# metric: %s %s\n", m->name, m->unit);
 }
 
-static struct line *new_line(struct writer *w, uint32_t thread, uint32_t path)
+static void new_line(struct writer *w, uint32_t thread, uint32_t path)
 {
-	fz_grow(w->lines, w->line_count, w->line_cap);
-	w->lines[w->line_count] = (struct line){ .thread = thread, .path = path };
-	return &w->lines[w->line_count++];
+	fz_push(w->lines, w->line_count, w->line_cap,
+		(struct line){ .thread = thread, .path = path });
 }
 
 /* The line of each (thread, path). Usually a table of all pairs is small enough. */

@@ -108,11 +108,10 @@ static bool in_class(struct fz_str class, uint32_t c)
 
 /* ---- compiling ---- */
 
-static int fail(struct fz_framepattern *p)
+static void fail(struct fz_framepattern *p)
 {
 	p->bad = true;
 	p->rest.n = 0;
-	return 0;
 }
 
 static void add(struct fz_framepattern *p, struct step step)

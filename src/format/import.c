@@ -235,16 +235,15 @@ static const struct {
 };
 
 /* "cpu(ms)" in callgrind files of other tools. */
-static bool take_unit(struct fz_str *type, struct fz_str *unit)
+static void take_unit(struct fz_str *type, struct fz_str *unit)
 {
 	const char *open = type->n ? memchr(type->p, '(', type->n) : NULL;
 
 	if (!open || type->p[type->n - 1] != ')' || open == type->p)
-		return false;
+		return;
 	size_t at = (size_t)(open - type->p);
 	*unit = (struct fz_str){ open + 1, type->n - at - 2 };
 	type->n = at;
-	return true;
 }
 
 struct fz_import_metric fz_import_metric(struct fz_str type, struct fz_str unit)

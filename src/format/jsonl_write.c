@@ -51,13 +51,12 @@ static uint32_t file_string(const struct fz_profile *p, const struct fz_function
 	return f->file ? f->file : p->string_count;
 }
 
-static uint32_t number_string(struct writer *w, uint32_t string)
+static void number_string(struct writer *w, uint32_t string)
 {
-	if (w->string_id[string] == FZ_NONE) {
-		w->string_id[string] = w->string_count;
-		w->strings[w->string_count++] = string;
-	}
-	return w->string_id[string];
+	if (w->string_id[string] != FZ_NONE)
+		return;
+	w->string_id[string] = w->string_count;
+	w->strings[w->string_count++] = string;
 }
 
 static struct fz_str string_text(const struct writer *w, uint32_t string)

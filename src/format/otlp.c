@@ -352,14 +352,6 @@ static struct fz_import_metric metric_of(const struct reader *r, struct fz_str p
 	return fz_import_metric(text(r, type), text(r, unit));
 }
 
-/* Profiles of one type, from several resources, are one metric. */
-static uint32_t add_metric(struct reader *r, const struct fz_import_metric *m)
-{
-	uint32_t at = fz_profile_find_metric(r->p, m->name);
-
-	return at != FZ_NONE ? at : fz_import_add_metric(r->p, m, 0, true);
-}
-
 static void read_facts(struct reader *r, struct fz_str profile)
 {
 	struct fz_import_metric m = metric_of(r, profile, r->v->period_type);
@@ -451,7 +443,9 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 	p->samples.ordered = p->samples.timed = false;
 	for (uint32_t i = 0; i < r.profiles.n; i++) {
 		struct fz_import_metric m = metric_of(&r, r.profiles.list[i], 1);
-		add_metric(&r, &m);
+		/* Profiles of one type, from several resources, are one metric. */
+		if (fz_profile_find_metric(p, m.name) == FZ_NONE)
+			fz_import_add_metric(p, &m, 0, true);
 	}
 	read_facts(&r, r.profiles.list[0]);
 	return read_samples(&r, err);

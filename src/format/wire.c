@@ -57,11 +57,11 @@ bool fz_wire_read(struct fz_str message, const struct fz_wire_field *fields)
 	return !w.c.bad;
 }
 
-bool fz_wire_numbers(struct fz_wire *w, void (*add)(void *arg, uint64_t number), void *arg)
+void fz_wire_numbers(struct fz_wire *w, void (*add)(void *arg, uint64_t number), void *arg)
 {
 	if (w->type != FZ_WIRE_BYTES) {
 		add(arg, w->value);
-		return true;
+		return;
 	}
 	struct fz_cursor c = fz_cursor_of(w->bytes.p, w->bytes.n);
 	while (c.p < c.end && !c.bad) {
@@ -70,7 +70,6 @@ bool fz_wire_numbers(struct fz_wire *w, void (*add)(void *arg, uint64_t number),
 			add(arg, v);
 	}
 	w->c.bad |= c.bad;
-	return !c.bad;
 }
 
 void fz_wire_put(struct fz_buf *b, uint32_t field, uint64_t v)

@@ -47,8 +47,8 @@ bool fz_wire_read(struct fz_str message, const struct fz_wire_field *fields);
 /* Stores the current field if it is in the list. */
 void fz_wire_take(const struct fz_wire *w, const struct fz_wire_field *fields);
 /* Calls add(arg, number) for each number in the current field of repeated numbers, packed or
- * single; false if invalid. */
-bool fz_wire_numbers(struct fz_wire *w, void (*add)(void *arg, uint64_t number), void *arg);
+ * single; sets c.bad if invalid. */
+void fz_wire_numbers(struct fz_wire *w, void (*add)(void *arg, uint64_t number), void *arg);
 
 void fz_wire_put(struct fz_buf *b, uint32_t field, uint64_t v); /* omits 0 */
 void fz_wire_put_bytes(struct fz_buf *b, uint32_t field, struct fz_str s);

@@ -300,16 +300,18 @@ int fz_live_put(struct fz_live_screen *s, int y, int x, int width, enum fz_live_
 	return (int)(used + cut);
 }
 
-int fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
-		    struct fz_str text)
+void fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
+		     struct fz_str text)
 {
 	char safe[TEXT_MAX];
 	struct fz_str t = make_printable(s, text, safe);
 	size_t room = (size_t)FZ_MAX(FZ_MIN(width, s->columns - x), 0);
 	size_t all = fz_str_columns(t), columns;
 
-	if (room == 0 || all <= room)
-		return fz_live_put(s, y, x, width, style, text);
+	if (room == 0 || all <= room) {
+		fz_live_put(s, y, x, width, style, text);
+		return;
+	}
 	while (t.n && all > room - 1) {
 		size_t n = next_char(t, 0, &columns);
 		t.p += n;
@@ -318,7 +320,6 @@ int fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_l
 	}
 	add_bytes(s, y, x, style, fz_str_of(dots(s)));
 	add_bytes(s, y, x + 1, style, t);
-	return (int)all + 1;
 }
 
 int fz_live_printf(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,

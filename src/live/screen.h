@@ -55,8 +55,8 @@ void fz_live_screen_resize(struct fz_live_screen *s);
 int fz_live_put(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
 		struct fz_str text);
 /* The same, but cut text at its start, for paths. */
-int fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
-		    struct fz_str text);
+void fz_live_put_end(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
+		     struct fz_str text);
 __attribute__((format(printf, 6, 7))) int fz_live_printf(struct fz_live_screen *s, int y, int x,
 							 int width, enum fz_live_style style,
 							 const char *fmt, ...);

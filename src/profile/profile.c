@@ -330,11 +330,9 @@ uint32_t fz_profile_find_metric(const struct fz_profile *p, struct fz_str name)
 	return FZ_NONE;
 }
 
-uint32_t fz_profile_add_run(struct fz_profile *p, const struct fz_run *run)
+void fz_profile_add_run(struct fz_profile *p, const struct fz_run *run)
 {
-	fz_grow(p->runs, p->run_count, p->run_cap);
-	p->runs[p->run_count] = *run;
-	return p->run_count++;
+	fz_push(p->runs, p->run_count, p->run_cap, *run);
 }
 
 static void grow_samples(struct fz_profile *p)

@@ -418,7 +418,7 @@ uint32_t fz_profile_add_metric(struct fz_profile *p, struct fz_str name, struct 
 uint32_t fz_profile_count_samples(struct fz_profile *p);
 /* Index of the metric with that name, or FZ_NONE. */
 uint32_t fz_profile_find_metric(const struct fz_profile *p, struct fz_str name);
-uint32_t fz_profile_add_run(struct fz_profile *p, const struct fz_run *run);
+void fz_profile_add_run(struct fz_profile *p, const struct fz_run *run);
 
 struct fz_sample {
 	uint16_t run;

@@ -154,15 +154,14 @@ static void fill_mark(void *arg, struct fz_str name)
 	fz_assert(!"the page template has an unknown placeholder");
 }
 
-static int write_page(const struct fz_page *page, const struct fz_html_options *o,
-		      struct fz_output *out)
+static void write_page(const struct fz_page *page, const struct fz_html_options *o,
+		       struct fz_output *out)
 {
 	struct document d = { .page = page, .options = o, .out = out };
 
 	fz_page_fill_columns(page, o, &d.columns);
 	fz_viewer_fill(fz_viewer_html, fill_mark, &d, out);
 	fz_columns_release(&d.columns);
-	return 0;
 }
 
 int fz_report_html_profile(const struct fz_profile *p, const struct fz_html_options *o,
@@ -173,9 +172,9 @@ int fz_report_html_profile(const struct fz_profile *p, const struct fz_html_opti
 	int r = fz_page_of_profile(&page, p, o->metric, false, FZ_PAGE_VIEWER, err);
 	if (r)
 		return r;
-	r = write_page(&page, o, out);
+	write_page(&page, o, out);
 	fz_page_release(&page);
-	return r;
+	return 0;
 }
 
 int fz_report_html_diff(const struct fz_diff *d, const struct fz_html_options *o,
@@ -187,7 +186,7 @@ int fz_report_html_diff(const struct fz_diff *d, const struct fz_html_options *o
 	fz_assert(!d->inverted && (!o->judgement || o->judgement->path_self));
 	fz_page_of_diff(&page, d, FZ_PAGE_VIEWER);
 	page.judgement = o->judgement;
-	int r = write_page(&page, o, out);
+	write_page(&page, o, out);
 	fz_page_release(&page);
-	return r;
+	return 0;
 }
