@@ -147,10 +147,9 @@ void fz_table_wrap_at(const char *text, unsigned at, unsigned indent, unsigned c
 	fz_buf_char(out, '\n');
 }
 
-void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *style,
-		   struct fz_buf *out)
+void fz_table_wrap(const char *text, const struct fz_style *style, struct fz_buf *out)
 {
-	fz_table_wrap_at(text, 0, indent, style->columns, out);
+	fz_table_wrap_at(text, 0, 2, style->columns, out);
 }
 
 /* ---- tables ---- */

@@ -91,10 +91,9 @@ void fz_table_path(struct fz_str text, unsigned columns, const struct fz_style *
 		   struct fz_buf *out);
 /* "..." as one character, if the style allows it. */
 const char *fz_table_ellipsis(const struct fz_style *style);
-/* Appends a sentence, broken at spaces to fit `columns`; lines after the first are indented by
- * `indent` spaces. Ends with a newline. */
-void fz_table_wrap(const char *text, unsigned indent, const struct fz_style *style,
-		   struct fz_buf *out);
-/* Likewise, if the line already has `at` columns. */
+/* Appends a sentence, broken at spaces to fit the style's columns; lines after the first are
+ * indented by 2. Ends with a newline. */
+void fz_table_wrap(const char *text, const struct fz_style *style, struct fz_buf *out);
+/* Likewise, indented by `indent`, if the line already has `at` columns. */
 void fz_table_wrap_at(const char *text, unsigned at, unsigned indent, unsigned columns,
 		      struct fz_buf *out);

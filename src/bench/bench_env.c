@@ -112,14 +112,15 @@ static void set_criterion(struct fz_environ *e, const char *times)
 
 /* ---- Go ---- */
 
-/* The path of one of our scripts; NULL if it is missing or has characters that Go would split at.
+/* The path of our script test-runner; NULL if it is missing or has characters that Go would split
+ * at.
  */
-static char *find_script(const char *const places[2], const char *name)
+static char *find_runner(const char *const places[2])
 {
-	fz_auto(fz_free_ptr) char *folder = fz_find_beside(places, 2, name, X_OK);
+	fz_auto(fz_free_ptr) char *folder = fz_find_beside(places, 2, "test-runner", X_OK);
 	fz_auto(fz_free_ptr) char *real = folder ? realpath(folder, NULL) : NULL;
 
-	return real && !strpbrk(real, " \t\n'\"") ? fz_asprintf("%s/%s", real, name) : NULL;
+	return real && !strpbrk(real, " \t\n'\"") ? fz_asprintf("%s/test-runner", real) : NULL;
 }
 
 static void add_goflag(struct fz_environ *e, const char *flag)
@@ -169,7 +170,7 @@ static void keep_symbols(struct fz_environ *e, const char *go)
 static void set_go(struct fz_environ *e, const char *times)
 {
 	static const char *const places[] = { "../bindings/go", FZ_PLACE_BINDINGS "/go" };
-	fz_auto(fz_free_ptr) char *runner = find_script(places, "test-runner");
+	fz_auto(fz_free_ptr) char *runner = find_runner(places);
 	fz_auto(fz_free_ptr) char *go = fz_find_on_path("go");
 
 	if (!runner || !go)

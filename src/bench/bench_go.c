@@ -57,11 +57,11 @@ static char *full_name(const struct reading *r, struct fz_str name)
 			  : fz_strndup(name.p, name.n);
 }
 
-/* The number before a unit; -1 if there is none. */
-static double number_of(struct fz_str line, const char *unit)
+/* The number before " ns/op"; -1 if there is none. */
+static double time_of(struct fz_str line)
 {
 	fz_auto(fz_free_ptr) char *text = fz_strndup(line.p, line.n);
-	char *at = strstr(text, unit), *end;
+	char *at = strstr(text, " ns/op"), *end;
 
 	while (at && at > text && at[-1] != '\t')
 		at--;
@@ -85,7 +85,7 @@ static void take_line(void *arg, struct fz_str line)
 		r->failed = full_name(r, word_of(line));
 	} else if (fz_str_starts(line, "Benchmark")) {
 		fz_auto(fz_free_ptr) char *name = full_name(r, word_of(line));
-		double ns = number_of(line, " ns/op");
+		double ns = time_of(line);
 		if (ns > 0)
 			r->visit(r->arg, fz_str_of(name), ns, FZ_STR(""));
 	}

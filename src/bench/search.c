@@ -166,19 +166,19 @@ static void text_same(const struct fz_ci_search *s, struct fz_buf *out)
 		      s->steps[s->good].commit, s->steps[s->bad].commit);
 }
 
-static uint32_t count_side(const struct fz_ci_search *s, enum fz_ci_side side)
+static uint32_t count_skipped(const struct fz_ci_search *s)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n; i++)
-		n += s->steps[i].side == side;
+		n += s->steps[i].side == FZ_CI_SKIPPED;
 	return n;
 }
 
 void fz_ci_search_text(const struct fz_ci_search *s, const struct fz_style *style,
 		       struct fz_buf *out)
 {
-	uint32_t skipped = count_side(s, FZ_CI_SKIPPED);
+	uint32_t skipped = count_skipped(s);
 	char commits[FZ_NUMBER_SIZE];
 
 	if (s->found != FZ_NONE)

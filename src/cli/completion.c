@@ -69,10 +69,10 @@ static char *brief(const char *help)
 
 /* ---- bash ---- */
 
-static void add_names(const struct fz_opt *o, const char *separator, struct fz_buf *out)
+static void add_names(const struct fz_opt *o, struct fz_buf *out)
 {
 	if (o->short_name)
-		fz_buf_printf(out, "-%c%s", o->short_name, o->long_name ? separator : "");
+		fz_buf_printf(out, "-%c%s", o->short_name, o->long_name ? " " : "");
 	if (o->long_name)
 		fz_buf_printf(out, "--%s", o->long_name);
 }
@@ -106,14 +106,14 @@ static void bash_command(const struct fz_command *command, struct fz_buf *out)
 	for (EACH_OPTION(o, command))
 		if (is_option(o)) {
 			fz_buf_str(out, separator);
-			add_names(o, " ", out);
+			add_names(o, out);
 			separator = " ";
 		}
 	fz_buf_str(out, "'\n\t\ttakes='");
 	for (EACH_OPTION(o, command))
 		if (is_option(o) && o->argument && !o->optional) {
 			fz_buf_char(out, ' ');
-			add_names(o, " ", out);
+			add_names(o, out);
 		}
 	fz_buf_str(out, " ' ;;\n");
 }
@@ -394,7 +394,7 @@ static void write_fish(const struct fz_command *const *commands, struct fz_buf *
 	for (EACH_OPTION(o, &fz_command_run))
 		if (is_option(o) && o->argument && !o->optional) {
 			fz_buf_char(out, ' ');
-			add_names(o, " ", out);
+			add_names(o, out);
 		}
 	fz_buf_char(out, '\n');
 	for (EACH_COMMAND(c)) {

@@ -89,9 +89,9 @@ static void release(struct look *l)
 	free(l->threads);
 }
 
-static void pause_ns(long ns)
+static void pause_between_tries(void)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = TRY_PAUSE_NS }, NULL);
 }
 
 /* Open the interpreter. A program that is just starting becomes readable within milliseconds. */
@@ -111,7 +111,7 @@ static int open_python(struct look *l, struct fz_error *err)
 
 	while ((rc = fz_python_open(l->pid, &o, l->profile, &l->python, err)) == FZ_EAGAIN &&
 	       fz_clock_now() < give_up)
-		pause_ns(TRY_PAUSE_NS);
+		pause_between_tries();
 	return rc ? rc : fz_python_check(l->python, FZ_MODE_WALL, err);
 }
 
@@ -194,7 +194,7 @@ static int take(struct look *l, struct fz_error *err)
 		keep(l, &s);
 		if (!l->unreadable && (!l->torn || i + 1 >= TORN_TRIES_MAX))
 			return 0;
-		pause_ns(TRY_PAUSE_NS);
+		pause_between_tries();
 	}
 	return 0;
 }

@@ -613,13 +613,13 @@ static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, st
 	return finish(o, fz_steal(out), path, err);
 }
 
-/* A copy with this format if none was chosen. */
-static struct fz_cli_output with_format(const struct fz_cli_output *o, const char *name)
+/* A copy with the text format if none was chosen. */
+static struct fz_cli_output with_text(const struct fz_cli_output *o)
 {
 	struct fz_cli_output copy = *o;
 
 	if (!copy.chosen)
-		copy.chosen = fz_report_by_name(name);
+		copy.chosen = fz_report_by_name("text");
 	return copy;
 }
 
@@ -757,7 +757,7 @@ static struct fz_comparison_options comparison_options(const struct fz_cli_outpu
 int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 			     struct fz_profile *head, struct fz_error *err)
 {
-	struct fz_cli_output with = with_format(o, "text");
+	struct fz_cli_output with = with_text(o);
 	struct fz_comparison_options options = comparison_options(o, with.chosen);
 	fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
 	fz_cli_busy("comparing");
@@ -777,7 +777,7 @@ int fz_cli_output_write_diff(struct fz_cli_output *o, struct fz_profile *base,
 
 int fz_cli_output_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err)
 {
-	struct fz_cli_output with = with_format(o, "text");
+	struct fz_cli_output with = with_text(o);
 	struct fz_cli_filter filter = filter_of(o);
 	int r = fz_cli_range_keep(&o->range, o->labels[FZ_HEAD], p, err);
 

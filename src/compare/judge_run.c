@@ -138,12 +138,12 @@ static struct fz_change test_run(const struct fz_inference *c, struct fz_power *
 	return test_run_samples(c, power);
 }
 
-/* Changes *power from the run to a function with that share of it. */
-static void narrow_power(const struct fz_inference *c, double share, struct fz_power *power)
+/* Changes *power from the run to a function with the typical share of it. */
+static void narrow_power(const struct fz_inference *c, struct fz_power *power)
 {
 	struct fz_drift_belief drift = fz_drift_without(&c->drift, 0, 0, NULL);
 
-	power->share = share;
+	power->share = FZ_JUDGE_TYPICAL_SHARE;
 	power->alpha = FZ_POWER_ALPHA_FAMILY;
 	power->phi = c->dispersion * c->ratio.noise.clumping *
 		     FZ_MAX(c->walk[FZ_BASE].clumping, c->walk[FZ_HEAD].clumping);
@@ -190,6 +190,6 @@ void fz_inference_judge_run(const struct fz_inference *c, struct fz_judged_run *
 		return;
 	}
 	if (by_share)
-		narrow_power(c, FZ_JUDGE_TYPICAL_SHARE, &power);
+		narrow_power(c, &power);
 	set_smallest_visible(c, &power, run);
 }

@@ -434,7 +434,7 @@ static int add_slices(struct reader *r, struct fz_error *err)
 	if (code)
 		return code;
 	r->p->samples.timed = true;
-	fz_spans_add(&spans, r->p, 1);
+	fz_spans_add(&spans, r->p);
 	return 0;
 }
 

@@ -65,7 +65,7 @@ void fz_track_close(struct fz_track *t)
 		t->depth--;
 }
 
-void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p, double ns)
+void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p)
 {
 	double zero = INFINITY;
 
@@ -78,11 +78,11 @@ void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p, double ns)
 		struct fz_sample s = {
 			.thread = span->thread,
 			.stack = span->stack,
-			.time = fz_import_scaled(span->start - zero, ns),
+			.time = fz_import_scaled(span->start - zero, 1),
 			.status = FZ_STATUS_UNKNOWN,
 		};
 		/* Rounds ends instead of lengths, so that rounding errors do not accumulate. */
-		int64_t weight = fz_import_scaled(span->start + span->length - zero, ns) - s.time;
+		int64_t weight = fz_import_scaled(span->start + span->length - zero, 1) - s.time;
 		fz_profile_add_sample(p, &s, &weight);
 	}
 }

@@ -42,5 +42,5 @@ uint32_t fz_track_top(const struct fz_track *t, const struct fz_profile *p);
 void fz_track_close(struct fz_track *t);
 /* Adds the metric "wall" with the spans as its samples, in order of thread and time. Times are
  * relative to the earliest start. */
-void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p, double ns);
+void fz_spans_add(const struct fz_spans *spans, struct fz_profile *p);
 void fz_spans_release(struct fz_spans *spans);

@@ -575,7 +575,7 @@ static int add_calls(struct reader *r, struct fz_error *err)
 	if (code)
 		return code;
 	r->p->samples.ordered = false;
-	fz_spans_add(&spans, r->p, 1);
+	fz_spans_add(&spans, r->p);
 	return 0;
 }
 

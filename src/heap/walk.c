@@ -53,11 +53,12 @@ static void take_all(struct fz_heap_walk *w)
 
 /* ---- unreached objects ---- */
 
-static uint32_t root(struct fz_heap_walk *w, const char *name)
+/* The stack of objects that no root reaches. */
+static uint32_t held_by_c(struct fz_heap_walk *w)
 {
 	return fz_profile_stack(w->profile, FZ_NONE,
-				fz_profile_frame_named(w->profile, fz_str_of(name), FZ_STR(""),
-						       FZ_NO_LINE, FZ_KIND_MARKER));
+				fz_profile_frame_named(w->profile, FZ_STR("[held by C code]"),
+						       FZ_STR(""), FZ_NO_LINE, FZ_KIND_MARKER));
 }
 
 /* Adds unreached objects in one of the collector's lists, forwards or backwards. If a link changed,
@@ -123,7 +124,7 @@ int fz_heap_walk(struct fz_heap_walk *w, struct fz_error *err)
 	for (uint32_t i = n; i-- > 0;)
 		fz_heap_add_threads(w, interpreters[i]);
 	take_all(w);
-	uint32_t stack = root(w, "[held by C code]");
+	uint32_t stack = held_by_c(w);
 	for (uint32_t i = n; i-- > 0;)
 		add_lists(w, interpreters[i], stack);
 	take_all(w);

@@ -40,7 +40,7 @@ static void draw_heading(struct fz_live_view *v, int y, const char *what, const 
 	struct fz_live_screen *s = &v->screen;
 	int x = 3;
 
-	fz_live_rule(s, y, 0, s->columns, FZ_LIVE_DIM);
+	fz_live_rule(s, y);
 	x += fz_live_printf(s, y, x, s->columns - x, FZ_LIVE_BOLD, " %s ", what);
 	x += fz_live_put(s, y, x, s->columns / 2, FZ_LIVE_BOLD, function_name(v, v->selected));
 	fz_live_put(s, y, x, 1, FZ_LIVE_TEXT, FZ_STR(" "));

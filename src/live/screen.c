@@ -357,10 +357,10 @@ void fz_live_fill(struct fz_live_screen *s, int y, int x, int width, enum fz_liv
 	attrset(A_NORMAL);
 }
 
-void fz_live_rule(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style)
+void fz_live_rule(struct fz_live_screen *s, int y)
 {
-	for (int i = x; i < x + width && i < s->columns; i++)
-		add_bytes(s, y, i, style, fz_str_of(s->style.ascii ? "-" : "\xe2\x94\x80"));
+	for (int i = 0; i < s->columns; i++)
+		add_bytes(s, y, i, FZ_LIVE_DIM, fz_str_of(s->style.ascii ? "-" : "\xe2\x94\x80"));
 }
 
 /* ---- pictures ---- */

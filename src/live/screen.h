@@ -67,7 +67,8 @@ __attribute__((format(printf, 6, 7))) int fz_live_print_right(struct fz_live_scr
 							      const char *fmt, ...);
 /* Fill `width` columns of the row from x on. */
 void fz_live_fill(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style);
-void fz_live_rule(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style);
+/* A line across the screen. */
+void fz_live_rule(struct fz_live_screen *s, int y);
 /* A bar; fraction 1 is the full width. */
 void fz_live_bar(struct fz_live_screen *s, int y, int x, int width, enum fz_live_style style,
 		 double fraction);

@@ -67,12 +67,11 @@ void fz_mcp_value(const struct fz_mcp_call *c, json_t *row, const char *key, dou
 	put_number(c, row, key, value, fz_format_value(value, unit, text));
 }
 
-void fz_mcp_change(const struct fz_mcp_call *c, json_t *row, const char *key, double value,
-		   const char *unit)
+void fz_mcp_change(const struct fz_mcp_call *c, json_t *row, double value, const char *unit)
 {
 	char text[FZ_NUMBER_SIZE];
 
-	put_number(c, row, key, value, fz_format_change(value, unit, text));
+	put_number(c, row, "change", value, fz_format_change(value, unit, text));
 }
 
 void fz_mcp_next(struct fz_mcp_call *c, const char *fmt, ...)

@@ -19,11 +19,11 @@ json_t *fz_mcp_printable(struct fz_str text, unsigned columns);
 void fz_mcp_add_text(struct fz_mcp_call *c, const char *key, const struct fz_buf *text);
 /* Append each line of the text to a list of sentences. */
 void fz_mcp_append_text(struct fz_mcp_call *c, const char *key, const char *text);
-/* Add a cell with a value in a unit, or a change with its sign; nothing if it is not finite. */
+/* Add a cell with a value in a unit, or the cell "change" with its sign; nothing if it is not
+ * finite. */
 void fz_mcp_value(const struct fz_mcp_call *c, json_t *row, const char *key, double value,
 		  const char *unit);
-void fz_mcp_change(const struct fz_mcp_call *c, json_t *row, const char *key, double value,
-		   const char *unit);
+void fz_mcp_change(const struct fz_mcp_call *c, json_t *row, double value, const char *unit);
 /* Suggest the next call. */
 FZ_PRINTF(2, 3)
 void fz_mcp_next(struct fz_mcp_call *c, const char *fmt, ...);

@@ -67,7 +67,7 @@ static json_t *row_of(const struct view *v, const struct other *o)
 
 	fz_mcp_subject_id(row, o->function);
 	if (v->s->diff) {
-		fz_mcp_change(v->c, row, "change", change_of(v, o), unit);
+		fz_mcp_change(v->c, row, change_of(v, o), unit);
 		fz_mcp_value(v->c, row, "before", (double)o->cost[FZ_BASE], unit);
 	}
 	fz_mcp_value(v->c, row, v->s->diff ? "after" : "cost", (double)o->cost[FZ_HEAD], unit);

@@ -161,7 +161,7 @@ static void add_row(struct table *t, const struct fz_finding *r, const char *by,
 		row, "verdict",
 		json_string(verdict_word(r, t->c->structured ? &fz_cost_words_for_programs
 							     : words_of(d))));
-	fz_mcp_change(t->c, row, "change", r->change, d->unit);
+	fz_mcp_change(t->c, row, r->change, d->unit);
 	add_interval(t->c, row, r, d->unit);
 	if (!t->c->structured)
 		json_object_set_new(row, "percent", json_string(fz_finding_percent(r, percent)));

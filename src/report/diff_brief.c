@@ -32,7 +32,7 @@ static const double least_adjustment = 0.05;
 static void print_sentence(struct fz_buf *line, const struct fz_style *style, struct fz_buf *out)
 {
 	if (line->n)
-		fz_table_wrap(line->p, 2, style, out);
+		fz_table_wrap(line->p, style, out);
 	fz_buf_reset(line);
 }
 

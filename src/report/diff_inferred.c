@@ -61,7 +61,7 @@ static void print_links(const struct fz_diff *d, const struct fz_style *style, s
 	fz_table_print(&t, d->link_count, add_link, d);
 	fz_table_wrap("To correct this: --map OLD= rejects a match, --map OLD=NEW sets one; "
 		      "--no-rename-detection and --match names infer less.",
-		      2, style, out);
+		      style, out);
 }
 
 static void print_shift(const struct fz_diff *d, const struct fz_diff_shift *s,
@@ -105,7 +105,7 @@ static void print_rules(const struct fz_diff *d, const struct fz_style *style, s
 	}
 	fz_buf_char(&line, '.');
 	fz_buf_char(out, '\n');
-	fz_table_wrap(line.p, 2, style, out);
+	fz_table_wrap(line.p, style, out);
 	fz_buf_release(&line);
 }
 

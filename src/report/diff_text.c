@@ -48,7 +48,7 @@ static int compare_functions(const struct fz_diff_function *a, const struct fz_d
 static void print_sentence(const struct view *v, struct fz_buf *line)
 {
 	if (line->n)
-		fz_table_wrap(line->p, 2, v->style, v->out);
+		fz_table_wrap(line->p, v->style, v->out);
 	fz_buf_reset(line);
 }
 

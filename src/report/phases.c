@@ -229,7 +229,7 @@ static void add_change(const struct fz_phases *ph, size_t i, const char *name,
 	fz_phases_words(ph, i, "->", &words);
 	fz_buf_char(&words, '.');
 	add_escaped(&words, style, &sentence);
-	fz_table_wrap(sentence.p, 2, style, out);
+	fz_table_wrap(sentence.p, style, out);
 	fz_buf_str(&command, "fizeau diff ");
 	fz_buf_shell_word(&command, name);
 	fz_buf_char(&command, ' ');

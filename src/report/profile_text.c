@@ -537,7 +537,7 @@ static void print_other_metrics(const struct fz_profile *p, const struct fz_styl
 	if (!text.n || p->metric_chosen || waits)
 		return;
 	fz_buf_str(&text, "; --metric NAME selects one.");
-	fz_table_wrap(text.p, 2, style, out);
+	fz_table_wrap(text.p, style, out);
 }
 
 /* Append what threads were doing, and the sampling quality. */
@@ -556,7 +556,7 @@ void fz_report_profile_summary(const struct fz_profile *p, const struct fz_style
 	fz_report_states_text(p, style, out);
 	fz_report_waits_text(p, style, out);
 	fz_report_activity_text(p, style, out);
-	fz_table_wrap(quality.p, 2, style, out);
+	fz_table_wrap(quality.p, style, out);
 	print_other_metrics(p, style, out);
 }
 

@@ -72,7 +72,7 @@ static void print_sentence(const struct states *s, const struct fz_style *style,
 			      fz_format_percent(fz_state_share(s->all, s->kinds[i]), share),
 			      s->kinds[i]->title);
 	fz_buf_str(&text, ".");
-	fz_table_wrap(text.p, 2, style, out);
+	fz_table_wrap(text.p, style, out);
 }
 
 static struct fz_str short_name(const struct fz_profile *p, uint32_t i, char *text, size_t size)

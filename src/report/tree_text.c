@@ -430,7 +430,7 @@ static void print_options(const struct view *v)
 			text.n ? " " : "");
 	if (text.n) {
 		fz_buf_char(v->out, '\n');
-		fz_table_wrap(text.p, 2, v->style, v->out);
+		fz_table_wrap(text.p, v->style, v->out);
 	}
 	fz_buf_release(&text);
 }

@@ -109,7 +109,7 @@ static void print_sentence(const struct waits *w, const struct fz_style *style, 
 						percent),
 			      fz_wait_kinds[kinds[i]].key);
 	fz_buf_str(&text, ".");
-	fz_table_wrap(text.p, 2, style, out);
+	fz_table_wrap(text.p, style, out);
 }
 
 static void add_function(const struct waits *w, uint32_t function, int32_t line, struct fz_str name,
@@ -273,7 +273,7 @@ static void print_chain(const struct waits *w, const struct fz_style *style, str
 	if (w->chain.unknown_ns)
 		fz_buf_printf(&text, " The first %s are not known.",
 			      fz_format_ns((double)w->chain.unknown_ns, time));
-	fz_table_wrap(text.p, 2, style, out);
+	fz_table_wrap(text.p, style, out);
 	print_rows(w, &w->chain.rows, w->chain.ns, style, out);
 }
 
