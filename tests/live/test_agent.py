@@ -125,7 +125,7 @@ def checkout(folder, name, size):
     return top / "shop.py", done.stdout.strip()
 
 
-@suite.test("two versions of a service are known by their commits; what became slower is found")
+@suite.test("two versions of a service are identified by their commits; the slower function is found")
 def versions():
     python = find_interpreter("debian-3.11").command
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
@@ -248,7 +248,7 @@ def bounded_spool():
             assert stored(folder)[0] == later["sent"], (stored(folder), later)
 
 
-@suite.test("a killed agent loses its current window; what it had written is sent once")
+@suite.test("a killed agent loses its current window; windows on disk are sent once")
 def killed_agent():
     with tempfile.TemporaryDirectory() as folder:
         with Agent(folder, f"http://127.0.0.1:{free_port()}", "--every", "1s") as agent:

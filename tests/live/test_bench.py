@@ -298,7 +298,7 @@ def check_main():
         assert "requires --count" in result.stderr, result.stderr
 
 
-@suite.test("--bench-main: a Python program is measured as a whole, not what its module site calls main")
+@suite.test("--bench-main measures a whole Python program, not the function main of its module site")
 def check_python_main():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:

@@ -125,7 +125,7 @@ def check_skipped():
     assert report["found"]["commit"] == r.commits[4], report
 
 
-@suite.test("what was counted before is not counted again")
+@suite.test("counted commits are not counted again")
 def check_kept():
     r = history([10, 10, 10, 13])
     log = r.path.with_name("log")

@@ -378,7 +378,7 @@ def check_first():
     r.fizeau(*command, "--setup", "cp loops.in loops.sh || echo true >loops.sh", "--", "sh", "loops.sh")
 
 
-@suite.test("what only an untracked file costs is not stored for the commit, and a base that lacks it says so")
+@suite.test("counts of a tree with an untracked file are not stored for the commit, and a base without the file is reported")
 def check_untracked():
     r = loops(300, 300)
     r.commit(loops__sh="test -e local && . ./local\n" + LOOPS.replace("$SECOND", "${LOCAL:-$SECOND}"))

@@ -154,7 +154,7 @@ def fixed_and_slower_again(r, words):
     r.fizeau(*words, *COUNT, status=1)
 
 
-@suite.test("what was accepted stays so where a pull request is squashed, rebased or merged, but covers no later change")
+@suite.test("an accepted change stays accepted after a squash, rebase or merge, but covers no later change")
 def landing():
     if SANITIZED:
         raise Skip("what a server keeps of it is tested by itself, and the rest is git and Valgrind")

@@ -257,7 +257,7 @@ def go_client(folder, server, user, password, version, times, *header):
     return done.stderr
 
 
-@suite.test("Pyroscope's client for Go, as it is: CPU and heap, two versions, tokens, and no work")
+@suite.test("Pyroscope's unmodified client for Go: CPU and heap, two versions, tokens, and an idle program")
 def pyroscope_go():
     with scratch() as folder, served(folder) as server:
         with concurrent.futures.ThreadPoolExecutor() as pool:

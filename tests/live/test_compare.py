@@ -208,7 +208,7 @@ last(200)
 """
 
 
-@suite.test("what a shell computes before it becomes Python is not reported as unsampled")
+@suite.test("CPU time of a shell before it becomes Python is not reported as unsampled")
 def launched():
     with project() as p:
         files = [str(p.outside / name) for name in ("a.fz", "b.fz")]
@@ -305,7 +305,7 @@ def wait_for(process, condition, seconds=120):
         time.sleep(0.02)
 
 
-@suite.test("Ctrl-C compares what was measured so far")
+@suite.test("Ctrl-C compares the runs measured so far")
 def interrupted():
     need_tool()
     with project() as p:
@@ -417,7 +417,7 @@ for command in (("compare", "HEAD~1"), ("compare", "--count", "HEAD~1"),
               killed_alone, *command)
 
 
-@suite.test("what a killed comparison left is removed by the next one; a running one's is not")
+@suite.test("files left by a killed comparison are removed by the next one; those of a running one are not")
 def killed():
     need_tool()
     with project() as p:
@@ -441,7 +441,7 @@ def killed():
         p.check_clean()
 
 
-@suite.test("neither side finds what the other one compiled")
+@suite.test("neither side finds bytecode that the other one compiled")
 def bytecode():
     with project() as p:
         log = p.outside / "compiled"

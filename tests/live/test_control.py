@@ -190,7 +190,7 @@ def samples(file):
     return int(re.search(r"Sampling: ([\d,]+) samples? every", done.stdout)[1].replace(",", ""))
 
 
-@suite.test("save, and SIGUSR1: what was recorded so far can be read, and the recording continues")
+@suite.test("save and SIGUSR1: the recording so far can be read, and recording continues")
 def save():
     with Attached() as a:
         client = Client(a.path)
@@ -247,7 +247,7 @@ def quit_run():
             assert os.path.exists(f"/proc/{child}") == bool(keep)
 
 
-@suite.test("garbage, torn lines, clients that vanish: every answer is a line, and nothing is lost")
+@suite.test("garbage, torn lines, clients that vanish: every answer is one line, and nothing is lost")
 def garbage():
     dice = random.Random(1)
     with Attached() as a:

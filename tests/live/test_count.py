@@ -425,7 +425,7 @@ def check_depth():
         assert calls == 20001, calls
 
 
-@suite.test("what is called 100,000 deep is read as fast as equally many flat calls")
+@suite.test("calls 100,000 deep are read as fast as equally many flat ones")
 def check_deep():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
@@ -550,7 +550,7 @@ for program in PROGRAMS:
                   program)
 
 
-@suite.test("compare --count finds what changed and nothing else")
+@suite.test("compare --count finds exactly the changed functions")
 def check_compare():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:

@@ -124,7 +124,7 @@ def no_clock():
     assert "schedstat" in r.facts, r.facts
 
 
-@suite.test("there is no perf: both, with one line each")
+@suite.test("without perf: both, with one line each")
 def no_perf():
     r = Recorded("perf_event_open=ENOSYS", "--clock", "cpu", "--subprocesses")
     r.expect(CLOCK, CHILDREN)

@@ -71,7 +71,7 @@ def last_two():
     loop(check)
 
 
-@suite.test("the last two runs: what became slower, and by how much")
+@suite.test("the last two runs: which functions became slower, and by how much")
 def last_two_figures():
     def check(shell, _folder, _run):
         text = shell("diff").stdout
@@ -95,7 +95,7 @@ def last_two_figures():
     loop(check, 150)
 
 
-@suite.test("what the program waited for the sampler does not count as waiting for others")
+@suite.test("waiting for the sampler does not count as waiting for other programs")
 def waits_for_sampler():
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, list(allowed)[:1])  # both have to go by one processor

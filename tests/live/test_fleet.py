@@ -436,7 +436,7 @@ def refused():
         assert server.push(b"main;f 10\n")[0] == 200 and server.stop() == 128 + signal.SIGTERM
 
 
-@suite.test("slow or vanishing clients block nobody")
+@suite.test("slow or vanishing clients block no other client")
 def slow():
     with scratch() as folder, Server(folder) as server:
         lazy = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
@@ -489,7 +489,7 @@ def crowded():
         assert b" 200 " in upload.recv(1000)
 
 
-@suite.test("incomplete requests keep nobody out, whatever their path")
+@suite.test("incomplete requests block no client, whatever their path")
 def incomplete():
     with scratch() as folder, Server(folder) as server, contextlib.ExitStack() as stack:
         for request in [b"GET /healthz", b"POST /api/push?service=s&version=1&host=h", b"POST /not/there"]:

@@ -196,7 +196,7 @@ def broken_off():
                 assert server.samples("s", "1") == expected, (table, after)
 
 
-@suite.test("our server is killed: what it acknowledged is there, and counts once")
+@suite.test("a killed server has everything that it acknowledged, once")
 def killed():
     with two_shards() as (_folder, _one, _two, server):
         def push(n):
@@ -215,7 +215,7 @@ def killed():
         assert len(counted) <= there <= len(counted) + 8, (there, len(counted))
 
 
-@suite.test("a shard is killed: nothing acknowledged is lost, and queries name what is missing")
+@suite.test("a shard is killed: nothing acknowledged is lost, and queries name the missing shard")
 def shard_killed():
     with two_shards() as (folder, _one, two, server):
         said, statuses = [], {}

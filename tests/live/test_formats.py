@@ -1195,7 +1195,7 @@ def file_table():
     return "".join(lines)
 
 
-@suite.test("the document's table of files lists what was compared")
+@suite.test("the document's table of files lists the compared files")
 def document():
     if not SAMPLES.exists():
         raise Skip("the shared reference profiles are not here")

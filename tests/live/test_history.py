@@ -92,7 +92,7 @@ def check_notes():
     assert done.returncode == 0 and "in 1 commit (" in done.stdout, done
 
 
-@suite.test("what was counted in another environment is not a change")
+@suite.test("counts from another environment are not a change")
 def check_environments():
     r = make_history([10, 10, 13, 13])
     history(r, "HEAD~2", "--", "./bench")

@@ -199,7 +199,7 @@ def programs():
         assert head.endswith("/.git/worktrees/linked/index") and base != head, (base, head)
 
 
-@suite.test("git's list of variables is ours, and none of them does harm")
+@suite.test("all of git's environment variables are known, and none does harm")
 def variables():
     source = (SOURCE / "src/git/command.c").read_text()
     assert not [name for name in LOCAL if f'"{name}"' not in source], LOCAL

@@ -244,7 +244,7 @@ outside()
         assert {("handling", "work"), ("yields", "work")} <= handled and ("plain", "work") not in handled, handled
 
 
-@suite.test("a recording names its engine and has what ran")
+@suite.test("a recording names its engine and holds the functions that ran")
 def engine():
     with tempfile.TemporaryDirectory() as folder:
         with recording(folder, code="""
@@ -448,7 +448,7 @@ def overrun():
     return f"{quality['missed']} missed"
 
 
-@suite.test("what the ring has no room for weighs on the next sample")
+@suite.test("the weight of dropped events goes to the next sample")
 def overrun_weighs():
     quality, _, total = overrun_by(2)
     assert quality["missed"] > 300, quality

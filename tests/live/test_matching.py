@@ -65,7 +65,7 @@ def seen(diff, thing):
     return max(thing["base_total"], thing["head_total"]) >= 0.01 * diff["head"]["total"]
 
 
-@suite.test("nothing is new but the wrapper, and nothing is gone")
+@suite.test("only the wrapper is new, and nothing is gone")
 def nothing_purple():
     diff = json.loads(compare("--format", "json"))
     assert diff["match"] == "full", diff["match"]
@@ -77,7 +77,7 @@ def nothing_purple():
         ["read_one"]
 
 
-@suite.test("what was inferred is listed, with scores")
+@suite.test("inferred matches are listed, with scores")
 def listed():
     diff = json.loads(compare("--format", "json"))
     links = {link["name"]: link for link in diff["links"]}

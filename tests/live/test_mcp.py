@@ -248,7 +248,7 @@ def check_linked_store():
         client.close()
 
 
-@suite.test("no answer is longer than its budget, and shorter ones keep what matters most")
+@suite.test("no answer exceeds its budget, and shortened ones keep the most important part")
 def check_budgets():
     with project() as folder:
         stacks = "".join(f"main;work;f{i} {100 + i}\n" for i in range(300))

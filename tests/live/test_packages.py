@@ -63,7 +63,7 @@ def make_dist():
     return f"{sum(p.stat().st_size for p in DIST.glob('*.whl')) / 1e6:.1f} MB of wheels"
 
 
-@suite.test("make without its dependencies prints what installs them, in one line")
+@suite.test("make without its dependencies prints the command that installs them, in one line")
 def bare():
     tools = SCRATCH / "tools"
     tools.mkdir()

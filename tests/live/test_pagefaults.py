@@ -190,7 +190,7 @@ main()
     assert seen.get("change", 0) < 64 * PAGE, (grown, seen)
 
 
-@suite.test("what was there before and what grew equals the kernel's final value")
+@suite.test("the initial size plus recorded growth equals the kernel's final value")
 def whole():
     code = TOUCH + """
 def main():
@@ -302,7 +302,7 @@ def summary():
     assert " allocated before recording, " in facts["growth.unseen"] in " ".join(shown.split()), shown
 
 
-@suite.test("not allowed, or not together with something else: one line, and nothing starts")
+@suite.test("not permitted, or incompatible options: one line, and nothing starts")
 def refused():
     beside = (["--mode", "cpu"], ["--mode", "gil"], ["--clock", "wall"], ["--wait"],
               ["-r", "2khz"], ["--engine", "read"], ["--native"], ["--native=stacks"],

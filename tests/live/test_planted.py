@@ -244,7 +244,7 @@ def judge_splits(scale):
     return able, found, clean, inside / (SPLITS * len(PARTS)), note
 
 
-@suite.test("three runs per side find a third more work in a small function, and nothing else")
+@suite.test("three runs per side find a third more work in a small function, and no other change")
 def planted():
     able, found, clean, inside, note = judge_splits("reference")
     assert inside >= HOLDING, note

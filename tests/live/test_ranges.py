@@ -48,7 +48,7 @@ def recorded(program, told, folder):
     return json.load(open(f"{folder}/gecko.json"))["meta"]["startTime"] / 1e3
 
 
-@suite.test("a range holds what the program did then; changes between two are found, and none within one")
+@suite.test("a range holds the work of its time; changes between two ranges are found, and none within one")
 def _():
     with tempfile.TemporaryDirectory() as folder:
         began = recorded(PROGRAM, "phases.json", folder)

@@ -286,7 +286,7 @@ sys.exit(8)
         check_main("x.fz", "a.py", cwd=d)
 
 
-@suite.test("a command that ends at once is passed through, and nothing recorded is reported")
+@suite.test("a command that ends at once keeps its exit status, and the empty recording is reported")
 def too_short():
     with scratch() as d:
         done = fizeau("run", "-r", "1", "sh", "-c", "exit 5", cwd=d)

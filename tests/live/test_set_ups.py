@@ -847,7 +847,7 @@ def check_heap():
         return f"{max(counts.values()) / min(counts.values()) - 1:.1%}"
 
 
-@suite.test("pytest-asyncio: what a coroutine and its tasks do is counted; one that is never awaited is named")
+@suite.test("pytest-asyncio: work of a coroutine and its tasks is counted; one that is never awaited is named")
 def check_pytest_asyncio():
     if SANITIZED:
         raise Skip("another harness under Valgrind shows nothing more of ours")
@@ -977,7 +977,7 @@ def check_go():
         assert "runtime.goschedImpl" not in stack, stack
 
 
-@suite.test("Go 1.24: what b.Loop repeats is counted once")
+@suite.test("Go 1.24: the body of b.Loop is counted once")
 def check_go_loop():
     test_bench.need_tool()
     if not shutil.which("go") or go_version() < (1, 24):
@@ -991,7 +991,7 @@ def check_go_loop():
     assert abs(runs[0]["sums.BenchmarkLoop"] - runs[0]["sums.BenchmarkWork"]) < 500, runs
 
 
-@suite.test("Go: fizeau ci finds what does its work twice, and nothing in a change of comments; both are timed")
+@suite.test("Go: fizeau ci finds doubled work, and no change if only comments changed; both are timed")
 def check_go_ci():
     if SANITIZED:
         raise Skip("another harness under Valgrind shows nothing more of ours")

@@ -147,7 +147,7 @@ def _():
             shutil.rmtree(pathlib.Path(name).parent)
 
 
-@suite.test("an edited file is not shown, whatever its time says")
+@suite.test("an edited file is not shown, even with its old modification time")
 def _():
     with Recorded() as r:
         root = ("--source-root", r.root)
@@ -216,7 +216,7 @@ def _():
             assert "newer" not in json.dumps(page.header["head"])
 
 
-@suite.test("what is no source is never opened")
+@suite.test("files other than sources are never opened")
 def _():
     with tempfile.TemporaryDirectory(prefix="fz-") as folder:
         folder = pathlib.Path(folder)
@@ -246,7 +246,7 @@ def _():
             assert shown(folder / "x.html")[0] == ""
 
 
-@suite.test("root opens what the recording's owner may open, and nothing else")
+@suite.test("root opens only files that the recording's owner may open")
 def _():
     if os.geteuid() != 0:
         raise Skip("needs root")
@@ -266,7 +266,7 @@ def _():
             assert [name for name in ("closed", "open") if name + ".py" in text] == wanted, text
 
 
-@suite.test("a recording of ours shows what it holds; files only from a named tree")
+@suite.test("a .fz recording shows its own sources; files only from a named tree")
 def _():
     python = find_interpreter("debian-3.11")
     with tempfile.TemporaryDirectory(prefix="fz-") as folder:

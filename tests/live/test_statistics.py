@@ -236,7 +236,7 @@ def _():
     return ", ".join(said)
 
 
-@suite.test("pairs: a tenth slower is found, and no change is called none")
+@suite.test("pairs: 10 % slower is found, and no change is reported as none")
 def _():
     random = generator(13)
     _, low, high, _ = run_pairs(random, 1.1, normal(0.03), 0.02)

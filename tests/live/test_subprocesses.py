@@ -191,12 +191,12 @@ def alone(text):
     return text.replace(CHILD, ALONE).replace("    busy(0.05)\n", "").replace("    note(\"parent\")\n", "    note(\"parent\")\n    busy(1)\n")
 
 
-@suite.test("by the CPU clock: each child that says so is recorded, and nobody else")
+@suite.test("by the CPU clock: exactly the announced children are recorded")
 def _():
     short_children(find_interpreter("debian-3.11"), ["--clock", "cpu"], alone(SHORT), 3)
 
 
-@suite.test("by the CPU clock, --blocking: each child that says so is recorded, and nobody else")
+@suite.test("by the CPU clock, --blocking: exactly the announced children are recorded")
 def _():
     short_children(find_interpreter("debian-3.11"), ["--clock", "cpu", "--blocking"], alone(SHORT), 2)
 
@@ -222,7 +222,7 @@ def _():
     assert list(r.processes) == [int(r.said[0][0])] or not r.processes, r.processes
 
 
-@suite.test("a pool by fork: what is recorded is what said so")
+@suite.test("a pool by fork: exactly the processes that announced themselves are recorded")
 def _():
     r = Recorded(find_interpreter("debian-3.11"), alone(POOL), "fork", options=["--clock", "cpu"])
     said = {int(pid) for pid, _, _ in r.said}
@@ -396,7 +396,7 @@ with open("cpu", "w") as out:
 
 # A recorder that may preempt, and asked again and again whether the last process had ended, kept it
 # from ending for as long as the kernel let it.
-@suite.test("on the only processor there is the recorder does not stand in the way of what ends")
+@suite.test("on a single processor the recorder does not delay programs that end")
 def one_processor():
     if SANITIZED:
         raise Skip("a binary with sanitizers takes a processor's time for itself")
@@ -435,7 +435,7 @@ print(json.dumps([u.ru_utime + u.ru_stime for u in used]))
 """
 
 
-@suite.test("the reader by the CPU clock tells what is missing of processes that live for a moment")
+@suite.test("the reader by the CPU clock reports the missing time of very short processes")
 def moments():
     with tempfile.TemporaryDirectory() as folder:
         script, recording = pathlib.Path(folder, "moments.py"), pathlib.Path(folder, "x.fz")
@@ -448,7 +448,7 @@ def moments():
         assert abs(shown["total"] / 1e9 + missing * used - used) < 0.2 * used, (shown["total"], missing, used)
 
 
-@suite.test("the CPU time of a program that is not Python is told apart from that of threads")
+@suite.test("the CPU time of a program that is not Python is separate from that of threads")
 def another_program():
     with tempfile.TemporaryDirectory() as folder:
         script, recording = pathlib.Path(folder, "sums.py"), pathlib.Path(folder, "x.fz")
@@ -469,7 +469,7 @@ python:
 """
 
 
-@suite.test("of a command that is not Python all CPU time is told, also before and after Python")
+@suite.test("all CPU time of a command that is not Python is reported, also before and after Python")
 def around():
     with tempfile.TemporaryDirectory() as folder:
         recording = pathlib.Path(folder, "x.fz")

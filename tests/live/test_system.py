@@ -209,7 +209,7 @@ def short_lived():
     return f"{seen / used:.2f} of their time, {named / seen:.2f} with functions"
 
 
-@suite.test("the machine before and after: the change is found, processes are known by what they run")
+@suite.test("the machine before and after: the change is found, processes are identified by their programs")
 def compared():
     code = SPIN.replace("NAME", "unit") + """\
 def hot(n):
@@ -322,7 +322,7 @@ def owners():
         assert "theirs_c" in chosen and "ours_c" not in chosen
 
 
-@suite.test("killed by SIGKILL it leaves nothing in the kernel, and what was recorded can be read")
+@suite.test("killed by SIGKILL it leaves nothing in the kernel, and the recording can be read")
 def killed():
     bpftool = shutil.which("bpftool", path=os.environ["PATH"] + ":/usr/sbin")
     if not bpftool:
@@ -342,7 +342,7 @@ def killed():
         assert "burn_c" in told(path)["by_name"]
 
 
-@suite.test("not allowed, or not together with something else: one line with what to do")
+@suite.test("not permitted, or incompatible options: one line with the remedy")
 def refused():
     denied = test_kernel.test_reader.BUILD / "tests" / "denied"
     for fault in ("bpf=EPERM", "bpf=ENOSYS"):

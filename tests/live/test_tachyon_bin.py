@@ -83,7 +83,7 @@ def _():
     assert check_text(text) == text
 
 
-@suite.test("times that nobody sampled stay such, and CPython reads the samples made of them")
+@suite.test("times without samples stay times, and CPython reads the samples made of them")
 def _():
     python = find_interpreter("forky-3.15")
     calls = [("main", 0, 1000000), ("work", 100000, 700000), ("idle", 800000, 123457)]

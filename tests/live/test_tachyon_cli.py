@@ -336,7 +336,7 @@ def usage():
     return report([], len(WRONG))
 
 
-@suite.test("what has no effect there is taken here")
+@suite.test("Tachyon's options without an effect are accepted")
 def idle_options():
     lines = ["run -d 0 script.py", "run -l 0 script.py", "run --pstats -l 0 script.py", "replay -l 0 profile.bin",
              "run --compression none --collapsed script.py", "run --compression zstd script.py",
@@ -355,7 +355,7 @@ def idle_options():
     return report([], len(lines) + 1)
 
 
-@suite.test("a file whose name says nothing is one for Python's pstats")
+@suite.test("a file without a known suffix is written for Python's pstats")
 def pstats_files():
     lines = ["run -o out script.py", "run -o out.stats script.py", "replay -o out profile.bin"]
     profile = recording()
@@ -390,7 +390,7 @@ def on_stdout():
     return report([], len(lines) + 2)
 
 
-@suite.test("what cannot be shown in a browser is written all the same")
+@suite.test("a page is written even if no browser can show it")
 def browsers():
     for line in ("run --browser script.py", "run --collapsed --browser script.py", "run --flamegraph --browser script.py"):
         with both(line) as (there, here):

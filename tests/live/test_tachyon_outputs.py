@@ -574,7 +574,7 @@ def _():
     assert names & {"Has GIL", "No GIL"} and names & {"On CPU", "Off CPU"}, names
 
 
-@suite.test("attach --gecko marks what threads were doing")
+@suite.test("attach --gecko marks the states of threads")
 def _():
     threads = gecko_threads(attached(1800)[1])
     names = {name for t in threads.values() for name, *_ in t["markers"]}

@@ -246,7 +246,7 @@ def huge_comment():
         assert len(small) < 400000, len(small)
 
 
-@suite.test("a picture is hatched where nothing can be told, and grey only where nothing changed")
+@suite.test("a picture is hatched where the verdict is unsure, and grey only where nothing changed")
 def picture():
     pair = VECTORS / "base.bin", VECTORS / "head.bin"
     answer = json.loads(report("json", *pair))
@@ -283,7 +283,7 @@ def refactored(folder):
     return pair
 
 
-@suite.test("what was inferred is in every report, with its score, the scaling and the warnings; it can be vetoed")
+@suite.test("inferred matches are in every report, with score, scaling and warnings, and can be refused")
 def inferred():
     with tempfile.TemporaryDirectory() as folder:
         pair = refactored(folder)

@@ -190,7 +190,7 @@ def heat():
     assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d$", status["text"]) and f"{report['head']['samples']} samples" in status["label"], status
 
 
-@suite.test("heat: a text that is not what ran has no colours, until it is again")
+@suite.test("heat: an edited text has no colours until it equals the recorded one again")
 def changed():
     folder = studio.program("edited")  # VS Code saves by itself, also what is undone a moment later
     seen = studio.drive(folder, *HEAT, ["until", " ms · "], ["type", "import os\n"],
@@ -351,7 +351,7 @@ def package():
         assert f'command("{word}",' in code["extension/extension.js"], word
 
 
-@suite.test("only what the oldest VS Code of the package has is called")
+@suite.test("only functions of the oldest supported VS Code are called")
 def types():
     packages()
     run("node", TESTS / "node_modules/typescript/bin/tsc", "-p", TESTS / "tsconfig.json")

@@ -334,7 +334,7 @@ def beside(*command):
 BEGINNING = {"GIL released by run", "_bootstrap", "_bootstrap_inner"}
 
 
-@suite.test("whose time is over is woken by nobody, whatever program the clock interrupts")
+@suite.test("a timeout has no waker, whatever program the clock interrupts")
 def interrupted():
     command = find_interpreter("debian-3.11").command
     with tempfile.TemporaryDirectory() as folder, beside(*command, "-c", FUTEXES):
@@ -372,7 +372,7 @@ print("0")
 """
 
 
-@suite.test("nor does a program end a wait by what it writes elsewhere when the clock comes to its processor")
+@suite.test("a program that writes elsewhere when the clock moves to its processor does not end a wait")
 def interrupted_in_calls():
     with tempfile.TemporaryDirectory() as folder, beside("dd", "if=/dev/zero", "of=/dev/null", "bs=1"):
         wait_until(lambda: judged_polls(folder), "waits of both")
@@ -459,7 +459,7 @@ time.sleep(600)
 """
 
 
-@suite.test("thousands of threads, where few files may be open until we ask for more")
+@suite.test("thousands of threads with a low soft limit of open files")
 def crowd():
     if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 12000:
         raise Skip("not so many files may be open here")
@@ -492,7 +492,7 @@ def crowd():
     assert few.returncode == 0 or "raise the limit with 'ulimit -Hn'" in few.stderr, few
 
 
-@suite.test("who waits for another program is told who ended that")
+@suite.test("a wait for another program names the program that ended it")
 def other_program():
     # The shell writes when it finds that it is waited for.
     code = """
@@ -580,7 +580,7 @@ main()
 """
 
 
-@suite.test("a wait that goes on after the program was stopped is for what it was before")
+@suite.test("a wait that continues after a stop keeps its reason")
 def stopped():
     with tempfile.TemporaryDirectory() as folder:
         took, report, _ = watched(folder, STOPPED, "debian-3.11")
@@ -588,7 +588,7 @@ def stopped():
     assert kinds["stopped"] > 0.15 and kinds["lock"] > 0.3 and kinds["other"] == 0, (took, kinds)
 
 
-@suite.test("a wait and a stop in it are told apart")
+@suite.test("a wait and a stop within it are separate")
 def stopped_found():
     def look():
         with tempfile.TemporaryDirectory() as folder:
@@ -648,7 +648,7 @@ def recorded_tree():
         return took, test_kernel.told(path)
 
 
-@suite.test("with --subprocesses: what processes of a tree wait for, and which line of another ended that")
+@suite.test("with --subprocesses: reasons for waits of a process tree, and the line of another process that ended each")
 def tree():
     took, report = recorded_tree()
     seen = waited(report, "fetch")
@@ -674,7 +674,7 @@ def tree_found():
     wait_until(look, "a wait of each kind")
 
 
-@suite.test("two recordings: more waiting for a lock is found, and who held it")
+@suite.test("two recordings: more waiting for a lock is found, with its holder")
 def compared():
     code = """
 import threading, time
@@ -712,7 +712,7 @@ print(1)
 UNTIL_THERE = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)"
 
 
-@suite.test("a shell that took its time before it became the program: its waits are exact, and nothing else is said")
+@suite.test("a slow shell that became the program: its waits are exact, without a warning")
 def by_a_shell():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "r.fz")
@@ -774,7 +774,7 @@ def switches_of(pid):
     return sum(int(line.split()[1]) for line in lines if line.startswith("voluntary"))
 
 
-@suite.test("not allowed, or not together with something else: one line, and nothing starts")
+@suite.test("not permitted, or incompatible options: one line, and nothing starts")
 def refused():
     test_kernel.check_refused("--wait", (["--mode", "cpu"], ["--mode", "gil"], ["--native"],
                                          ["--blocking"], ["--count"], ["--live"]),

@@ -236,7 +236,7 @@ main()
 """
 
 
-@suite.test("two programs on one processor: what is waited for it")
+@suite.test("two programs on one processor: waits for the processor")
 def crowded():
     own, report, _, _ = watched(CROWDED, "debian-3.11", "--engine", "read")
     seen = waited(report, "compute")
@@ -283,7 +283,7 @@ def run_nap(folder, *words, threads=0, before=(), is_enough=sleeps):
     return wait_until(look, "a sample of its sleep", PATIENCE)
 
 
-@suite.test("the kernel's engine is refused, or cannot: they are sampled, and one line says why")
+@suite.test("the kernel's engine is refused or fails: the reader samples, and one line gives the reason")
 def fallback():
     denied = pathlib.Path(BUILD, "tests", "denied")
     with tempfile.TemporaryDirectory() as folder:
@@ -299,14 +299,14 @@ def fallback():
             assert report["facts"]["waits"] == "sampled", report["facts"]
 
 
-@suite.test("asked for by name, nothing is said but what was recorded")
+@suite.test("an engine chosen by name prints no explanation")
 def by_name():
     with tempfile.TemporaryDirectory() as folder:
         _, said, _ = run_nap(folder, "--engine", "read")
     assert [", waits sampled," in line for line in said.splitlines() if ": wrote " not in line] == [True], said
 
 
-@suite.test("beside what stops the program, or has no waits: one line, and nothing starts")
+@suite.test("with modes that stop the program or have no waits: one line, and nothing starts")
 def refused():
     for words in (["--blocking"], ["--native=stacks"], ["--async-aware"], ["--mode", "cpu"], ["--mode", "gil"],
                   ["--clock", "cpu"], ["--live"], ["--count"]):
@@ -350,7 +350,7 @@ def has_unknown(report):
     return "waits.unknown" in report["facts"]
 
 
-@suite.test("too few files may be open: what is not known is told, and has no marker")
+@suite.test("too few open files allowed: unattributed time is reported, and has no marker")
 def few_files():
     with tempfile.TemporaryDirectory() as folder:
         report, said, path = run_nap(folder, "--engine", "read", "-a", threads=40,
@@ -360,7 +360,7 @@ def few_files():
     assert "waits.unknown" in report["facts"] and "the reason of some waits" in " ".join(shown.split()), shown
 
 
-@suite.test("too few files may be open: the time of what is not known is there")
+@suite.test("too few open files allowed: unattributed time is included")
 def few_files_long():
     with tempfile.TemporaryDirectory() as folder:
         report, _, _ = run_nap(folder, "--engine", "read", "-a", threads=40, before=("prlimit", "--nofile=64:64"),
@@ -420,7 +420,7 @@ def recorded_stopped():
 COVERED = 'mount --bind "$1" "$2" || exit 77; shift 2; exec "$@"'
 
 
-@suite.test("/proc does not tell the system call: one line with the remedy, and nothing is recorded")
+@suite.test("/proc hides the system call: one line with the remedy, and nothing is recorded")
 def covered():
     if os.geteuid() != 0:
         raise Skip("needs root to mount")

@@ -77,7 +77,7 @@ static void threads_add_up_and_cpu_time_needs_no_status(void **state)
 	fz_profile_free(p);
 }
 
-static void what_is_not_known_is_not_shown(void **state)
+static void unknown_values_are_not_shown(void **state)
 {
 	struct fz_profile *p = half_a_second();
 	double cpus[SLOTS];
@@ -154,7 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slots_have_the_cpus_that_were_used),
 		cmocka_unit_test(threads_add_up_and_cpu_time_needs_no_status),
-		cmocka_unit_test(what_is_not_known_is_not_shown),
+		cmocka_unit_test(unknown_values_are_not_shown),
 		cmocka_unit_test(numbers_out_of_range_do_no_harm),
 		cmocka_unit_test(wide_terminals_show_bars),
 	};

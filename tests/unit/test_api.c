@@ -84,7 +84,7 @@ static void walk_a_diff(void **state)
 	fizeau_profile_free(head);
 }
 
-static void errors_say_what_is_wrong(void **state)
+static void errors_name_their_cause(void **state)
 {
 	(void)state;
 	struct fizeau_profile *p = NULL, *good = load("a 1\n");
@@ -289,7 +289,7 @@ static void recordings_of_different_kinds_do_not_merge(void **state)
 	fizeau_profile_free(cpu);
 }
 
-static void nothing_is_taken_for_an_object(void **state)
+static void null_is_not_an_object(void **state)
 {
 	struct fizeau_builder_options no_size = { .metric = "cpu" };
 	struct fizeau_diff_function f = { .size = 0 };
@@ -584,7 +584,7 @@ static char *text_of(const char *path)
 }
 
 /* Reports are the same bytes under every language of the host, which stays as it was. */
-static void numbers_have_points(void **state)
+static void numbers_have_decimal_points(void **state)
 {
 	static const char *const formats[] = { "json", "svg", "html", "text", "speedscope" };
 	char path[] = "/tmp/fz-unit-XXXXXX", folder[] = "/tmp/fz-unit-XXXXXX", command[64];
@@ -762,12 +762,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(version_is_the_headers),
-		cmocka_unit_test(nothing_is_taken_for_an_object),
+		cmocka_unit_test(null_is_not_an_object),
 		cmocka_unit_test(structs_grow),
 		cmocka_unit_test(settings_have_effects),
 		cmocka_unit_test(reports_in_memory),
 		cmocka_unit_test(memory_runs_out),
-		cmocka_unit_test(numbers_have_points),
+		cmocka_unit_test(numbers_have_decimal_points),
 		cmocka_unit_test(walk_a_profile),
 		cmocka_unit_test(walk_a_diff),
 		cmocka_unit_test(a_built_profile_is_judged),
@@ -776,7 +776,7 @@ int main(void)
 		cmocka_unit_test(rules_are_checked),
 		cmocka_unit_test(recursion_is_folded),
 		cmocka_unit_test(costs_below_zero),
-		cmocka_unit_test(errors_say_what_is_wrong),
+		cmocka_unit_test(errors_name_their_cause),
 		cmocka_unit_test(reports_are_written),
 		cmocka_unit_test(reports_are_of_one_run),
 		cmocka_unit_test(unreadable_samples_are_left_out),

@@ -32,7 +32,7 @@ static void variables_are_found_by_their_whole_name(void **state)
 	assert_null(e.list[4]);
 }
 
-static void their_order_stays(void **state)
+static void order_is_preserved(void **state)
 {
 	fz_auto(fz_environ_release) struct fz_environ e;
 
@@ -49,7 +49,7 @@ static void their_order_stays(void **state)
 	assert_null(e.list[4]);
 }
 
-static void what_is_unset_is_gone_however_often_it_was_there(void **state)
+static void unset_removes_every_copy(void **state)
 {
 	static char *const twice[] = { (char *)"A=1",   (char *)"B_1=x", (char *)"A=2",
 				       (char *)"B_2=y", (char *)"BC=z",  NULL };
@@ -79,7 +79,7 @@ static void words_are_put_in_front(void **state)
 	assert_string_equal(fz_environ_get(&e, "NEW"), "y");
 }
 
-static void ours_is_never_changed(void **state)
+static void own_environment_is_never_changed(void **state)
 {
 	fz_auto(fz_environ_release) struct fz_environ e;
 	size_t n = 0;
@@ -103,10 +103,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variables_are_found_by_their_whole_name),
-		cmocka_unit_test(their_order_stays),
-		cmocka_unit_test(what_is_unset_is_gone_however_often_it_was_there),
+		cmocka_unit_test(order_is_preserved),
+		cmocka_unit_test(unset_removes_every_copy),
 		cmocka_unit_test(words_are_put_in_front),
-		cmocka_unit_test(ours_is_never_changed),
+		cmocka_unit_test(own_environment_is_never_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,7 +151,7 @@ static void test_compare(void **state)
 	assert_true(fz_str_ends(FZ_STR("abc"), "bc") && !fz_str_ends(FZ_STR("c"), "bc"));
 }
 
-static void test_numbers_for_people(void **state)
+static void test_human_readable_numbers(void **state)
 {
 	char b[FZ_NUMBER_SIZE];
 
@@ -227,7 +227,7 @@ int main(void)
 		cmocka_unit_test(test_parse_u64), cmocka_unit_test(test_parse_decimal),
 		cmocka_unit_test(test_words),     cmocka_unit_test(test_utf8),
 		cmocka_unit_test(test_printable), cmocka_unit_test(test_path_base),
-		cmocka_unit_test(test_compare),   cmocka_unit_test(test_numbers_for_people),
+		cmocka_unit_test(test_compare),   cmocka_unit_test(test_human_readable_numbers),
 		cmocka_unit_test(test_style),     cmocka_unit_test(test_matches),
 	};
 

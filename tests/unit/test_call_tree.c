@@ -146,7 +146,7 @@ static void one_hidden_frame_is_shown(void **state)
 	fz_call_tree_release(&t);
 }
 
-static void imports_hang_below_who_asked(void **state)
+static void imports_are_below_their_importer(void **state)
 {
 	static struct source s;
 
@@ -168,7 +168,7 @@ static void imports_hang_below_who_asked(void **state)
 	fz_call_tree_release(&t);
 }
 
-static void what_starts_a_program_is_one_row(void **state)
+static void startup_is_one_row(void **state)
 {
 	static struct source s;
 
@@ -225,7 +225,7 @@ static void without_own_code_only_imports_are_folded(void **state)
 }
 
 /* What recurs because it is what all calls go through. */
-static void an_interpreter_is_no_recursion(void **state)
+static void interpreter_frames_are_not_recursion(void **state)
 {
 	static struct source s;
 	uint32_t at = FZ_NONE;
@@ -296,7 +296,7 @@ static void nothing_is_lost(void **state)
 	}
 }
 
-static void own_is_what_lies_in_or_below_own_code(void **state)
+static void callees_of_own_code_are_own(void **state)
 {
 	static struct source s;
 	struct fz_call_tree t = { .functions = functions, .function_count = FUNCTIONS };
@@ -348,13 +348,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_library_is_one_row_below_its_entry),
 		cmocka_unit_test(one_hidden_frame_is_shown),
-		cmocka_unit_test(imports_hang_below_who_asked),
-		cmocka_unit_test(what_starts_a_program_is_one_row),
+		cmocka_unit_test(imports_are_below_their_importer),
+		cmocka_unit_test(startup_is_one_row),
 		cmocka_unit_test(deep_recursion_is_one_row),
 		cmocka_unit_test(without_own_code_only_imports_are_folded),
-		cmocka_unit_test(an_interpreter_is_no_recursion),
+		cmocka_unit_test(interpreter_frames_are_not_recursion),
 		cmocka_unit_test(nothing_is_lost),
-		cmocka_unit_test(own_is_what_lies_in_or_below_own_code),
+		cmocka_unit_test(callees_of_own_code_are_own),
 		cmocka_unit_test(modules_have_the_names_that_import_has),
 	};
 

@@ -216,7 +216,7 @@ static void test_keep_all(void **state)
 	assert_int_equal(p->samples.n, 10);
 }
 
-static void test_nothing_to_keep(void **state)
+static void test_empty_range(void **state)
 {
 	static const struct {
 		const char *range, *message;
@@ -287,7 +287,7 @@ int main(void)
 		cmocka_unit_test(test_keep),
 		cmocka_unit_test(test_fact),
 		cmocka_unit_test(test_keep_all),
-		cmocka_unit_test(test_nothing_to_keep),
+		cmocka_unit_test(test_empty_range),
 		cmocka_unit_test(test_unknown_mark),
 		cmocka_unit_test(test_without_times),
 	};

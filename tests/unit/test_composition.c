@@ -117,7 +117,7 @@ static struct world *world_new(uint64_t seed)
 	return w;
 }
 
-static void a_program_that_stays_has_no_change(void **state)
+static void unchanged_program_has_no_change(void **state)
 {
 	enum { TRIALS = 100 };
 
@@ -205,7 +205,7 @@ static void a_planted_change_is_found(void **state)
 
 /* One function, then another, and a few samples of a third, or none: whether two of those few are
  * neighbours says nothing, nor does what rounding leaves. */
-static void rare_samples_hide_no_change(void **state)
+static void rare_samples_do_not_hide_a_change(void **state)
 {
 	enum { TRIALS = 300, SAMPLES = 16, RARE = 5 };
 	int found = 0;
@@ -245,9 +245,9 @@ static void nothing_has_no_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_that_stays_has_no_change),
+		cmocka_unit_test(unchanged_program_has_no_change),
 		cmocka_unit_test(a_planted_change_is_found),
-		cmocka_unit_test(rare_samples_hide_no_change),
+		cmocka_unit_test(rare_samples_do_not_hide_a_change),
 		cmocka_unit_test(nothing_has_no_change),
 	};
 

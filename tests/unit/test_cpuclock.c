@@ -96,7 +96,7 @@ static int do_periods_vary(void)
 
 /* A loop as long as a period must not be seen at the same place each time; the rate is the one that
  * was asked for all the same. A fixed period never passes. */
-static void periods_vary_around_the_one_asked_for(void **state)
+static void periods_vary_around_the_requested_one(void **state)
 {
 	int vary = 0;
 
@@ -123,7 +123,7 @@ static bool wait_until_due(struct fz_cpuclock *c, pid_t pid)
 
 /* A thread that was in Python, then in C code without a stack, then in Python again: what it used
  * in C is not charged to the second sample. It stands at the end, so nothing comes after that. */
-static void what_a_thread_used_without_a_stack_is_no_samples(void **state)
+static void unsampled_cpu_time_adds_no_samples(void **state)
 {
 	struct fz_cpuclock *c = NULL;
 	struct fz_cpuclock_sum before = { 0 }, passed = { 0 }, after = { 0 };
@@ -165,7 +165,7 @@ static void what_a_thread_used_without_a_stack_is_no_samples(void **state)
 
 /* Periods are half to one and a half of what was asked for and right on average; the next look is
  * at least a quarter of one after the last. */
-static void the_next_look_is_never_too_soon(void **state)
+static void next_refresh_is_never_too_soon(void **state)
 {
 	int64_t planned = 0, sum = 0, least = INT64_MAX, most = 0;
 
@@ -187,7 +187,7 @@ static void the_next_look_is_never_too_soon(void **state)
 
 /* Perf does not know a process that has ended and was not waited for; schedstat would, and be the
  * clock of all that come after it. */
-static void one_that_has_ended_chooses_no_clock(void **state)
+static void ended_process_does_not_choose_the_clock(void **state)
 {
 	struct fz_cpuclock *c = NULL;
 	struct fz_error err = { 0 };
@@ -248,11 +248,11 @@ static void a_process_outlives_its_first_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_has_ended_chooses_no_clock),
+		cmocka_unit_test(ended_process_does_not_choose_the_clock),
 		cmocka_unit_test(a_process_outlives_its_first_thread),
-		cmocka_unit_test(the_next_look_is_never_too_soon),
-		cmocka_unit_test(what_a_thread_used_without_a_stack_is_no_samples),
-		cmocka_unit_test(periods_vary_around_the_one_asked_for),
+		cmocka_unit_test(next_refresh_is_never_too_soon),
+		cmocka_unit_test(unsampled_cpu_time_adds_no_samples),
+		cmocka_unit_test(periods_vary_around_the_requested_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

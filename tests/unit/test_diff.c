@@ -262,7 +262,7 @@ static void recursion_counts_once(void **state)
 	assert_int_equal(f->cost.total[FZ_HEAD], 5);
 }
 
-static void samples_without_a_stack_take_no_part(void **state)
+static void samples_without_a_stack_are_left_out(void **state)
 {
 	(void)state;
 	hand h = diff("a.py:f:1 3\n 5\n", "a.py:f:1 3\n");
@@ -285,7 +285,7 @@ static void order_is_by_larger_scaled_side_then_name(void **state)
 			fz_str_eq(h.d->functions[h.d->nodes[i].function].name, fz_str_of(want[i])));
 }
 
-static void exact_keeps_what_names_forgives(void **state)
+static void exact_separates_what_names_merges(void **state)
 {
 	(void)state;
 	static const char *const base = "/old/a.py:m:1;/old/b.py:f:1 4\n";
@@ -582,7 +582,7 @@ static void other_versions_of_packages_are_named(void **state)
 			    "change may come from these packages");
 }
 
-static void a_base_of_weeks_ago_is_named(void **state)
+static void old_base_is_reported(void **state)
 {
 	(void)state;
 	const int64_t day = INT64_C(86400000000000), now = 20000 * day;
@@ -755,9 +755,9 @@ int main(void)
 		cmocka_unit_test(empty_head_at_another_rate),
 		cmocka_unit_test(rates_are_scaled_right),
 		cmocka_unit_test(recursion_counts_once),
-		cmocka_unit_test(samples_without_a_stack_take_no_part),
+		cmocka_unit_test(samples_without_a_stack_are_left_out),
 		cmocka_unit_test(order_is_by_larger_scaled_side_then_name),
-		cmocka_unit_test(exact_keeps_what_names_forgives),
+		cmocka_unit_test(exact_separates_what_names_merges),
 		cmocka_unit_test(same_names_of_a_file_match_in_order),
 		cmocka_unit_test(threads_and_cells),
 		cmocka_unit_test(threads_without_samples_are_left_out),
@@ -767,7 +767,7 @@ int main(void)
 		cmocka_unit_test(time_and_memory_are_not_compared_by_samples),
 		cmocka_unit_test(other_engines_are_named),
 		cmocka_unit_test(other_versions_of_packages_are_named),
-		cmocka_unit_test(a_base_of_weeks_ago_is_named),
+		cmocka_unit_test(old_base_is_reported),
 		cmocka_unit_test(cpu_time_in_no_sample_is_reported),
 		cmocka_unit_test(other_programs_and_clocks_are_refused),
 		cmocka_unit_test(unknown_mode_compares),

@@ -51,7 +51,7 @@ static void library_files_lose_version_and_prefix(void **state)
 }
 
 /* Below Python there is code that was compiled elsewhere. */
-static void python_files_say_the_root(void **state)
+static void python_files_show_the_root(void **state)
 {
 	(void)state;
 	struct fz_arena arena = { 0 };
@@ -271,7 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(library_files_lose_version_and_prefix),
-		cmocka_unit_test(python_files_say_the_root),
+		cmocka_unit_test(python_files_show_the_root),
 		cmocka_unit_test(roots_of_a_pair),
 		cmocka_unit_test(files_outside_the_checkouts_have_no_vote),
 		cmocka_unit_test(weaker_side_decides_about_files),

@@ -208,7 +208,7 @@ static void swapping_sides_mirrors_links(void **state)
 	}
 }
 
-static void a_profile_has_nothing_to_infer_about_itself(void **state)
+static void profile_against_itself_needs_no_test(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 50; seed++) {
@@ -226,7 +226,7 @@ static void a_profile_has_nothing_to_infer_about_itself(void **state)
 	}
 }
 
-static void a_profile_does_not_differ_from_itself(void **state)
+static void profile_does_not_differ_from_itself(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 50; seed++) {
@@ -343,7 +343,7 @@ static void order_of_samples_does_not_matter(void **state)
 
 /* A straight line of 300,000 nodes a side, and 300,000 siblings: neither recursion nor anything
  * quadratic survives this. */
-static void shapes_that_hurt(void **state)
+static void hostile_shapes(void **state)
 {
 	(void)state;
 	for (int deep = 0; deep < 2; deep++) {
@@ -369,7 +369,7 @@ static void shapes_that_hurt(void **state)
 }
 
 /* The same shapes when the head calls everything otherwise, so that nothing has a partner. */
-static void shapes_that_hurt_matching(void **state)
+static void hostile_shapes_for_matching(void **state)
 {
 	(void)state;
 	for (int deep = 0; deep < 2; deep++) {
@@ -502,12 +502,12 @@ int main(void)
 		cmocka_unit_test(sums_are_consistent),
 		cmocka_unit_test(sums_survive_full_matching),
 		cmocka_unit_test(swapping_sides_mirrors_links),
-		cmocka_unit_test(a_profile_does_not_differ_from_itself),
-		cmocka_unit_test(a_profile_has_nothing_to_infer_about_itself),
+		cmocka_unit_test(profile_does_not_differ_from_itself),
+		cmocka_unit_test(profile_against_itself_needs_no_test),
 		cmocka_unit_test(swapping_sides_mirrors_everything),
 		cmocka_unit_test(order_of_samples_does_not_matter),
-		cmocka_unit_test(shapes_that_hurt),
-		cmocka_unit_test(shapes_that_hurt_matching),
+		cmocka_unit_test(hostile_shapes),
+		cmocka_unit_test(hostile_shapes_for_matching),
 		cmocka_unit_test(folded_equals_inferno),
 		cmocka_unit_test(planted_changes_are_found),
 	};

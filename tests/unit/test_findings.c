@@ -115,7 +115,7 @@ static void find(const char *base, const char *head, struct fz_findings *ret)
 }
 
 /* json is imported by a first, then by b: a is not faster and b not slower. */
-static void imports_that_moved_are_no_findings(void **state)
+static void moved_imports_are_not_findings(void **state)
 {
 	(void)state;
 	static const char base[] =
@@ -158,7 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_interval),
 					    cmocka_unit_test(test_words),
-					    cmocka_unit_test(imports_that_moved_are_no_findings) };
+					    cmocka_unit_test(moved_imports_are_not_findings) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,7 +155,7 @@ static void test_minutes(void **state)
 	assert_int_equal(b.value_n, 4);
 }
 
-static void test_what_is_refused(void **state)
+static void test_refused_times(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
 	struct fz_fleet_batch b;
@@ -584,7 +584,7 @@ static void test_order(void **state)
 }
 
 /* Pushes that would be lost if their id were taken as known. */
-static void test_id_of_another(void **state)
+static void test_reused_id(void **state)
 {
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = open_store(":memory:");
 	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
@@ -922,7 +922,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_minutes),
-		cmocka_unit_test(test_what_is_refused),
+		cmocka_unit_test(test_refused_times),
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_file),
@@ -937,7 +937,7 @@ int main(void)
 		cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_reader_of_a_store_open_twice),
 		cmocka_unit_test(test_hours),
-		cmocka_unit_test(test_id_of_another),
+		cmocka_unit_test(test_reused_id),
 		cmocka_unit_test(test_first_layout),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_forget_beside_pushes),

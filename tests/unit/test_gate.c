@@ -67,7 +67,7 @@ static void the_run(void **state)
 	       "the run is faster by 10.0 %, past the threshold of 5.0 %");
 }
 
-static void a_run_without_verdict_is_told(void **state)
+static void missing_verdict_of_run_is_reported(void **state)
 {
 	(void)state;
 	struct scene *s = scene();
@@ -137,7 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_run),
-		cmocka_unit_test(a_run_without_verdict_is_told),
+		cmocka_unit_test(missing_verdict_of_run_is_reported),
 		cmocka_unit_test(functions),
 		cmocka_unit_test(words),
 	};

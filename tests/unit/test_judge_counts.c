@@ -120,7 +120,7 @@ static void small_changes_are_found(void **state)
 }
 
 /* Several counts that agree to the instruction leave no doubt, and still nothing to report. */
-static void certain_and_not_worth_reporting(void **state)
+static void certain_but_too_small_to_report(void **state)
 {
 	(void)state;
 	judged v = judge(record(3, 0, 0), record(3, 1, 50000));
@@ -132,7 +132,7 @@ static void certain_and_not_worth_reporting(void **state)
 	assert_float_equal(v.j->run.smallest_visible, 0.001, 0.0001);
 }
 
-static void a_measured_floor_counts(void **state)
+static void measured_floor_is_used(void **state)
 {
 	(void)state;
 	struct fz_profile *base = record(1, 0, 0);
@@ -157,8 +157,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counted_once),
 		cmocka_unit_test(small_changes_are_found),
-		cmocka_unit_test(certain_and_not_worth_reporting),
-		cmocka_unit_test(a_measured_floor_counts),
+		cmocka_unit_test(certain_but_too_small_to_report),
+		cmocka_unit_test(measured_floor_is_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

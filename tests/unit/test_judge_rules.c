@@ -179,7 +179,7 @@ static void test_clocks(void **state)
 
 /* One function, two, all of them: each is judged by itself, and what stands still is not charged
  * with it. */
-static void test_who_changed(void **state)
+static void test_which_function_changed(void **state)
 {
 	struct cost two[FUNCTIONS], base[FUNCTIONS];
 
@@ -352,7 +352,7 @@ static struct fz_profile *begun(struct fz_profile *p, int64_t first, int64_t ste
 
 /* What a machine drifts by meanwhile no side shows: only runs that are taken in turn are free of
  * it. */
-static void test_taken_in_turn(void **state)
+static void test_interleaved(void **state)
 {
 	static const double paces[] = { 1, 1.01, 0.99, 1.005, 0.995 };
 	struct recording five = usual;
@@ -504,13 +504,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_identical),
 		cmocka_unit_test(test_clocks),
-		cmocka_unit_test(test_who_changed),
+		cmocka_unit_test(test_which_function_changed),
 		cmocka_unit_test(test_begun_late),
 		cmocka_unit_test(test_started_by_a_script),
 		cmocka_unit_test(test_by_unit),
 		cmocka_unit_test(test_run_level),
 		cmocka_unit_test(test_more_runs),
-		cmocka_unit_test(test_taken_in_turn),
+		cmocka_unit_test(test_interleaved),
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_families_of_paths),
 		cmocka_unit_test(test_paths_of_unchanged),

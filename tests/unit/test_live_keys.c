@@ -39,7 +39,7 @@ static void refresh_has_steps_and_limits(void **state)
 	}
 }
 
-static void messages_stay_for_four_seconds(void **state)
+static void messages_disappear_after_four_seconds(void **state)
 {
 	struct fz_live_view v = { 0 };
 	int64_t before = fz_clock_now();
@@ -51,7 +51,7 @@ static void messages_stay_for_four_seconds(void **state)
 	assert_in_range(v.message_until, before + 4 * FZ_SECOND, after + 4 * FZ_SECOND);
 }
 
-static void keys_set_what_the_loop_does(void **state)
+static void keys_control_the_loop(void **state)
 {
 	struct fz_live_view v = { .ended = "exit status 3" };
 
@@ -66,8 +66,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refresh_has_steps_and_limits),
-		cmocka_unit_test(messages_stay_for_four_seconds),
-		cmocka_unit_test(keys_set_what_the_loop_does),
+		cmocka_unit_test(messages_disappear_after_four_seconds),
+		cmocka_unit_test(keys_control_the_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

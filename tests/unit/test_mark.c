@@ -55,7 +55,7 @@ static void long_texts_are_cut_at_a_character(void **state)
 	fz_profile_free(p);
 }
 
-static void there_are_so_many_at_most(void **state)
+static void number_of_marks_is_limited(void **state)
 {
 	struct fz_profile *p = fz_profile_new();
 	struct fz_profile_mark *marks;
@@ -69,7 +69,7 @@ static void there_are_so_many_at_most(void **state)
 	fz_profile_free(p);
 }
 
-static void what_is_no_mark_is_passed_over(void **state)
+static void other_lines_are_skipped(void **state)
 {
 	static const char *const values[] = {
 		"x",
@@ -104,8 +104,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(marks_are_in_order_of_time),
 		cmocka_unit_test(long_texts_are_cut_at_a_character),
-		cmocka_unit_test(there_are_so_many_at_most),
-		cmocka_unit_test(what_is_no_mark_is_passed_over),
+		cmocka_unit_test(number_of_marks_is_limited),
+		cmocka_unit_test(other_lines_are_skipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

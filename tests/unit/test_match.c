@@ -125,7 +125,7 @@ static void half_a_file_that_moved_has_half_the_score(void **state)
 	assert_int_equal(function_named(p.d, "h")->state, FZ_NEW);
 }
 
-static void files_that_share_little_are_not_one(void **state)
+static void files_that_share_little_do_not_match(void **state)
 {
 	(void)state;
 	pair p = compare("m.py:main:1;x.py:f:1 5\nm.py:main:1;x.py:g:5 5\nm.py:main:1;x.py:h:9 5\n"
@@ -137,7 +137,7 @@ static void files_that_share_little_are_not_one(void **state)
 	assert_int_equal(p.d->link_count, 1);
 }
 
-static void numbers_of_generated_code_are_no_names(void **state)
+static void numbers_in_generated_names_are_ignored(void **state)
 {
 	(void)state;
 	pair moved = compare("m:main:1;<made 5>:f_5:1 5\n", "m:main:1;<made 14>:f_14:1 5\n");
@@ -157,7 +157,7 @@ static void numbers_of_generated_code_are_no_names(void **state)
 	assert_int_equal(names.d->link_count, 1);
 }
 
-static void a_name_left_once_on_both_sides_links(void **state)
+static void name_left_once_on_both_sides_links(void **state)
 {
 	(void)state;
 	/* x.py and y.py vote for z.py with one function each: a tie for the file, none for names */
@@ -168,7 +168,7 @@ static void a_name_left_once_on_both_sides_links(void **state)
 	expect_link(p.d, "g", FZ_LINK_NAME, "g");
 }
 
-static void names_that_say_nothing_are_no_evidence(void **state)
+static void generic_names_are_not_evidence(void **state)
 {
 	(void)state;
 	pair p = compare("m.py:main:1;old.py:<module>:1 5\nm.py:main:1;old.py:__init__:1 5\n",
@@ -188,7 +188,7 @@ static char *caller(const char *name, const char *file, int a, int b)
 			   file, name, a, file, name, b);
 }
 
-static void a_renamed_function_is_known_by_its_neighbours(void **state)
+static void renamed_function_is_found_by_its_neighbours(void **state)
 {
 	(void)state;
 	fz_auto(fz_free_ptr) char *base = caller("old", "m.py", 10, 30);
@@ -209,7 +209,7 @@ static void a_renamed_function_is_known_by_its_neighbours(void **state)
 	expect_node(names.d, "main/old", FZ_REMOVED, 40, 0, false);
 }
 
-static void one_caller_is_no_evidence(void **state)
+static void single_caller_is_not_evidence(void **state)
 {
 	(void)state;
 	/* the same caller, file, place and cost, and nothing of their own in common */
@@ -233,7 +233,7 @@ static void one_caller_is_no_evidence(void **state)
 	expect_node(helper.d, "m/h/drop_cache", FZ_MOVED, 50, 0, false);
 }
 
-static void a_leaf_with_a_name_alike_is_scored_by_what_is_known(void **state)
+static void leaf_with_similar_name_is_scored_by_known_facts(void **state)
 {
 	(void)state;
 	/* no callees, no files: callers and size make up all of the score */
@@ -244,7 +244,7 @@ static void a_leaf_with_a_name_alike_is_scored_by_what_is_known(void **state)
 		    1e-9);
 }
 
-static void fewer_than_ten_samples_are_no_neighbourhood(void **state)
+static void fewer_than_ten_samples_are_no_evidence(void **state)
 {
 	(void)state;
 	pair enough = compare("main;work 10\nmain;rest 20\n", "main;work2 10\nmain;rest 20\n");
@@ -256,7 +256,7 @@ static void fewer_than_ten_samples_are_no_neighbourhood(void **state)
 	assert_int_equal(few_head.d->link_count, 0);
 }
 
-static void two_that_are_alike_are_not_told_apart(void **state)
+static void identical_candidates_do_not_match(void **state)
 {
 	(void)state;
 	pair head =
@@ -268,7 +268,7 @@ static void two_that_are_alike_are_not_told_apart(void **state)
 	assert_int_equal(base.d->link_count, 0);
 }
 
-static void their_place_in_the_file_tells_twins_apart(void **state)
+static void order_in_the_file_separates_twins(void **state)
 {
 	(void)state;
 	pair p = compare("m:main:1;m:P.go:10 20\nm:main:1;m:mid:20 20\nm:main:1;m:Q.go:30 20\n",
@@ -349,7 +349,7 @@ static void add_wait(struct fz_profile *p, const char *by, const char *file, int
 
 /* What "lock released by" names is one function with the one that moved; of another kind of wait,
  * and where nobody knows the function, it is not. */
-static void who_ended_a_wait_is_known_by_its_function(void **state)
+static void waker_is_known_by_its_function(void **state)
 {
 	(void)state;
 	fz_auto(fz_profile_freep) struct fz_profile *a =
@@ -398,7 +398,7 @@ static void files_without_frames_are_no_evidence(void **state)
 
 /* ---- the user's word ---- */
 
-static void mappings_come_before_everything(void **state)
+static void mappings_have_priority(void **state)
 {
 	(void)state;
 	static const char *const base = "m.py:main:1;m.py:f:1 20\nm.py:main:1;m.py:g:1 7\n";
@@ -460,7 +460,7 @@ static void own_rules_change_names_of_both_sides(void **state)
 
 /* ---- trees ---- */
 
-static void inserted_wrappers_are_looked_through(void **state)
+static void inserted_wrappers_are_skipped(void **state)
 {
 	(void)state;
 	pair one = compare("main;f;g 5\n", "main;w;f;g 6\nmain;w 1\n");
@@ -480,7 +480,7 @@ static void inserted_wrappers_are_looked_through(void **state)
 	expect_node(root.d, "w/f/g", FZ_COMMON, 5, 6, false);
 }
 
-static void removed_wrappers_are_looked_through(void **state)
+static void removed_wrappers_are_skipped(void **state)
 {
 	(void)state;
 	pair one = compare("main;w;f;g 5\nmain;w 1\n", "main;f;g 6\n");
@@ -520,7 +520,7 @@ static void removed_and_new_callers_of_one_helper_stay_apart(void **state)
 	expect_node(beside.d, "main/v/f", FZ_REMOVED, 4, 0, false);
 }
 
-static void a_direct_call_goes_before_a_wrapped_one(void **state)
+static void direct_call_is_preferred_to_wrapped_one(void **state)
 {
 	(void)state;
 	pair p = compare("main;f 5\nmain;w;f 9\n", "main;f 6\n");
@@ -532,7 +532,7 @@ static void a_direct_call_goes_before_a_wrapped_one(void **state)
 	expect_node(moved.d, "main/f", FZ_REMOVED, 5, 0, false);
 }
 
-static void cost_that_went_to_other_callees_is_a_shift(void **state)
+static void cost_moved_to_other_callees_is_a_shift(void **state)
 {
 	(void)state;
 	static const struct fz_diff_options o = { .no_rename = true };
@@ -595,29 +595,29 @@ int main(void)
 		cmocka_unit_test(a_moved_file_is_found_by_its_functions),
 		cmocka_unit_test(a_tie_moves_no_file),
 		cmocka_unit_test(half_a_file_that_moved_has_half_the_score),
-		cmocka_unit_test(files_that_share_little_are_not_one),
-		cmocka_unit_test(numbers_of_generated_code_are_no_names),
-		cmocka_unit_test(a_name_left_once_on_both_sides_links),
-		cmocka_unit_test(names_that_say_nothing_are_no_evidence),
-		cmocka_unit_test(a_renamed_function_is_known_by_its_neighbours),
-		cmocka_unit_test(one_caller_is_no_evidence),
-		cmocka_unit_test(a_leaf_with_a_name_alike_is_scored_by_what_is_known),
-		cmocka_unit_test(fewer_than_ten_samples_are_no_neighbourhood),
-		cmocka_unit_test(two_that_are_alike_are_not_told_apart),
-		cmocka_unit_test(their_place_in_the_file_tells_twins_apart),
+		cmocka_unit_test(files_that_share_little_do_not_match),
+		cmocka_unit_test(numbers_in_generated_names_are_ignored),
+		cmocka_unit_test(name_left_once_on_both_sides_links),
+		cmocka_unit_test(generic_names_are_not_evidence),
+		cmocka_unit_test(renamed_function_is_found_by_its_neighbours),
+		cmocka_unit_test(single_caller_is_not_evidence),
+		cmocka_unit_test(leaf_with_similar_name_is_scored_by_known_facts),
+		cmocka_unit_test(fewer_than_ten_samples_are_no_evidence),
+		cmocka_unit_test(identical_candidates_do_not_match),
+		cmocka_unit_test(order_in_the_file_separates_twins),
 		cmocka_unit_test(four_times_the_cost_is_another_function),
 		cmocka_unit_test(a_chain_of_renames_takes_several_rounds),
 		cmocka_unit_test(markers_never_link),
-		cmocka_unit_test(who_ended_a_wait_is_known_by_its_function),
+		cmocka_unit_test(waker_is_known_by_its_function),
 		cmocka_unit_test(files_without_frames_are_no_evidence),
-		cmocka_unit_test(mappings_come_before_everything),
+		cmocka_unit_test(mappings_have_priority),
 		cmocka_unit_test(a_mapping_to_nothing_forbids_a_link),
 		cmocka_unit_test(own_rules_change_names_of_both_sides),
-		cmocka_unit_test(inserted_wrappers_are_looked_through),
-		cmocka_unit_test(removed_wrappers_are_looked_through),
+		cmocka_unit_test(inserted_wrappers_are_skipped),
+		cmocka_unit_test(removed_wrappers_are_skipped),
 		cmocka_unit_test(removed_and_new_callers_of_one_helper_stay_apart),
-		cmocka_unit_test(a_direct_call_goes_before_a_wrapped_one),
-		cmocka_unit_test(cost_that_went_to_other_callees_is_a_shift),
+		cmocka_unit_test(direct_call_is_preferred_to_wrapped_one),
+		cmocka_unit_test(cost_moved_to_other_callees_is_a_shift),
 		cmocka_unit_test(recursion_folds),
 	};
 

@@ -97,7 +97,7 @@ static void names_of_two_versions_of_python_are_plain_and_qualified(void **state
 	assert_int_equal(p.d->rule_count, 0);
 }
 
-static void first_lines_tell_methods_of_one_name_apart(void **state)
+static void first_lines_separate_methods_of_one_name(void **state)
 {
 	(void)state;
 	pair p = { .on = { hand_profile("a.py:main:1;a.py:run:4 40\na.py:main:1;a.py:run:4;"
@@ -117,7 +117,7 @@ static void first_lines_tell_methods_of_one_name_apart(void **state)
 }
 
 /* One side knows where functions begin, the other only what lines ran. */
-static void lines_that_ran_are_in_the_function_that_begins_before_them(void **state)
+static void lines_belong_to_the_nearest_function_above(void **state)
 {
 	(void)state;
 	for (int known = 0; known < FZ_SIDES; known++) {
@@ -136,7 +136,7 @@ static void lines_that_ran_are_in_the_function_that_begins_before_them(void **st
 	}
 }
 
-static void methods_that_lines_do_not_tell_apart_are_compared_as_one(void **state)
+static void indistinguishable_methods_are_compared_as_one(void **state)
 {
 	(void)state;
 	pair p = of_texts("a.py:main:1;a.py:run:4 40\na.py:main:1;a.py:run:22 7\n",
@@ -147,7 +147,7 @@ static void methods_that_lines_do_not_tell_apart_are_compared_as_one(void **stat
 	assert_int_equal(function_named(p.d, "run")->cost.total[FZ_HEAD], 47);
 }
 
-static void the_source_of_the_plain_side_says_what_a_function_is_called(void **state)
+static void source_of_the_plain_side_gives_the_qualified_name(void **state)
 {
 	(void)state;
 	static const char source[] = "class A:\n"
@@ -182,10 +182,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_name_is_the_qualified_one_of_its_line),
 		cmocka_unit_test(names_of_two_versions_of_python_are_plain_and_qualified),
-		cmocka_unit_test(first_lines_tell_methods_of_one_name_apart),
-		cmocka_unit_test(lines_that_ran_are_in_the_function_that_begins_before_them),
-		cmocka_unit_test(methods_that_lines_do_not_tell_apart_are_compared_as_one),
-		cmocka_unit_test(the_source_of_the_plain_side_says_what_a_function_is_called),
+		cmocka_unit_test(first_lines_separate_methods_of_one_name),
+		cmocka_unit_test(lines_belong_to_the_nearest_function_above),
+		cmocka_unit_test(indistinguishable_methods_are_compared_as_one),
+		cmocka_unit_test(source_of_the_plain_side_gives_the_qualified_name),
 		cmocka_unit_test(sides_that_both_have_classes_are_left_alone),
 	};
 

@@ -162,7 +162,7 @@ static void a_function_that_moved_is_not_new(void **state)
 /* `load` became `load_rows` and the name went to other code, which did not run: git calls it a
  * complete rewrite (diff -B). If the code under the name is still similar, it keeps its function.
  */
-static void a_name_that_went_to_other_code_is_no_partner(void **state)
+static void reused_name_is_not_a_match(void **state)
 {
 	(void)state;
 #define MAIN "def main():\n    load(1)\n    load_rows(1)\n"
@@ -224,7 +224,7 @@ static void write_text(const char *folder, const char *name, const char *text)
 }
 
 /* Files that one side ran are read in the tree of the other. */
-static void trees_say_what_is_new(void **state)
+static void trees_show_what_is_new(void **state)
 {
 	(void)state;
 	char base[] = "/tmp/fizeau-base-XXXXXX", head[] = "/tmp/fizeau-head-XXXXXX";
@@ -283,7 +283,7 @@ static void trees_say_what_is_new(void **state)
 }
 
 /* A function of the standard library that one side was not seen to run wraps nothing. */
-static void what_both_sides_have_is_no_wrapper(void **state)
+static void code_on_both_sides_is_not_a_wrapper(void **state)
 {
 	(void)state;
 	static const char lib[] = "/usr/lib/python3.12/json/decoder.py";
@@ -316,10 +316,10 @@ int main(void)
 		cmocka_unit_test(a_module_in_another_folder_is_found),
 		cmocka_unit_test(a_package_has_the_names_of_its_module),
 		cmocka_unit_test(a_function_that_moved_is_not_new),
-		cmocka_unit_test(a_name_that_went_to_other_code_is_no_partner),
+		cmocka_unit_test(reused_name_is_not_a_match),
 		cmocka_unit_test(a_function_that_was_compiled_is_not_new),
-		cmocka_unit_test(trees_say_what_is_new),
-		cmocka_unit_test(what_both_sides_have_is_no_wrapper),
+		cmocka_unit_test(trees_show_what_is_new),
+		cmocka_unit_test(code_on_both_sides_is_not_a_wrapper),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

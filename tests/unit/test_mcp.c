@@ -142,7 +142,7 @@ static void test_requests_before_a_version(void **state)
 	disconnect(c);
 }
 
-static void test_messages_that_are_refused(void **state)
+static void test_refused_messages(void **state)
 {
 	static const struct {
 		const char *line;
@@ -365,7 +365,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_requests_before_a_version),
-		cmocka_unit_test(test_messages_that_are_refused),
+		cmocka_unit_test(test_refused_messages),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_batches),
 		cmocka_unit_test(test_files),

@@ -10,7 +10,7 @@
 #include "profile/heap_fact.h"
 #include "profile/origin.h"
 
-static void files_tell_whose_they_are(void **state)
+static void files_show_their_owner(void **state)
 {
 	static const struct {
 		const char *path, *cwd;
@@ -66,7 +66,7 @@ static uint32_t add(struct fz_profile *p, const char *file, const char *module, 
 	return fz_profile_function(p, &f);
 }
 
-static void a_module_says_more_than_its_debug_information(void **state)
+static void module_knows_more_than_debug_information(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
 
@@ -96,7 +96,7 @@ static void types_of_a_heap_are_own(void **state)
 	assert_int_equal(origins[module], FZ_ORIGIN_STDLIB);
 }
 
-static void what_the_user_says_is_all_there_is(void **state)
+static void user_paths_replace_the_rules(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
 
@@ -114,10 +114,10 @@ static void what_the_user_says_is_all_there_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_tell_whose_they_are),
-		cmocka_unit_test(a_module_says_more_than_its_debug_information),
+		cmocka_unit_test(files_show_their_owner),
+		cmocka_unit_test(module_knows_more_than_debug_information),
 		cmocka_unit_test(types_of_a_heap_are_own),
-		cmocka_unit_test(what_the_user_says_is_all_there_is),
+		cmocka_unit_test(user_paths_replace_the_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

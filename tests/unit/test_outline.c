@@ -32,7 +32,7 @@ static const char source[] = "import os\n"
 			     "\t\tdef m(self): pass\n"
 			     "if f: x = lambda: 0\n";
 
-static void definitions_begin_and_end_where_they_do(void **state)
+static void definitions_have_exact_ranges(void **state)
 {
 	(void)state;
 	static const struct {
@@ -91,7 +91,7 @@ static double alike(const char *a, const char *b)
 	return similarity;
 }
 
-static void bodies_are_alike_whatever_a_formatter_did(void **state)
+static void reformatted_bodies_are_equal(void **state)
 {
 	(void)state;
 	static const char plain[] = "def walk(n):\n    '''doc'''\n    for x in n.all: walk(x)\n"
@@ -203,7 +203,7 @@ static struct fz_diff *compare(struct fz_profile *a, struct fz_profile *b)
 	return d;
 }
 
-static void bodies_say_who_is_who(void **state)
+static void bodies_identify_functions(void **state)
 {
 	(void)state;
 	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("m.py:old:1 2\n", 0);
@@ -223,7 +223,7 @@ static void bodies_say_who_is_who(void **state)
 	assert_string_equal(fz_diff_word(function_named(other, "old")), "gone");
 }
 
-static void what_was_not_run_is_no_partner(void **state)
+static void code_that_did_not_run_is_not_a_match(void **state)
 {
 	(void)state;
 	/* The head still has `old`, and the base had `fresh`: twins, of which each side ran one. */
@@ -243,7 +243,7 @@ static void what_was_not_run_is_no_partner(void **state)
 	assert_string_equal(fz_diff_word(function_named(unknown, "fresh")), "new or newly called");
 }
 
-static void what_was_never_seen_competes(void **state)
+static void unsampled_functions_compete(void **state)
 {
 	(void)state;
 	/* The head's true heir of `old` was not sampled; `fresh` resembles it, but less. */
@@ -287,7 +287,7 @@ static void a_file_that_is_still_imported_did_not_move(void **state)
 	}
 }
 
-static void of_two_alike_neither_is_taken(void **state)
+static void ambiguous_match_is_refused(void **state)
 {
 	(void)state;
 	static const char twins[] = BODY("one", "count", "parts") BODY("two", "count", "parts");
@@ -328,7 +328,7 @@ static uint32_t links_of_classes(const char *base, const char *head)
 	return d->link_count;
 }
 
-static void a_class_takes_its_members_along(void **state)
+static void members_follow_their_class(void **state)
 {
 	(void)state;
 	static const char base_more[] = "    def a(self): return load(self)\n"
@@ -415,7 +415,7 @@ static void expect_functions(const struct fz_diff *d, const char *name, const st
 	"    c = [three(y) for y in b]\n    return c\n"
 
 /* Neither order nor number identifies a comprehension: each side may have samples of others. */
-static void comprehensions_are_told_by_their_lines(void **state)
+static void comprehensions_match_by_line(void **state)
 {
 	(void)state;
 	static const char name[] = "f.<locals>.<listcomp>";
@@ -467,7 +467,7 @@ static void comprehensions_are_told_by_their_lines(void **state)
 }
 
 /* A property and its setter have one name; each side may have seen the other one. */
-static void definitions_of_one_name_are_told_by_their_order(void **state)
+static void definitions_of_one_name_match_in_order(void **state)
 {
 	(void)state;
 	static const char text[] = "class C:\n    @property\n    def x(self):\n        return 1\n"
@@ -523,7 +523,7 @@ static uint32_t splits_of(const char *base, const char *head)
 }
 
 /* Its code was in the other function, which now calls the new one instead. */
-static void code_that_was_within_another_function_is_told(void **state)
+static void extracted_code_is_reported(void **state)
 {
 	(void)state;
 	static const char whole[] = "def whole(x):\n    x = check(x)\n" STEPS "    return b\n";
@@ -542,18 +542,18 @@ static void code_that_was_within_another_function_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(definitions_begin_and_end_where_they_do),
-		cmocka_unit_test(bodies_are_alike_whatever_a_formatter_did),
+		cmocka_unit_test(definitions_have_exact_ranges),
+		cmocka_unit_test(reformatted_bodies_are_equal),
 		cmocka_unit_test(odd_texts_do_no_harm),
 		cmocka_unit_test(imports_are_resolved),
-		cmocka_unit_test(bodies_say_who_is_who),
-		cmocka_unit_test(what_was_not_run_is_no_partner),
-		cmocka_unit_test(what_was_never_seen_competes),
-		cmocka_unit_test(of_two_alike_neither_is_taken),
-		cmocka_unit_test(a_class_takes_its_members_along),
-		cmocka_unit_test(comprehensions_are_told_by_their_lines),
-		cmocka_unit_test(definitions_of_one_name_are_told_by_their_order),
-		cmocka_unit_test(code_that_was_within_another_function_is_told),
+		cmocka_unit_test(bodies_identify_functions),
+		cmocka_unit_test(code_that_did_not_run_is_not_a_match),
+		cmocka_unit_test(unsampled_functions_compete),
+		cmocka_unit_test(ambiguous_match_is_refused),
+		cmocka_unit_test(members_follow_their_class),
+		cmocka_unit_test(comprehensions_match_by_line),
+		cmocka_unit_test(definitions_of_one_name_match_in_order),
+		cmocka_unit_test(extracted_code_is_reported),
 		cmocka_unit_test(a_file_that_is_still_imported_did_not_move),
 	};
 

@@ -49,7 +49,7 @@ static void run(struct fz_profile *p, const char *file)
 #define SITE "/venv/lib/python3.12/site-packages/"
 #define DIST "/usr/lib/python3/dist-packages/"
 
-static void packages_that_ran_have_their_versions(void **state)
+static void packages_that_ran_have_versions(void **state)
 {
 	(void)state;
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
@@ -85,7 +85,7 @@ static void packages_that_ran_have_their_versions(void **state)
 			    "zope_interface 6.4.post2");
 }
 
-static void a_program_without_packages_has_no_such_fact(void **state)
+static void program_without_packages_stores_none(void **state)
 {
 	(void)state;
 	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
@@ -107,8 +107,8 @@ static int remove_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packages_that_ran_have_their_versions),
-		cmocka_unit_test(a_program_without_packages_has_no_such_fact),
+		cmocka_unit_test(packages_that_ran_have_versions),
+		cmocka_unit_test(program_without_packages_stores_none),
 	};
 
 	if (!mkdtemp(root))

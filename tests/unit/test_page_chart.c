@@ -148,7 +148,7 @@ static void check_run(const struct fz_tree *t, const struct fz_chart_piece *list
 	assert_int_equal(run->more, more);
 }
 
-static void runs_say_what_most_of_their_time_was(void **state)
+static void runs_report_how_they_spent_their_time(void **state)
 {
 	struct chance c = { 1 };
 
@@ -213,7 +213,7 @@ static void levels_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_say_what_most_of_their_time_was),
+		cmocka_unit_test(runs_report_how_they_spent_their_time),
 		cmocka_unit_test(levels_are_bounded),
 	};
 

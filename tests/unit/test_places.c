@@ -99,7 +99,7 @@ static void a_function_counts_a_sample_once(void **state)
 	fz_profile_free(p);
 }
 
-static void lines_and_spans_are_told_apart(void **state)
+static void lines_and_spans_are_distinguished(void **state)
 {
 	struct fz_profile *p = profile();
 	struct fz_places places;
@@ -166,7 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_counts_a_sample_once),
-		cmocka_unit_test(lines_and_spans_are_told_apart),
+		cmocka_unit_test(lines_and_spans_are_distinguished),
 		cmocka_unit_test(calls_count_each_time_or_once),
 		cmocka_unit_test(nothing_costs_nothing),
 	};

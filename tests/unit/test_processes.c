@@ -81,7 +81,7 @@ static void test_nothing(void **state)
 	assert_int_equal(fz_processes_sampled(&ps), 0);
 }
 
-static void test_what_is_run(void **state)
+static void test_commands_run(void **state)
 {
 	(void)state;
 	static const struct {
@@ -184,7 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_order_of_appearance),
 		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_what_is_run),
+		cmocka_unit_test(test_commands_run),
 		cmocka_unit_test(test_samples_of_one_event),
 		cmocka_unit_test(test_odd_facts),
 		cmocka_unit_test(test_named_by_a_word),

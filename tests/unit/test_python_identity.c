@@ -255,7 +255,7 @@ static void test_version_by_text(void **state)
 
 /* ---- threads ---- */
 
-static void test_state_used_again(void **state)
+static void test_reused_state(void **state)
 {
 	(void)state;
 
@@ -277,7 +277,7 @@ static void test_state_used_again(void **state)
 }
 
 /* A state that was made by the main thread, as whose it is listed until its thread runs. */
-static void test_state_of_main_used_again(void **state)
+static void test_reused_state_of_main(void **state)
 {
 	(void)state;
 
@@ -534,8 +534,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_version_by_text),
-		cmocka_unit_test(test_state_used_again),
-		cmocka_unit_test(test_state_of_main_used_again),
+		cmocka_unit_test(test_reused_state),
+		cmocka_unit_test(test_reused_state_of_main),
 		cmocka_unit_test(test_main_thread_has_a_name),
 		cmocka_unit_test(test_oldest_thread_is_main),
 		cmocka_unit_test(test_forked_in_c),

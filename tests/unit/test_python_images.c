@@ -286,7 +286,7 @@ static void assert_salvaged(struct world *w, uint32_t callers)
 	assert_frames(w, stack, 1, callers);
 }
 
-static void test_frames_that_change(void **state)
+static void test_changed_frames(void **state)
 {
 	(void)state;
 
@@ -333,7 +333,7 @@ static void test_innermost_moves(void **state)
 
 /* A frame object that says that its call is over is no part of a stack, though a trace function may
  * be called before it begins. */
-static void test_frames_that_are_over(void **state)
+static void test_finished_frames(void **state)
 {
 	(void)state;
 	const uint8_t over[] = { [8] = 0, [9] = 0, [10] = 1 };
@@ -600,9 +600,9 @@ int main(void)
 		cmocka_unit_test(test_greenlet_has_own_root),
 		cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_thread_of_another),
-		cmocka_unit_test(test_frames_that_change),
+		cmocka_unit_test(test_changed_frames),
 		cmocka_unit_test(test_innermost_moves),
-		cmocka_unit_test(test_frames_that_are_over),
+		cmocka_unit_test(test_finished_frames),
 		cmocka_unit_test(test_seen_twice),
 		cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_respecialised),

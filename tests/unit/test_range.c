@@ -129,7 +129,7 @@ static void ranges_add_up_to_the_whole(void **state)
 }
 
 /* Of a trace's sample each range has the part that lies in it. */
-static void what_lasts_is_cut_at_the_edges(void **state)
+static void intervals_are_cut_at_the_edges(void **state)
 {
 	static const struct {
 		int64_t from, to, weight, first, end;
@@ -162,7 +162,7 @@ static void what_lasts_is_cut_at_the_edges(void **state)
 }
 
 /* Folded text of what we recorded counts samples, late ones too, and so does that of its ranges. */
-static void folded_text_of_a_range_counts_as_the_whole(void **state)
+static void folded_text_of_a_range_counts_samples(void **state)
 {
 	(void)state;
 	for (int part = 0; part < 2; part++) {
@@ -182,7 +182,7 @@ static void folded_text_of_a_range_counts_as_the_whole(void **state)
 	}
 }
 
-static void times_count_from_the_beginning(void **state)
+static void times_start_at_the_beginning(void **state)
 {
 	static const int64_t duration[] = { 100 * MS };
 	struct fz_profile *p = empty(duration, 1);
@@ -295,7 +295,7 @@ static void ranges_of_a_steady_program_are_the_same(void **state)
 	assert_true(wrong <= RECORDINGS * SPLITS / 20);
 }
 
-static void what_changed_is_found(void **state)
+static void changes_are_found(void **state)
 {
 	int64_t half = SECONDS * 500 * MS;
 	struct fz_range first = { 0, half }, second = { half, INT64_MAX };
@@ -334,7 +334,7 @@ static struct fz_profile *starved(struct chance *c)
 	return p;
 }
 
-static void a_starved_range_is_no_faster_program(void **state)
+static void starved_range_is_not_a_faster_program(void **state)
 {
 	struct fz_range first = { 0, 2000 * MS }, second = { 2000 * MS, INT64_MAX };
 
@@ -349,12 +349,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges_add_up_to_the_whole),
-		cmocka_unit_test(what_lasts_is_cut_at_the_edges),
-		cmocka_unit_test(folded_text_of_a_range_counts_as_the_whole),
-		cmocka_unit_test(times_count_from_the_beginning),
+		cmocka_unit_test(intervals_are_cut_at_the_edges),
+		cmocka_unit_test(folded_text_of_a_range_counts_samples),
+		cmocka_unit_test(times_start_at_the_beginning),
 		cmocka_unit_test(ranges_of_a_steady_program_are_the_same),
-		cmocka_unit_test(what_changed_is_found),
-		cmocka_unit_test(a_starved_range_is_no_faster_program),
+		cmocka_unit_test(changes_are_found),
+		cmocka_unit_test(starved_range_is_not_a_faster_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static void numbers_are_divided_and_read_back(void **state)
 	fz_columns_release(&c);
 }
 
-static void there_is_no_greatest_number_of_columns(void **state)
+static void number_of_columns_is_unlimited(void **state)
 {
 	static const int64_t zero[] = { 0 };
 	struct fz_columns c = { 0 };
@@ -62,7 +62,7 @@ static void there_is_no_greatest_number_of_columns(void **state)
 	fz_columns_release(&c);
 }
 
-static void what_hardly_differs_is_written_as_differences(void **state)
+static void nearly_equal_columns_are_written_as_differences(void **state)
 {
 	enum { N = 1000 };
 	static int64_t base[N], near[N], far[N];
@@ -294,7 +294,7 @@ static void a_picture_shows_what_was_removed(void **state)
 }
 
 /* The library's reports have no names of the sides. */
-static void a_picture_begins_with_the_names_it_has(void **state)
+static void picture_title_names_metric_and_files(void **state)
 {
 	struct fz_html_options o = FZ_HTML_DEFAULTS;
 	struct fz_profile *p = small_profile("leaf", 60000000);
@@ -347,15 +347,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_divided_and_read_back),
-		cmocka_unit_test(there_is_no_greatest_number_of_columns),
-		cmocka_unit_test(what_hardly_differs_is_written_as_differences),
+		cmocka_unit_test(number_of_columns_is_unlimited),
+		cmocka_unit_test(nearly_equal_columns_are_written_as_differences),
 		cmocka_unit_test(the_blob_survives_deflate_and_base64),
 		cmocka_unit_test(text_is_escaped),
 		cmocka_unit_test(names_of_benchmarks_break_after_slashes_and_colons),
 		cmocka_unit_test(the_same_profile_gives_the_same_page),
 		cmocka_unit_test(names_never_end_an_element),
 		cmocka_unit_test(a_picture_shows_what_was_removed),
-		cmocka_unit_test(a_picture_begins_with_the_names_it_has),
+		cmocka_unit_test(picture_title_names_metric_and_files),
 		cmocka_unit_test(empty_profiles_make_pages),
 		cmocka_unit_test(no_metric_is_an_error),
 	};

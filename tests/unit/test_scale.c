@@ -148,7 +148,7 @@ static void memory_is_compared_as_it_is(void **state)
 
 /* Where only shares are known: one function that got four times slower, or was made faster, makes
  * no other one look otherwise, and twice as many samples of each are no change. */
-static void shares_go_by_what_agrees(void **state)
+static void shares_use_the_agreed_scale(void **state)
 {
 	(void)state;
 	static const char *const base = "f 1000\ng 200\nh 300\ni 250\n";
@@ -225,7 +225,7 @@ int main(void)
 		cmocka_unit_test(times_are_compared_by_time),
 		cmocka_unit_test(windows_need_durations),
 		cmocka_unit_test(memory_is_compared_as_it_is),
-		cmocka_unit_test(shares_go_by_what_agrees),
+		cmocka_unit_test(shares_use_the_agreed_scale),
 		cmocka_unit_test(scale_by_reference),
 		cmocka_unit_test(scale_by_unit),
 	};

@@ -58,7 +58,7 @@ static void test_tokens(void **state)
 	fz_tokens_release(&t);
 }
 
-static void test_tokens_that_are_refused(void **state)
+static void test_refused_tokens(void **state)
 {
 	static const struct {
 		const char *text, *message;
@@ -117,7 +117,7 @@ static void test_push(void **state)
 	       "service=api version=1 host=h id=1" FROM, body);
 }
 
-static void test_pushes_that_are_refused(void **state)
+static void test_refused_pushes(void **state)
 {
 	static const struct {
 		unsigned status;
@@ -151,7 +151,7 @@ static char *labels(const char *first, int n)
 }
 
 /* None is ignored: not in a push, and not in a comparison, which would then be of other hosts. */
-static void test_more_labels_than_fit(void **state)
+static void test_too_many_labels(void **state)
 {
 	fz_auto(fz_free_ptr) char *push =
 		labels("service=api version=1 host=h", FZ_FLEET_LABELS_MAX + 1);
@@ -346,14 +346,10 @@ static void test_bounded_answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tokens),
-		cmocka_unit_test(test_tokens_that_are_refused),
-		cmocka_unit_test(test_push),
-		cmocka_unit_test(test_known_answers),
-		cmocka_unit_test(test_known_alarms),
-		cmocka_unit_test(test_bounded_answers),
-		cmocka_unit_test(test_pushes_that_are_refused),
-		cmocka_unit_test(test_more_labels_than_fit),
+		cmocka_unit_test(test_tokens),         cmocka_unit_test(test_refused_tokens),
+		cmocka_unit_test(test_push),           cmocka_unit_test(test_known_answers),
+		cmocka_unit_test(test_known_alarms),   cmocka_unit_test(test_bounded_answers),
+		cmocka_unit_test(test_refused_pushes), cmocka_unit_test(test_too_many_labels),
 		cmocka_unit_test(test_comparison),
 	};
 

@@ -97,7 +97,7 @@ static void release(struct made *a, struct made *b)
 	fz_profile_free(b->p);
 }
 
-static void a_slower_machine_is_no_slower_program(void **state)
+static void slower_machine_is_not_a_slower_program(void **state)
 {
 	struct made base = made(), head = made();
 
@@ -113,7 +113,7 @@ static void a_slower_machine_is_no_slower_program(void **state)
 }
 
 /* Waits are shown as in the base, on both sides. */
-static void waits_of_the_head_are_the_machines(void **state)
+static void waits_of_the_head_belong_to_the_machine(void **state)
 {
 	struct made base = made(), head = made();
 
@@ -130,7 +130,7 @@ static void waits_of_the_head_are_the_machines(void **state)
 }
 
 /* The quality of the sampling is that of the recording. */
-static void waits_of_the_head_are_samples(void **state)
+static void waits_of_the_head_count_as_samples(void **state)
 {
 	static const struct fz_text_options plain = { .style = { .ascii = true, .columns = 80 },
 						      .limit = 5,
@@ -157,7 +157,7 @@ static void waits_of_the_head_are_samples(void **state)
 
 /* A small function that met the one long wait, and that does twice the work in the head: that is
  * 5 of 205 more, not the wait once more. */
-static void one_long_wait_is_nobodys_price(void **state)
+static void one_long_wait_does_not_set_the_price(void **state)
 {
 	struct made base = made(), head = made();
 
@@ -174,7 +174,7 @@ static void one_long_wait_is_nobodys_price(void **state)
 
 /* Where waits have frames of their own, what is told of them is what was measured, and what is on a
  * CPU bears nothing of them. */
-static void waits_that_are_told_are_themselves(void **state)
+static void recorded_waits_are_shown_as_measured(void **state)
 {
 	struct made base = made(), head = made();
 
@@ -194,11 +194,11 @@ static void waits_that_are_told_are_themselves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slower_machine_is_no_slower_program),
-		cmocka_unit_test(waits_of_the_head_are_the_machines),
-		cmocka_unit_test(waits_of_the_head_are_samples),
-		cmocka_unit_test(one_long_wait_is_nobodys_price),
-		cmocka_unit_test(waits_that_are_told_are_themselves),
+		cmocka_unit_test(slower_machine_is_not_a_slower_program),
+		cmocka_unit_test(waits_of_the_head_belong_to_the_machine),
+		cmocka_unit_test(waits_of_the_head_count_as_samples),
+		cmocka_unit_test(one_long_wait_does_not_set_the_price),
+		cmocka_unit_test(recorded_waits_are_shown_as_measured),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

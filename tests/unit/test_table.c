@@ -108,7 +108,7 @@ static void hostile_text_is_harmless(void **state)
 }
 
 /* A name at the front gets what the others leave; the last column reserves its minimum. */
-static void a_column_fits(void **state)
+static void column_fits(void **state)
 {
 	static const struct fz_column fitting[] = {
 		{ "name", .min = 6, .fit = true },
@@ -178,7 +178,7 @@ static void lines_below_a_row(void **state)
 }
 
 /* Without measuring, long text moves what follows. */
-static void a_table_while_it_is_made(void **state)
+static void table_under_construction(void **state)
 {
 	static const struct item items[] = { { "1,000", "a", "x" } };
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
@@ -201,10 +201,10 @@ int main(void)
 		cmocka_unit_test(columns_are_not_bytes),
 		cmocka_unit_test(long_text_is_cut),
 		cmocka_unit_test(hostile_text_is_harmless),
-		cmocka_unit_test(a_column_fits),
+		cmocka_unit_test(column_fits),
 		cmocka_unit_test(hidden_columns_and_titles),
 		cmocka_unit_test(lines_below_a_row),
-		cmocka_unit_test(a_table_while_it_is_made),
+		cmocka_unit_test(table_under_construction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,7 +196,7 @@ static void copy_into(int fd, const char *from)
 }
 
 /* The image of a file is shared by processes, unless the file was written since. */
-static void test_image_of_a_changed_file(void **state)
+static void test_changed_image_file(void **state)
 {
 	struct own own;
 	struct fz_space again, changed;
@@ -230,7 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frames_are_at_their_calls),
 		cmocka_unit_test(test_other_code_at_a_known_address),
-		cmocka_unit_test(test_image_of_a_changed_file),
+		cmocka_unit_test(test_changed_image_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

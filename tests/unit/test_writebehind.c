@@ -44,7 +44,7 @@ static void test_order(void **state)
 }
 
 /* A full pipe accepts nothing until its reader reads. */
-static void test_holds_up_nobody(void **state)
+static void test_write_never_blocks(void **state)
 {
 	int ends[2];
 	char byte = 0;
@@ -85,7 +85,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_holds_up_nobody),
+		cmocka_unit_test(test_write_never_blocks),
 		cmocka_unit_test(test_error),
 	};
 

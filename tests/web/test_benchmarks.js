@@ -127,7 +127,7 @@ test("with several metrics each row names its own, and leads to that metric's pa
 		assert.deepEqual((await readTree(page)).all, [1000000, 1215000]));
 });
 
-test("a search finds what the chosen benchmark runs, and counts the others", async () => {
+test("a search finds functions of the chosen benchmark, and counts the others", async () => {
 	const search = async (page, query) => {
 		await page.fill("#query", query);
 		await until(page, (text) => fizeau.state.query === text, query);

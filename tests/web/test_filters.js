@@ -50,7 +50,7 @@ test("the sidebar selects modules, a chip undoes it", async () => {
 	});
 });
 
-test("a verdict filter keeps what passes through functions of that verdict", async () => {
+test("a verdict filter keeps paths through functions of that verdict", async () => {
 	const json = JSON.parse(judgedText("json"));
 	await withPage(judgedPage(), {}, async (page) => {
 		for (const [verdict, is] of [
@@ -110,7 +110,7 @@ test("rules for names merge functions and their paths on both sides", async () =
 	});
 });
 
-test("a rule does what the command line's --rename does", async () => {
+test("a rule has the effect of the same option on the command line's --rename does", async () => {
 	const files = [writeProfile(base), writeProfile(head)];
 	const json = cliJson("diff", ...files, "--match", "names", "--rename", "function_([0-9])[0-9]=family_\\1");
 	await withPage(diffPage(...files, ["names"]), {}, async (page) => {

@@ -268,7 +268,7 @@ test("noise is one labelled frame per caller, and a switch unfolds it", async ()
 	await withPage(judgedPage(["--palette", "tachyon"]), {}, async (page) => assert.equal(await page.$("#toggle-noise"), null));
 });
 
-test("a saved picture, a written one and paper have the verdict, the legend and what changed", async () => {
+test("saved pictures, written pictures and prints have the verdict, the legend and the changes", async () => {
 	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
 		const answer = await page.textContent("#band .answer"), names = await page.$$eval(".spots .what", (list) => list.map((e) => e.textContent));
 		const svg = await page.evaluate(() => $$save.svgText(fizeau));

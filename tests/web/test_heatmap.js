@@ -106,7 +106,7 @@ test("a heat map opens on the hottest lines, each a click away", async () => {
 	});
 });
 
-test("what is listed adds up to the whole, also what is in no file", async () => {
+test("the list adds up to the whole, including code without a file", async () => {
 	const some = [...samples, { tid: 1, count: 5, stack: [main, { name: "<GC>", file: "", line: 0 }] }];
 	await withPage(profilePage(some, ["heatmap"]), {}, async (page) => {
 		const rows = await page.$$eval(".row.group", (list) => list.map((r) => [r.querySelector("b").textContent, +r.querySelectorAll(".num")[0].textContent, parseFloat(r.querySelectorAll(".num")[1].textContent)]));
@@ -132,7 +132,7 @@ test("a certain change is never hidden in a group that is closed, and has its di
 	});
 });
 
-test("what only one side ran has the page's words for it, and no percentage", async () => {
+test("the page has code that only one side ran's words for it, and no percentage", async () => {
 	await withPage(judgedPage(["--heatmap"]), {}, async (page) => {
 		const percent = (name) => page.$$eval(".row.file", (rows, n) => rows.find((r) => r.querySelector(".label").textContent === n).querySelectorAll(".num")[3].textContent, name);
 		assert.deepEqual([await percent("legacy.py"), await percent("audit.py")], ["to 0", "from 0"]);
@@ -160,7 +160,7 @@ test("lines are coloured by a cost of their function only if that cost certainly
 	});
 });
 
-test("a heat map of bytes says larger and smaller", async () => {
+test("a heat map of bytes uses the words larger and smaller", async () => {
 	const side = (leaf, work) => samples.map((s) => ({ ...s, count: 100000 * (s.stack.at(-1).name === "leaf" ? leaf : work) }));
 	const ofBytes = diffPage(side(1, 30), side(20, 10), [source(), "counted=peak,bytes", "judged", "heatmap"]);
 	await withPage(ofBytes, {}, async (page) => {
@@ -302,7 +302,7 @@ test("keys walk hot lines, change the cost, hide cold lines and open instruction
 	});
 });
 
-test("hot lines only leaves out what is far from them, with a gap", async () => {
+test("hot lines only omits lines far from them, with a gap", async () => {
 	const long = Array.from({ length: 60 }, (_, i) => `    line_${i + 1}()`);
 	const spread = [10, 40].map((line) => ({ tid: 1, count: 20, stack: [f("work", line)] }));
 	await withPage(profilePage(spread, ["heatmap", `source=${file}=${writeText(long.join("\n"))}`]), {}, async (page) => {
@@ -333,7 +333,7 @@ test("a file opens at its costliest function; the map of the file scrolls to whe
 	});
 });
 
-test("a diff aligns both versions and says what each line costs more or less", async () => {
+test("a diff aligns both versions and shows the change of each line", async () => {
 	const after = [...text];
 	after.splice(3, 1, "    m = n * 2", "    return m");
 	const head = [

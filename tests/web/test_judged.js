@@ -126,7 +126,7 @@ test("colour goes by share of the change and by significance, too", async () => 
 	});
 });
 
-test("tooltips show what was inferred", async () => {
+test("tooltips show inferred matches", async () => {
 	await withPage(judgedPage(), { hash: "layout=union" }, async (page) => {
 		assert.match(await tipOf(page, "write_rows"), /Matched with write_all in db\.py before: same callers and callees, score [01]\.\d\d/);
 		assert.match(await tipOf(page, "cached"), /New wrapper/);
@@ -135,7 +135,7 @@ test("tooltips show what was inferred", async () => {
 	});
 });
 
-test("what is on one side only is new or gone, never slower or faster, wherever it is described", async () => {
+test("code on one side only is new or gone, never slower or faster, wherever it is described", async () => {
 	const isNever = (text, of) => assert.doesNotMatch(text, /slower|faster/, of);
 	for (const isSwapped of [false, true]) await withPage(judgedPage(), {}, async (page) => {
 		if (isSwapped) await page.keyboard.press("x");
@@ -217,7 +217,7 @@ const shownNow = (page) => page.evaluate(() => {
 		colour: $$frame_colour.nodeClass(tree, flame.selected, what), elided: state.elided, query: state.query };
 });
 
-test("] and [ visit exactly what is listed, in its order, where each changed, gone functions too", async () => {
+test("] and [ visit exactly the listed changes, in order, gone functions too", async () => {
 	await withPage(judgedPage(), {}, async (page) => {
 		const names = await listed(page);
 		const c = (await classes(page)).names;

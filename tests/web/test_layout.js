@@ -43,7 +43,7 @@ test("union is as wide as the wider side, all change as wide as all change below
 	});
 });
 
-test("a tooltip says what a width is a share of", async () => {
+test("a tooltip names the total of which a width is a share", async () => {
 	await withPage(diffPage(base, head, ["exact", "time"]), {}, async (page) => {
 		for (const [layout, words] of [["union", "of both sides"], ["delta", "of all change"]]) {
 			await page.selectOption("#select-layout", layout);

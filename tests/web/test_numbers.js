@@ -133,7 +133,7 @@ async function shownPaths(page) {
 		base_self: n.base.self, base_total: n.base.total, head_self: n.head.self, head_total: n.head.total })));
 }
 
-test("inverted and filtered, the page adds up to what the command line does", async () => {
+test("inverted and filtered, the page has the sums of the command line", async () => {
 	const [baseFile, headFile] = [base, head].map(writeProfile);
 	const engine = (options) => paths(cliJson("diff", baseFile, headFile, "--match", "exact", "--scale", "time", ...options).nodes);
 	await withPage(diffPage(baseFile, headFile, ["exact", "time"]), {}, async (page) => {

@@ -58,7 +58,7 @@ test("inverted, leaves sum up and callers show their instructions at the call", 
 	});
 });
 
-test("a diff brings instructions of both versions together by name, also of what is gone", async () => {
+test("a diff matches instructions of both versions by name, also of gone code", async () => {
 	const head = [sample(12, frame("main", 1, 53), frame("work", 7, 82))];
 	await withPage(diffPage(samples, head, ["exact", "time", "force", "base-opcodes=12", "opcodes=13"]), {}, async (page) => {
 		assert.deepEqual(await shown(page, "main"), [["CALL CALL", 60, 12]]);

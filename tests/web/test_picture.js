@@ -96,7 +96,7 @@ function run(side, seed) {
 
 const madeUp = [0, 1].map((side) => [1, 2, 3, 4].map((k) => run(side, 10 * side + k)));
 
-test("a picture has the frames of the page: imports, noise, what costs nothing on either side", async () => {
+test("a picture has the frames of the page: imports, noise, frames without cost", async () => {
 	const { text, listed } = await compare(["diff", ...madeUp[0], "::", ...madeUp[1], "--scale", "time"]);
 	for (const what of ["|import json|import certifi.core|not sampled", "finding modules", "not sampled again (", "not sampled before (", "|work|added"])
 		assert.ok(text.includes(what), `${what} in\n${text}`);
@@ -134,7 +134,7 @@ test("JSON, the picture of a markdown report and the page agree on verdicts and 
 	});
 });
 
-test("a picture has beside the head what the page has: what was saved, not what is called on another way now", async () => {
+test("a picture draws the same code beside the head as the page: saved code, not code called by another path now", async () => {
 	const [base, head] = [0, 1].map((side) => [1, 2, 3, 4].map((k) => runOfWays(side, 20 * side + k)));
 	const args = ["diff", ...base, "::", ...head, "--scale", "time"];
 	await compare(args);

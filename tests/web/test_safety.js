@@ -94,7 +94,7 @@ test("a viewer that was changed does not start", async () => {
 	});
 });
 
-test("an old browser shows what the page needs", async () => {
+test("an old browser shows the page's requirements", async () => {
 	const fs = require("node:fs");
 	const good = fs.readFileSync(profilePage(samples), "utf8");
 	await withPage(writeText(good, ".html"), { unready: true, before: "delete globalThis.DecompressionStream" }, async (page) => {
@@ -102,7 +102,7 @@ test("an old browser shows what the page needs", async () => {
 	});
 });
 
-test("a damaged page reports what is wrong", async () => {
+test("a damaged page reports the problem", async () => {
 	const fs = require("node:fs");
 	const good = fs.readFileSync(profilePage(samples), "utf8");
 	const broken = {

@@ -116,7 +116,7 @@ test("the function is drawn once, between its callers and its callees, without a
 	});
 });
 
-test("without a choice, sandwich and source begin with the first change, or with code rather than what is none", async () => {
+test("without a choice, sandwich and source begin with the first change, or with code rather than markers", async () => {
 	const at = (name) => ({ name, file: "/srv/app/work.py", line: 7 });
 	const run = (slow) => [["slow", slow], ["quick", 4000]].map(([name, count]) => ({ tid: 1, stack: [at("main"), at(name)], count }))
 		.concat({ tid: 1, stack: [{ name: "<GC>", file: "~", line: 0 }], count: 9000 });

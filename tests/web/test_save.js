@@ -108,7 +108,7 @@ test("the SVG is self-contained and names stay text", async () => {
 	});
 });
 
-test("keys and the dialog save files; other views report that they are no picture", async () => {
+test("keys and the dialog save files; other views report that they cannot be saved as a picture", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		const svg = await downloaded(page, () => page.keyboard.press("v"));
 		assert.equal(svg.name, "differential-flame-graph.svg");

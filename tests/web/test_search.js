@@ -90,7 +90,7 @@ test("hits on one side only are marked, and a click shows both sides", async () 
 		});
 });
 
-test("a search in chosen threads finds what these run", async () => {
+test("a search in chosen threads finds their functions", async () => {
 	const at = (tid, name) => ({ tid, count: 40, stack: [{ name, file: "/srv/app/main.py", line: 1 }] });
 	await withPage(profilePage([at(1, "work_one"), at(2, "work_two")]), {}, async (page) => {
 		await type(page, "work");

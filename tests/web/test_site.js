@@ -18,7 +18,7 @@ function sitePage(name) {
 }
 
 for (const name of ["index.html", "alternatives.html", "man/fizeau-diff.html"])
-	test(`${name}: fits its window, has what it names, axe finds nothing`, async () => {
+	test(`${name}: fits its window, contains its named parts, axe finds nothing`, async () => {
 		for (const [width, theme] of [[1280, "light"], [700, "dark"], [320, "light"]])
 			await withPage(sitePage(name), { theme, width, unready: true }, async (page) => {
 				const seen = await page.evaluate(() => ({

@@ -200,7 +200,7 @@ test("the box and the source of a frame mark the line that its change came from"
 	});
 });
 
-test("a line has what it calls and a function its callers, and each opens its source", async () => {
+test("a line shows its callees and a function its callers, and each opens its source", async () => {
 	const title = (page) => page.textContent("#source h2");
 	const callsOf = (page, code) => page.$$eval(".lines tr", (rows, c) => [...(rows.find((r) => r.textContent.includes(c))?.querySelectorAll(".call") ?? [])].map((b) => [b.firstChild.textContent, b.querySelector("small").textContent]), code);
 	await withPage(bodyDiff(), {}, async (page) => {

@@ -93,7 +93,7 @@ test("on a phone both columns of the change are in sight, also by share", async 
 	});
 });
 
-test("on a phone names that end alike are told apart", async () => {
+test("on a phone names with equal ends are distinguishable", async () => {
 	const f = (name) => ({ name, file: "/srv/m.go", line: 3 });
 	const file = profilePage([{ tid: 1, stack: [f("runtime.main"), f("main.main")], count: 3 }]);
 	await withPage(file, { width: 390, hash: "tab=table" }, async (page) => {

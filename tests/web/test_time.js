@@ -131,7 +131,7 @@ test("a link contains a range, with threads and rules too; a finger drags one", 
 	});
 });
 
-test("tracks show who did what: words at the pointer, and no strip without times", async () => {
+test("tracks show the activity of threads: words at the pointer, and no strip without times", async () => {
 	await withPage(timedPage(), {}, async (page) => {
 		const { tracks, states } = await page.evaluate(() => fizeau.strip.time);
 		assert.equal(await page.locator("#strip .label").count(), tracks.length);
@@ -222,7 +222,7 @@ test("of a call that straddles the edge of a range, its part inside counts: as o
 	});
 });
 
-test("where a program began to do other things is marked: a press chooses what is from there, and says how to compare", async () => {
+test("phase changes of a program are marked: a press selects from there, and shows how to compare", async () => {
 	const names = ["main", "parse", "encode", "check"], samples = [];
 	for (let i = 0; i < 2000; i++) samples.push([0, i < 800 ? [1, 1, 1, 3][i % 4] : [2, 2, 3][i % 3]]);
 	const file = writeText(JSON.stringify({ shared: { frames: names.map((name) => ({ name })) }, profiles: [{ type: "sampled", name: "t", unit: "milliseconds", startValue: 0, endValue: 2000, samples, weights: samples.map(() => 1) }] }), ".json");

@@ -183,7 +183,7 @@ test("turning the tree round begins at its roots, and typing in a list is not a 
 	});
 });
 
-test("a press on the graph takes no focus from what the reader has gone to since", async () => {
+test("a press on the graph does not steal focus from a control chosen since", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		const focused = (then) => page.evaluate((id) => new Promise((resolve) => {
 			fizeau.flame.canvas.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
@@ -195,7 +195,7 @@ test("a press on the graph takes no focus from what the reader has gone to since
 	});
 });
 
-test("keys do what the help describes", async () => {
+test("keys work as the help describes", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		const press = (key) => page.keyboard.press(key);
 		await press("ArrowDown");
@@ -400,7 +400,7 @@ test("source lines around a frame are shown, the removed ones from the base", as
 	});
 });
 
-test("buttons show the base, the head and what changed", async () => {
+test("buttons show the base, the head and the changes", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		const width = async () => (await readTree(page)).all;
 		for (const [button, side, costs] of [["Before", "base", pathCosts(base)], ["After", "head", pathCosts(head)]]) {
@@ -485,7 +485,7 @@ test("Escape in the search field leads back to the view, where keys go on", asyn
 	});
 });
 
-test("the help lists the keys of what this page has, and no others act", async () => {
+test("the help lists the keys of this page's parts, and no others act", async () => {
 	const keysOf = async (file) => {
 		const found = {};
 		await withPage(file, {}, async (page) => {
