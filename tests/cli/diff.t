@@ -316,7 +316,7 @@ fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms
 fizeau: wrote x.html
 <!doctype html>
 
-# What was written stands below the verdict; what is no file is not told.
+# The name of a written file is printed below the verdict, except for other outputs.
 $ fizeau diff base.bin head.bin -o x.md; fizeau diff base.bin head.bin -o - --format folded | head -n 1; fizeau diff base.bin head.bin --format html -o /dev/null
 fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
 fizeau: wrote x.md
@@ -329,7 +329,7 @@ fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms
 fizeau: wrote x.svg
 <svg 
 
-# Two columns, as difffolded.pl writes them: as recorded, or scaled when that is asked for.
+# Two columns, as difffolded.pl writes them: as recorded, or scaled on request.
 $ printf 'a;b 3\na;c 14\na;gone 6\n' > 1.folded && printf 'a;b 7\na;c 13\na;new;er 5\n' > 2.folded && fizeau diff 1.folded 2.folded --format folded
 # Unsure whether slower or faster from shares alone (approximate: sample order unknown): 23 samples -> 25 samples.
 # Smallest detectable change of a function with 10.0 % of the run: 85.2 % of the run.
@@ -534,7 +534,7 @@ $ cp base.bin again.bin && fizeau diff head.bin base.bin again.bin :: head.bin >
 fizeau: base.bin and again.bin are the same recording; specify it once
 [2]
 
-# Runs that nobody would take are no advice; an approximate test says so in the headline.
+# A huge number of runs is not advised; the headline of an approximate test states this.
 $ printf 'm;parse 30\nm;load 30\n' > c.folded && printf 'm;parse 33\nm;load 30\n' > d.folded && fizeau diff c.folded d.folded --scale time | head -n 5
 Unsure whether slower or faster (approximate: sample order unknown): 60 samples
   -> 63 samples, +3 (+5.0 % [-36.7 %, +74.2 %]).
@@ -648,7 +648,7 @@ fizeau: wrote h.svg
 self 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)
 total 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)</title><rect class="c4" x="12.00" y="88.0" width="781.75" height="17"/><path class="c4 m" d="M12.00 102.0h521.41v3h-521.41z"/><text class="w" x="16.00" y="100.5">▲ parse (66.5 %)</text></g>
 
-# A picture folds what nobody asked for as the page does, and sums stay.
+# A picture folds the same frames as the page, and sums stay.
 $ L=/usr/lib/python3.11 && printf "app.py:main:9;$L/importlib/_bootstrap.py:_find_and_load:3;$L/json/__init__.py:<module>:1;$L/re.py:compile:2 6\napp.py:main:9;$L/importlib/_bootstrap.py:_find_and_load:3;$L/importlib/_bootstrap.py:_load:4 5\napp.py:main:9;app.py:work:20 400\n" > p.folded && { cat p.folded; printf 'app.py:main:9;app.py:work:20;app.py:a:30 2\napp.py:main:9;app.py:work:20;app.py:b:40;app.py:c:50 1\n'; } > o.folded && fizeau diff o.folded p.folded -o p.svg 2> /dev/null && grep -o '<title>.*\|^total[^<]*' p.svg
 <title>main
 total 414 → 411 (-3, -0.7 %)

@@ -62,7 +62,7 @@ $ fizeau list --help | tail -n 1
 $ fizeau diff --help all | grep -e '--base[ =]' -e '--units' -e '--no-rename '
 [1]
 
-# Output that is lost is told, by whichever command; a reader that went away is no failure.
+# Every command reports lost output; a closed pipe is not a failure.
 $ fizeau help >/dev/full
 fizeau: standard output: cannot be written: No space left on device
 [2]

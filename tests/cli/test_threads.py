@@ -16,7 +16,7 @@ NO_ROOM = ("unexpected memory mapping", "failed to set personality")
 
 
 def run():
-    """(exit status, what was said) of the program; of its build where that fails."""
+    """(exit status, output) of the program, or of its build if that fails."""
     made = subprocess.run(["ninja", "-C", BUILD, "tests/threads"], capture_output=True, text=True)
     if made.returncode:
         return made.returncode, made.stdout

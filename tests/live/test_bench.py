@@ -257,7 +257,7 @@ def check_hang_ends():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
         result = bench("--count", "--timeout", "2", "--", compiled(folder), "hang", cwd=folder, status=2)
-        # Ended before Valgrind was ready, or before it wrote what it counted, it says so.
+        # It ended before Valgrind was ready, or before the counts were written.
         assert any(text in result.stderr for text in ("still r", "nothing was counted", "was killed")), result.stderr
 
 

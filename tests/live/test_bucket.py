@@ -24,7 +24,7 @@ from livelib import SOURCE, Skip, Suite, free_port, npm_packages, wait_until
 suite = Suite()
 
 PACKAGES = SOURCE / "tests" / "s3"
-# Whom it knows. Names of the environment that somebody's machine may have say nothing here.
+# The credentials that it accepts. Other variables that may be set here are cleared.
 KEYS = {"AWS_ACCESS_KEY_ID": "S3RVER", "AWS_SECRET_ACCESS_KEY": "S3RVER", "AWS_SESSION_TOKEN": "", "AWS_REGION": "",
         "AWS_DEFAULT_REGION": ""}
 MAIN = "fleet/of-one"  # a bucket and what its objects' names begin with

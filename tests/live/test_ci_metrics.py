@@ -113,7 +113,7 @@ def check_memory():
     log = pathlib.Path(r.scratch.name, "log")
     words = ("sh", "-c", f"echo x >> {log}; ./program")
     out = ci(r, command=words, status=1).stdout
-    # Both sides as usual, both counted, and one of them once more: each time all that is asked for.
+    # Both sides natively, both counted, and one of them again: each run counts all requested metrics.
     assert len(log.read_text().split()) == 5, log.read_text()
     of = verdicts(r)
     assert {k: b["verdict"] for k, b in of.items()} == {

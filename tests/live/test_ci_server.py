@@ -81,7 +81,7 @@ def path():
         assert status(server, repository=name, commit=head[:12])["accepted"] == 1
         done = r.fizeau(*words, "--pull", "7", *COUNT)
         assert "accepted: easier to read" in done.stdout, done
-        # Of another pull request it is acknowledged where that commit is part of it; of this one whatever commits become.
+        # In another pull request it is accepted if that commit is part of it; in this one even if commits are rewritten.
         r.fizeau(*words, "--pull", "8", *COUNT)
         r.git("commit", "-q", "--amend", "-m", "written anew")
         r.fizeau(*words, "--pull", "8", *COUNT, status=1)
@@ -197,8 +197,8 @@ def landing():
         r.git("merge", "-q", "--no-ff", "-m", "merged", "change")
         assert "accepted: meant" in r.fizeau(*words, *COUNT).stdout
         fixed_and_slower_again(r, words)
-        # Never merged: what another pull request brings to main is another change, and so is it in that. Where it could be
-        # that one, its conflicts solved otherwise, this is said.
+        # Never merged: a change that another pull request brings to main is a different one. If it could be the same
+        # one, with conflicts resolved differently, a note is printed.
         r, words = accepted_one(server, "closed")
         r.git("checkout", "-q", "main")
         r.commit("much slower", turns="FIRST=3900\nSECOND=3000\n")

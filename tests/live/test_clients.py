@@ -467,7 +467,7 @@ def wrong_json():
                              ({"samples": [{"stackIndex": 1, "values": ["9223372036854775807"] * 2}]}, "")):
             status, content, _ = server.ask("POST", OTLP, json.dumps(as_json(**change)).encode(), Content_Type="application/json")
             assert status in (200, 400, 413) and line in content.decode(), (change, status, content)
-        # An index that is of nothing is no mistake that anything depends on.
+        # An index out of range does no damage.
         assert asked(server, 200, as_json(samples=[{"stackIndex": 2**40, "values": [1e300]}, {"values": {"a": []}}])) == {}
         older = as_json()
         del older["dictionary"]["stackTable"]

@@ -426,7 +426,7 @@ def killed():
         dead, living = (p.start(*words, STARTED=str(path)) for path in started)
         for process, path in zip((dead, living), started):
             wait_for(process, lambda: path.exists() and len(p.trees()) == 2)
-        # All of it, as when a machine stops: who is told late may just have started another.
+        # Kill all of it, as when a machine stops: a process that is notified late may just have started another.
         minder = caretaker(dead.pid)
         os.kill(minder, signal.SIGKILL)
         dead.kill()
@@ -581,7 +581,7 @@ def commands():
         leaf = next(f for f in answer["functions"] if f["name"] == "leaf")
         assert leaf["pct_self"] is None or leaf["pct_self"] > 100, leaf
         assert answer["head"]["facts"]["runs"] == 2 and "2 runs; interleaved" in err, err
-        # That they differ was asked for; a comparison in a file says its verdict.
+        # The commands were meant to differ, so no warning; for a comparison in a file the verdict is printed.
         told = ("the commands differ", "differ in program")
         assert not any(word in text for word in told for text in answer["warnings"]), answer["warnings"]
         _, err = p.fizeau("compare", "-n", "1", "--warmup", "0", "--base-command", f"{p.python} app10000.py",

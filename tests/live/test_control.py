@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """--control and --paused: recordings contain what was switched on, from inside and outside, and no input on the
-socket does harm."""
+socket is harmful."""
 
 import contextlib
 import os

@@ -216,7 +216,7 @@ def unprivileged():
     r.expect(CLOCK, CHILDREN)
 
 
-# What came to Linux later than its oldest kernels in use, and what we ask of it. Each may be missing
+# System calls that are newer than the oldest kernels in use, and those that we need. Each may be missing
 # or unknown to the filter of a container.
 NEWER = ["epoll_pwait2", "openat2", "faccessat2", "statx", "clone3", "memfd_create", "getrandom",
          "sched_setattr", "sched_setscheduler", "sched_setaffinity", "sched_getaffinity", "prlimit64",
@@ -266,8 +266,8 @@ def sources():
             raise Wrong(refused)
 
 
-# In a mount namespace and with an instance of its own: the options of the one that is mounted
-# belong to all who see it.
+# In a mount namespace with its own instance, because the options of the mounted one apply to all of
+# its users.
 HIDING = 'mount -t proc -o hidepid="$1" proc /proc || exit 77; shift; exec "$@"'
 
 

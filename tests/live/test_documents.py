@@ -144,7 +144,7 @@ def test_checkout():
 
 
 class Project:
-    """A checkout of two commits, with recordings in its store and in files, and what stands for names to fill in."""
+    """A checkout of two commits, with recordings in its store and in files, and values for the placeholders."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder) / "project"

@@ -59,7 +59,7 @@ class Checkout:
                               env={**self.env, **env}, capture_output=True, text=True, timeout=300)
 
     def hook(self, name, *words):
-        """Lets the commit go on whatever the command's status; the status is the last line of `said`."""
+        """A hook that never stops the commit; the command's status is the last line of `said`."""
         path = self.main / ".git" / "hooks" / name
         path.write_text(f"#!/bin/sh\nexec >'{self.outside}/said' 2>&1\n"
                         f"{FIZEAU} {' '.join(words)}\necho status $?\nexit 0\n")

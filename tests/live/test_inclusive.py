@@ -189,7 +189,7 @@ def callgrind(name, *command, options=()):
 
 def annotated(path):
     """{"file:function": inclusive cost}. Code inlined from another file has rows of its own there,
-    which say nothing of the function's total; they are not called."""
+    which are not part of the function's total; they are not called."""
     text = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no",
                            "--show-percs=no", path], check=True, capture_output=True, text=True,
                           cwd="/").stdout

@@ -458,7 +458,7 @@ def overrun_weighs():
 
 
 def overrun_by(seconds):
-    """Stop the recorder for as much work of the target: what the recording says of itself, what was said, all time."""
+    """Stop the recorder for that much work of the target: the recording's facts, the output, and all time."""
     python = find_interpreter("debian-3.11")
     code = test_reader.DEEP
     with test_reader.running(python, code, 1000) as target, tempfile.TemporaryDirectory() as folder:
@@ -523,8 +523,8 @@ def tree():
     assert spent["others"] - 0.1 < missing < spent["others"] + 0.4, (missing, spent)
 
 
-# Children that end before anybody can ask them for names: of functions that they have from their parent, and of one
-# that each makes for itself, by the same number and at the same address as the parent makes its own.
+# Children that end before their names can be read: those of functions that they inherit from their parent, and of one
+# that each creates itself, with the same number and at the same address as the parent's own.
 FORKS = """\
 import os, time
 def work(seconds):
@@ -699,12 +699,12 @@ PPOLL = {"x86_64": "271", "aarch64": "73"}  # the system call
 
 
 def is_listening(process):
-    """Does it wait for what its programs tell? What is to be watched has been said to them then."""
+    """Does it wait for records of its programs in the kernel? They know then what to sample."""
     return pathlib.Path(f"/proc/{process.pid}/syscall").read_text().split()[0] == PPOLL[os.uname().machine]
 
 
 def is_ready(recorder, programs=1):
-    """Does it wait for what so many programs tell, or has it ended?"""
+    """Does it wait for records of that many programs in the kernel, or has it ended?"""
     with contextlib.suppress(OSError):  # it has ended since it was asked
         return recorder.poll() is not None or len(programs_of(recorder)) >= programs and is_listening(recorder)
     return False
@@ -775,9 +775,9 @@ def facts_of_run(command, path, **options):
 
 
 def check_refused(option, beside, *insist):
-    """Beside such words, and where the kernel does not allow it, an option is told of in one line,
-    or the engine where somebody insists on one, and nothing starts; returns what is said where the
-    kernel does not."""
+    """Together with such options, and if the kernel does not permit it, an option is refused in one
+    line, or the engine if one was requested, and nothing starts; returns the message for the
+    kernel."""
     engine = " ".join(insist) or option
     denied_ = test_reader.BUILD / "tests" / "denied"
     with tempfile.TemporaryDirectory() as folder:

@@ -359,8 +359,8 @@ def mark():
 
 
 def table_of(t, samples):
-    """The table, once it has counted so much; no percentage is above 100. It is read frozen: of one that
-    is being drawn a terminal may show the upper half and, below, what was there before."""
+    """The table, once it has that many samples; no percentage is above 100. It is read while frozen,
+    because a terminal may show a table half drawn."""
     t.wait(r"^ LIVE .* [\d,]*\d{%d} samples|^ LIVE .* \d+,\d{3} samples" % samples)
     text = t.frozen()
     t.keys("p")

@@ -67,16 +67,16 @@ def callees(recording, *options):
 
 
 def kept_waiting(name, truth):
-    """Seconds that a section could have run but was not let: on a crowded machine it may have been
-    put aside in the moment in which it held the GIL, and then holds it as long."""
+    """Seconds for which a section could have run but got no CPU: on a crowded machine it may have
+    been preempted while it held the GIL, which it then holds for as long."""
     wall, cpu, turns = truth[name]
     return max(0, wall - cpu - (turns * TURN if "sleep" in name else 0))
 
 
 def distance(mode, name, value, truth, gap):
-    """By how many seconds a section's time is beyond what it may be. A machine that gives this one
-    no time halts the program's CPU clock, but not that of the kernel's events: what the program
-    measures is the least then. A gap of the recorder may be any one section's."""
+    """By how many seconds a section's time is out of range. If the host stops the machine, the
+    program's CPU clock stops, but not that of the kernel's events: the program's figure is then a
+    minimum. A gap of the recorder may belong to any one section."""
     wall, cpu, _ = truth[name]
     low, high = (cpu, cpu + kept_waiting(name, truth)) if mode == "cpu" else (wall, wall)
     return max(0, low - value - gap, value - high - gap)
@@ -496,8 +496,8 @@ suite.add("pyenv-3.10: --native is refused", check_native_refused, "pyenv-3.10")
 
 # ---- refusals ----
 
-# Each thread lives one and a half periods of the sampler. Whoever asks for CPU time may lose its processor on the way
-# back: that is asked within the wall time, or what was waited for then would be in nobody's account but the recorder's.
+# Each thread lives one and a half periods of the sampler. A thread may be preempted while it reads its CPU time, so it
+# reads that within the wall time; otherwise only the recorder would count the wait.
 BIRTHS = """\
 import threading, time
 spent = []
@@ -616,7 +616,7 @@ WAITING_C = BESIDE_C.replace("#include <time.h>", "#include <time.h>\n#include <
 WAITING = LASTING + """
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
-last()  # what a thread used before it was looked at is in nobody's account
+last()  # the time of a thread before it was first read is not counted
 library.beside(ctypes.byref(ctypes.c_ulong()))
 while not ctypes.c_int.in_dll(library, "done").value:
     time.sleep(0.01)

@@ -338,8 +338,8 @@ for version in ("bullseye-3.9", "forky-3.13"):
 
 # ---- by the command in docs/packages.md, in roots without this machine's packages ----
 
-# Enter a root as it is, and leave it so: all that is written is gone at the end, and there is no network. Packages are in dist/, the other
-# words are what is lent by this machine, where it is here: FILE, or FILE:WHERE IT IS IN THE ROOT.
+# Enter a root and leave it unchanged: everything written is gone at the end, and there is no network. Packages are in dist/; the other
+# words are files of this machine to add, if they exist: FILE, or FILE:PATH IN THE ROOT.
 ENTER = r"""
 below=$1 place=$2 dist=$3 path=$4 script=$5
 shift 5
@@ -384,8 +384,8 @@ ENVIRONMENT = {"HOME": "/srv", "LC_ALL": "C.UTF-8", "APT_CONFIG": "/srv/apt.conf
 
 @functools.cache
 def of_its_own():
-    """What gives a command its own mounts, which nobody else sees, processes and network. Where "/" is no mount, in a
-    chroot, unshare cannot say that of mounts; they have to be so already."""
+    """The prefix that gives a command its own mounts, hidden from others, processes and network. In a chroot, where "/" is
+    not a mount, unshare cannot make mounts private; they must be private already."""
     command = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"]
     if "shared:" not in pathlib.Path("/proc/self/mountinfo").read_text():
         command += ["--propagation", "unchanged"]
@@ -433,7 +433,7 @@ def forky():
 
 def with_npm(root):
     """That root with npm, as this machine has it, and a Node that needs nothing but GNU's libraries for C and C++.
-    Debian's own looks for the packages that Debian's npm wants where they are; others have to be told."""
+    Debian's own finds the packages that Debian's npm needs; others get their path."""
     test_node_harnesses.need_packages()
     program = pathlib.Path(shutil.which("npm")).resolve()
     node = f"{npm_node(test_node_harnesses.PACKAGES)}:/usr/bin/node"

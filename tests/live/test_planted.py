@@ -125,8 +125,8 @@ def compare(base, head, *options):
 
 
 class Judged:
-    """What a comparison says of a function, callees included, beside what the program's clock says:
-    in percent of what it cost before, which is scaled as the comparison scales."""
+    """The change of a function, callees included, by the comparison and by the program's clock: in
+    percent of its cost before, scaled as in the comparison."""
 
     def __init__(self, answer, base, head, name=PLANTED):
         f = next(f for f in answer["functions"] if f["name"] == name and f["file"] == "app.py")
@@ -220,9 +220,9 @@ def describe(counts):
 
 
 def judge_splits(scale):
-    """Of the target's comparisons that must show what its own clock says: how many there are and
-    how many do. In how many nothing else was called changed, how many intervals of all functions
-    hold what their clock says, the target's errors, and a note of all that."""
+    """The number of the target's comparisons that must find the change by its own clock, and how many
+    do; in how many nothing else was called changed; how many intervals of all functions contain
+    the change by the clock; the target's errors; and a note of all that."""
     able = found = clean = 0
     missed = collections.Counter()
     errors = []

@@ -273,8 +273,7 @@ def check_shapes(name):
     assert all(f[1] == python.path(target.script) for f in frames), frames
 
 
-# What a frame says of itself is different while a trace function runs on its behalf, and while it is
-# left by an exception.
+# A frame's data are different while a trace function runs for it, and while an exception leaves it.
 UNUSUAL = '''\
 import sys, time
 def wait_here():

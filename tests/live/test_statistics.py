@@ -195,8 +195,8 @@ def _():
 
 
 def run_pairs(random, truth, noise, margin, programs=1000, most=40):
-    """Programs that are timed as ci does: a look after 8, 16, 32, ... pairs until one decides.
-    What each said last."""
+    """Programs that are timed as by ci: a test after 8, 16, 32, ... pairs until one decides.
+    Returns the last result of each."""
     # The machine becomes slower and faster for both.
     machine = np.cumsum(random.normal(0, 0.02, (programs, most)), axis=1)
     first, second = (np.exp(machine + noise(random, (programs, most))) for _ in range(2))

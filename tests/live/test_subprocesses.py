@@ -394,8 +394,8 @@ with open("cpu", "w") as out:
 """
 
 
-# A recorder that may preempt, and asked again and again whether the last process had ended, kept it
-# from ending for as long as the kernel let it.
+# A recorder with real-time priority that polled for the end of the last process kept it from ending for
+# as long as the kernel permitted.
 @suite.test("on a single processor the recorder does not delay programs that end")
 def one_processor():
     if SANITIZED:

@@ -412,7 +412,7 @@ def other_baseline():
             assert ("Warning: the recordings differ in" in done.stdout) == bool(options), done
         done = fizeau("run", "--diff-flamegraph", "other.bin", "--force", "--mode", "cpu", "script.py", cwd=place.path)
         assert done.returncode == 0 and "will differ" not in done.stderr, done
-        # What costs nothing to ask again is refused.
+        # Without a recording to lose, a difference is an error.
         done = fizeau("run", "--mode", "cpu", "--binary", "-o", "cpu.bin", "script.py", cwd=place.path)
         done = fizeau("replay", "--diff-flamegraph", "other.bin", "cpu.bin", cwd=place.path)
         assert done.returncode == 2 and "use --force" in done.stderr, done

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--subprocesses with an output of CPython's: the files that its profiler makes, with what it puts there.
+"""--subprocesses with an output of CPython's: the same files as its profiler's.
 
-Both record the same program with two children; names, numbers taken out, must be the same, and so
-must be what each file is of."""
+Both record the same program with two children; names without their numbers must be the same, and so
+must be the process that each file is about."""
 
 import collections
 import pathlib

@@ -279,7 +279,7 @@ def check_chain(name):
 
 
 def check_chain_found(name):
-    """Whatever the times are: its parts are all of it, and it goes on in the thread that main waited for."""
+    """Whatever the times are: its parts add up, and it continues in the thread that main waited for."""
     def look():
         with tempfile.TemporaryDirectory() as folder:
             _, report, _ = watched(folder, CHAIN, name, "-a")
@@ -539,7 +539,7 @@ main()
 
 
 def check_ends(name):
-    """The end of a thread is called by what that was there for, whatever number its name has, and the chain goes on."""
+    """The end of a thread is named after the thread, without its number, and the chain continues."""
     with tempfile.TemporaryDirectory() as folder:
         took, report, _ = watched(folder, ENDS, name, "-a")
     kinds, wakers = by(report, "join")

@@ -125,7 +125,7 @@ def as_nobody(name):
 
 
 def is_asked(recorder, pid):
-    """Does it have open what it asks about the program?"""
+    """Whether it has opened the file with the program's system calls."""
     with contextlib.suppress(OSError):
         return any(os.readlink(link) == f"/proc/{pid}/task/{pid}/syscall"
                    for link in pathlib.Path(f"/proc/{recorder.pid}/fd").iterdir())
@@ -133,8 +133,8 @@ def is_asked(recorder, pid):
 
 
 def watched(code, name, *options, nobody=False):
-    """What a program said of itself, as JSON, and the recording of its waits: it begins when it is
-    watched."""
+    """A program's own figures, as JSON, and a recording of its waits. It begins once it is
+    recorded."""
     if nobody and os.geteuid() != 0:
         raise Skip("needs root to become another user")
     command = as_nobody(name) if nobody else find_interpreter(name).command
@@ -169,7 +169,7 @@ def check_facts(report, text):
         assert row["samples"] > 0 and not {"n", "longest_ns", "by"} & set(row), row
 
 
-# Threads that sleep, of which there are so many that each is asked now and then only.
+# So many sleeping threads that each is only read now and then.
 IDLE = """\
 import threading
 for i in range(150):
@@ -267,7 +267,7 @@ def sleeps(report):
 
 
 def run_nap(folder, *words, threads=0, before=(), is_enough=sleeps):
-    """A recording of a program that sleeps, and what was said; once more where none of its sleep was met."""
+    """A recording of a program that sleeps, and the output; made again if it has no sleep."""
     script, path = pathlib.Path(folder, "nap.py"), pathlib.Path(folder, "r.fz")
     script.write_text(NAP)
 
