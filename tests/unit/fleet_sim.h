@@ -52,8 +52,8 @@ static int64_t sim_poisson(double mean)
 	return n;
 }
 
-/* main, and below it functions of which each has 0.8 of the cost of the one before; the last two
- * hardly ever run. */
+/* main, and below it functions, each with 0.8 of the cost of the previous one; the last two hardly
+ * ever run. */
 static struct fz_profile *sim_profile(struct fz_fleet_node nodes[SIM_FUNCTIONS + 1])
 {
 	struct fz_profile *p = fz_profile_new();

@@ -7,7 +7,7 @@
  *   interp 0x...
  *   thread 0x...
  *   frame <module> shop.py 40   the stack according to the program itself, outermost first
- *   object 0x... 56 dict    what the program says of an object: its size and type,
+ *   object 0x... 56 dict    an object according to the program: its size and type,
  *   holds 0x...             what it holds,
  *   variable 0x...          and what a variable of its innermost function is (heap_image.h)
  *   7f00... 0a1b...         bytes at an address, in rows of up to 64

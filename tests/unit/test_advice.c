@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Advice beside a verdict: notes from the recordings' facts, and a command, quoted for a shell,
+/* Advice next to a verdict: notes from the recordings' facts, and a command, quoted for a shell,
  * that repeats the measurement. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,7 +117,7 @@ static void test_commands(void **state)
 	forget(&s);
 }
 
-/* What the short text says of the command, and of a head that it shows as slower than it was. */
+/* The command in the short text, and its remark on a head that it shows as slower than it was. */
 static void test_brief(void **state)
 {
 	static const struct fz_style plain = { .columns = 200 };

@@ -90,7 +90,7 @@ static void services(void **state)
 	       "app.py");
 	expect(&no_rules, all, PROGRAM(.name = T("app.py"), .cgroup = T("/.service")), &none,
 	       "app.py");
-	/* A container's, and not who holds it. */
+	/* The container's name, not that of its runtime. */
 	expect(&no_rules, all, PROGRAM(.name = T("app.py"), .cgroup = T("/containerd.service/k")),
 	       &nameless, "app.py");
 	expect(&no_rules, all, PROGRAM(.name = T("app.py")), &web, "web");

@@ -142,7 +142,7 @@ static void bound(void **state)
 	assert_non_null(strstr(said, "dropped the oldest 2 pushes, "));
 	assert_int_equal(fz_agent_spool_count(s).dropped, 3);
 	assert_int_equal(fz_agent_spool_count(s).bytes, 3 * BLOCK);
-	/* One that is larger than all goes itself, with all that there was no room beside. */
+	/* A push larger than the limit is dropped, after those that it displaced. */
 	memset(large, 'y', 4 * BLOCK - 1);
 	add(s, "/6", large, 1700000300);
 	assert_non_null(strstr(said, "--spool-limit"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that run for a fixed time, on a machine whose speed differs between the sides: doing
- * more or less work is no change. Synthetic recordings of five programs that cycle through their
+ * more or less work is not a change. Synthetic recordings of five programs that cycle through their
  * functions for two seconds. */
 #include <math.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ enum { PROGRAMS = 5, PAIRS = 15, PARTS_MOST = 12, SECONDS_NS = 2000000000 };
 struct rounds {
 	int parts;
 	double length[PARTS_MOST];
-	int64_t until; /* ns; 0: so many rounds instead */
+	int64_t until; /* ns; 0: a number of rounds instead */
 	int rounds;
 	bool cpu;
 };

@@ -121,7 +121,8 @@ static void test_one_run(void **state)
 		assert_true(all[f] <= 110);
 }
 
-/* A recursion's levels and contexts are one function; what it calls itself for counts once. */
+/* A recursion's levels and contexts are one function; the cost of its recursive calls counts once.
+ */
 static void test_variants(void **state)
 {
 	static const char named[] =

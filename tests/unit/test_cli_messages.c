@@ -164,7 +164,7 @@ static void test_parse(void **state)
 			    "fizeau: odd: unknown option '--flog'; did you mean '--flag'?\n");
 }
 
-/* Standard output goes where `hear` looks. */
+/* Redirects standard output to the file that `hear` reads. */
 static const char *help(const char *word, struct heard *h)
 {
 	int saved = dup(STDOUT_FILENO);

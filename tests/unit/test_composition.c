@@ -204,7 +204,7 @@ static void a_planted_change_is_found(void **state)
 }
 
 /* One function, then another, and a few samples of a third, or none: whether two of those few are
- * neighbours says nothing, nor does what rounding leaves. */
+ * neighbours is no evidence, and neither are rounding errors. */
 static void rare_samples_do_not_hide_a_change(void **state)
 {
 	enum { TRIALS = 300, SAMPLES = 16, RARE = 5 };

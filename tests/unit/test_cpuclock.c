@@ -60,9 +60,9 @@ static size_t take(struct fz_cpuclock *c, pid_t pid, int64_t *weight)
 	return n;
 }
 
-/* Whether the periods of a program that spins vary around PERIOD; -1 where no clock is to be had,
- * or no real-time priority. With that, above tests/thief, the program stands still as soon as it is
- * due, so only a host that stops the whole machine makes a period longer. */
+/* Whether the periods of a program that spins vary around PERIOD; -1 without a clock or without
+ * real-time priority. With that priority, above tests/thief, the program is stopped as soon as it
+ * is due, so only a host that stops the whole machine makes a period longer. */
 static int do_periods_vary(void)
 {
 	struct fz_cpuclock *c = NULL;
@@ -94,8 +94,8 @@ static int do_periods_vary(void)
 	       sum > (int64_t)n * PERIOD * 9 / 10;
 }
 
-/* A loop as long as a period must not be seen at the same place each time; the rate is the one that
- * was asked for all the same. A fixed period never passes. */
+/* A loop as long as a period must not be sampled at the same place each time; the rate is the
+ * requested one nevertheless. A fixed period never passes. */
 static void periods_vary_around_the_requested_one(void **state)
 {
 	int vary = 0;
@@ -121,8 +121,8 @@ static bool wait_until_due(struct fz_cpuclock *c, pid_t pid)
 	return true;
 }
 
-/* A thread that was in Python, then in C code without a stack, then in Python again: what it used
- * in C is not charged to the second sample. It stands at the end, so nothing comes after that. */
+/* A thread that was in Python, then in C code without a stack, then in Python again: its time
+ * in C is not charged to the second sample. It blocks at the end, so nothing follows. */
 static void unsampled_cpu_time_adds_no_samples(void **state)
 {
 	struct fz_cpuclock *c = NULL;
@@ -163,8 +163,8 @@ static void unsampled_cpu_time_adds_no_samples(void **state)
 	assert_true(first + second + after.silent <= after.used + PERIOD);
 }
 
-/* Periods are half to one and a half of what was asked for and right on average; the next look is
- * at least a quarter of one after the last. */
+/* Periods are half to one and a half of the requested one and right on average; the next reading is
+ * at least a quarter of a period after the last. */
 static void next_refresh_is_never_too_soon(void **state)
 {
 	int64_t planned = 0, sum = 0, least = INT64_MAX, most = 0;

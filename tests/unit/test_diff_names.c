@@ -190,7 +190,8 @@ static void formats_without_files_or_objects(void **state)
 	(void)state;
 	/* markers: CPython's "~" is not a file */
 	expect_keys("a.py:f:1;<CPU wait> 1", "a.py:f:1;~:<CPU wait>:0 1", "");
-	/* speedscope, V8: the object is where files are, with its build id, in whatever folder */
+	/* speedscope, V8: the object takes the place of the file, with its build id, in any folder
+	 */
 	expect_keys("a.py:f:1;/usr/lib/libz.so.1.2 4ca7b79d949e1c43:deflate:0 1",
 		    "a.py:f:1;/opt/libz.so.1.2 0123456789abcdef:deflate:0 1", "libz.so.1.2");
 	expect_keys("a.py:f:1;/usr/bin/cc1 4ca7b79d949e1c43:main:0 1",

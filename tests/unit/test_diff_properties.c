@@ -341,8 +341,8 @@ static void order_of_samples_does_not_matter(void **state)
 	}
 }
 
-/* A straight line of 300,000 nodes a side, and 300,000 siblings: neither recursion nor anything
- * quadratic survives this. */
+/* A straight line of 300,000 nodes per side, and 300,000 siblings: neither recursion nor a
+ * quadratic algorithm survives this. */
 static void hostile_shapes(void **state)
 {
 	(void)state;

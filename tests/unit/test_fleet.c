@@ -253,7 +253,7 @@ static void test_file(void **state)
 	(void)state;
 	struct fz_fleet *writer = open_store(path);
 	put(writer, p, "1", "", "a");
-	/* A reader beside the writer, and one that sees the same all the time. */
+	/* A reader concurrent with the writer, and a snapshot that stays the same. */
 	fz_auto(fz_fleet_closep) struct fz_fleet *reader = NULL;
 	assert_int_equal(fz_fleet_open(path, FZ_FLEET_READ, &reader, &err), 0);
 	struct fz_fleet_query q = query_of("1");
@@ -459,8 +459,8 @@ static void test_two_writers(void **state)
 	remove_file(path);
 }
 
-/* A process opens a store twice, and another one reads it meanwhile: on leaving, that one must see
- * that the store is in use, or it removes the log that the first goes on to write. */
+/* A process opens a store twice, and another one reads it meanwhile: when closing, that one must
+ * see that the store is in use, or it removes the log that the first still writes. */
 static void test_reader_of_a_store_open_twice(void **state)
 {
 	fz_auto(fz_free_ptr) char *path = make_file();
@@ -748,7 +748,7 @@ static void test_sums(void **state)
 
 enum { WIDE = 3000 };
 
-/* One sample in each of so many functions. */
+/* One sample in each of many functions. */
 static struct fz_profile *wide_recording(void)
 {
 	struct fz_profile *p = fz_profile_new();

@@ -165,8 +165,8 @@ static void test_planted(void **state)
 		}
 }
 
-/* What function 3 costs more at an hour, in every version, is no release's doing. A release at that
- * hour that changed nothing raises no alarm, and one that costs still more does. */
+/* Function 3 costs more at a certain hour in every version, which no release caused. A release at
+ * that hour that changed nothing raises no alarm, and one that costs even more does. */
 struct hours {
 	const char *name;
 	size_t fleet;
@@ -424,8 +424,8 @@ static int number_of(const char *variable, int otherwise)
 	return text ? atoi(text) : otherwise;
 }
 
-/* A line for each change: how many releases of so many raised an alarm for it, after how many
- * minutes on average, and how many for another function. */
+/* A line for each change: how many of the releases raised an alarm for it, after how many minutes
+ * on average, and how many for another function. */
 static void test_large(void **state)
 {
 	static const double more[] = { 0, 0.001, 0.0025, 0.005, 0.01 }; /* of the service */

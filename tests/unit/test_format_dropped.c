@@ -13,7 +13,7 @@ static bool matches(const char *pattern, const char *name)
 	if (!p)
 		fail_msg("'%s' is refused", pattern);
 	bool yes = fz_framepattern_matches(p, fz_str_of(name));
-	/* A second name does not know of the first. */
+	/* Matching a name does not depend on earlier ones. */
 	assert_true(fz_framepattern_matches(p, fz_str_of(name)) == yes);
 	fz_framepattern_free(p);
 	return yes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of Valgrind's massif and DHAT, small ones: who held and allocated how much, and errors of
- * broken files. tests/live/test_formats_memory.py uses files of the tools. */
+/* Files of Valgrind's massif and DHAT, small ones: what each function held and allocated, and
+ * errors of broken files. tests/live/test_formats_memory.py uses files of the tools. */
 #include "read_format.h"
 
 /* ---- massif ---- */

@@ -76,8 +76,8 @@ static void test_cpuprofile_times(void **state)
 		     "has 3 samples and 2 time deltas");
 }
 
-/* Microseconds since 1970 with three digits of a fraction are more than a double holds: b starts
- * where a ends, and each lasts as long as it says. */
+/* A double cannot hold microseconds since 1970 with three decimals: b starts where a ends, and each
+ * has its exact length. */
 static void test_trace_exact(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
@@ -779,7 +779,7 @@ static void test_pprof_negative(void **state)
 }
 
 /* Number of samples of a profile that only has times, such as Pyroscope's: one row of 50 ns, in
- * `type`, with a period of so many ns of cpu. */
+ * `type`, with that period in ns of cpu. */
 static uint64_t samples_of(int type, uint64_t period)
 {
 	static const char *const strings[] = { "", "cpu", "nanoseconds", "wall" };

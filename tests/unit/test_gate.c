@@ -16,8 +16,8 @@ struct scene {
 	struct fz_judgement j;
 };
 
-/* The run went from 100 to 110 for certain; f from 40 to 42 and g from 60 to 68 by self, of which
- * only g's is certain. */
+/* The run went from 100 to 110 for certain; f from 40 to 42 and g from 60 to 68 by self; only
+ * the change of g is certain. */
 static struct scene *scene(void)
 {
 	static struct scene s;

@@ -131,7 +131,7 @@ static void test_changepoint_long(void **state)
 		assert_true(points[i].at + 1 >= at[i] && points[i].at <= at[i] + 1);
 }
 
-/* What a further step or pair is said to cost is what it costs once it is in; and none other costs
+/* The predicted cost of a further step or pair is its cost once it is added, and no other one costs
  * less. */
 static void test_regress(void **state)
 {

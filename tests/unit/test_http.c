@@ -91,8 +91,8 @@ static void expect(int fd, const char *status, const char *text)
 
 enum { MANY = 300 }; /* more than readers may have at once, and than may wait for them */
 
-/* Readers that take long keep out neither pushes nor supervisors. Those above what may wait are
- * refused at once, whichever arrived last. */
+/* Slow readers block neither pushes nor supervisors. Readers beyond the limit of waiting ones are
+ * refused at once. */
 static void test_kinds(void **state)
 {
 	struct fz_http *h = start();

@@ -347,8 +347,8 @@ static void add_wait(struct fz_profile *p, const char *by, const char *file, int
 	fz_profile_add_sample(p, &sample, NULL);
 }
 
-/* What "lock released by" names is one function with the one that moved; of another kind of wait,
- * and where nobody knows the function, it is not. */
+/* The marker "lock released by" is linked if the function that it names moved, but not for another
+ * kind of wait, or if that function is unknown. */
 static void waker_is_known_by_its_function(void **state)
 {
 	(void)state;

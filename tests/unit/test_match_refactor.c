@@ -229,8 +229,7 @@ static void renamed_functions_of_real_programs_are_found(void **state)
 		print_message(
 			"%.0f %% renamed: %.1f %% of their weight found, %u links, %u wrong\n",
 			100 * rates[k], 100 * r.found / r.weight, r.links, r.wrong);
-		/* There is no source and no name to go by: leaves stay unlinked, and no link is
-		 * wrong. */
+		/* Without sources and names leaves stay unlinked, but no link is wrong. */
 		assert_true(r.found >= 0.75 * r.weight);
 		assert_true(r.wrong <= 0.01 * r.links);
 	}

@@ -78,8 +78,8 @@ static void a_module_that_became_a_package_is_found(void **state)
 	}
 }
 
-/* Two versions of a module in two folders, and one script that imports it: the import of a version
- * is no sign that the other version is there, too. */
+/* Two versions of a module in two folders, and one script that imports it: the import of one
+ * version is no evidence that the other version exists, too. */
 static void a_module_in_another_folder_is_found(void **state)
 {
 	(void)state;

@@ -79,7 +79,7 @@ static enum fz_oncpu_answer check_new_thread(struct fz_oncpu *o, int64_t now, in
 	return answer;
 }
 
-/* Threads that are sampled once are lent no more than the process has used. */
+/* Threads that are sampled once are credited at most what the process has used. */
 static void test_loans_are_limited(void **state)
 {
 	enum { THREADS = 128 };

@@ -226,7 +226,7 @@ static void bodies_identify_functions(void **state)
 static void code_that_did_not_run_is_not_a_match(void **state)
 {
 	(void)state;
-	/* The head still has `old`, and the base had `fresh`: twins, of which each side ran one. */
+	/* The head still has `old`, and the base had `fresh`: twins; each side ran one of them. */
 	static const char both[] = BODY("old", "count", "parts") BODY("fresh", "count", "parts");
 	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("m.py:old:1 20\n", 0);
 	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("m.py:fresh:6 20\n", 0);

@@ -166,8 +166,8 @@ static void test_generator_is_no_root(void **state)
 }
 
 /* While a greenlet is switched, its frames are linked without the entry frames between and below
- * them, and have frame objects. A frame without one is not linked to its caller yet, nor may a
- * generator's be. */
+ * them, and have frame objects. A frame without one is not linked to its caller yet, and a
+ * generator's may not be either. */
 static void test_greenlet_is_switched(void **state)
 {
 	(void)state;
@@ -331,8 +331,8 @@ static void test_innermost_moves(void **state)
 	}
 }
 
-/* A frame object that says that its call is over is no part of a stack, though a trace function may
- * be called before it begins. */
+/* A frame object whose call has ended by its state is not part of a stack, although a trace
+ * function may be called before it begins. */
 static void test_finished_frames(void **state)
 {
 	(void)state;

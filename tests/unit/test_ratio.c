@@ -184,8 +184,8 @@ static void test_several_runs(void **state)
 	assert_true(width(&narrow) < 0.8 * width(&alone));
 }
 
-/* Hosts that differ by half, each of which does a tenth more: only pairs show it. A pair that has
- * all of a function tells far less, and so does a function that only runs at times. */
+/* Hosts that differ by half, each with a tenth more in the head: only pairs show it. A pair that
+ * has all of a function is much weaker evidence, and so is a function that only runs at times. */
 static void test_pairs(void **state)
 {
 	static const double host[] = { 10000, 15000, 21000, 12000, 18000, 9000 };

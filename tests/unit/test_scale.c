@@ -74,7 +74,7 @@ static void times_are_compared_by_time(void **state)
 		double seconds[FZ_SIDES];
 		enum fz_scale_mode scale;
 		double factor;
-		bool told; /* that whole runs are only assumed */
+		bool told; /* a warning that whole runs are assumed */
 	} cases[] = {
 		{ true, { true, true }, { 2.3, 6.4 }, FZ_SCALE_TIME, 1, false },
 		{ false, { false, false }, { 2.3, 6.4 }, FZ_SCALE_TIME, 1, true },
@@ -146,8 +146,8 @@ static void memory_is_compared_as_it_is(void **state)
 	assert_int_equal(asked->scale, FZ_SCALE_AMOUNT);
 }
 
-/* Where only shares are known: one function that got four times slower, or was made faster, makes
- * no other one look otherwise, and twice as many samples of each are no change. */
+/* If only shares are known: one function that became four times slower, or faster, does not make
+ * others look different, and twice as many samples of each are not a change. */
 static void shares_use_the_agreed_scale(void **state)
 {
 	(void)state;
@@ -178,8 +178,8 @@ static void shares_use_the_agreed_scale(void **state)
 	}
 }
 
-/* One function that got four times slower makes no other one look faster, wherever the others
- * stand. */
+/* One function that became four times slower does not make others look faster, whatever their
+ * scale. */
 static void scale_by_reference(void **state)
 {
 	(void)state;

@@ -51,7 +51,7 @@ static void test_threads(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, compute, NULL), 0);
 	while (sem_wait(&computed))
 		;
-	/* It began after the first look: all that it used counts. */
+	/* It began after the first reading: all of its time counts. */
 	fz_silent_read(&q, getpid(), false);
 	struct fz_silent_sum sum = fz_silent_sum(&q, p);
 	assert_int_equal(sum.threads, 1);

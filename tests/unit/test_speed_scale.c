@@ -155,8 +155,8 @@ static void waits_of_the_head_count_as_samples(void **state)
 	release(&base, &head);
 }
 
-/* A small function that met the one long wait, and that does twice the work in the head: that is
- * 5 of 205 more, not the wait once more. */
+/* A small function with the only long wait, which does twice the work in the head: that is 5 of 205
+ * more, not another such wait. */
 static void one_long_wait_does_not_set_the_price(void **state)
 {
 	struct made base = made(), head = made();
@@ -172,8 +172,8 @@ static void one_long_wait_does_not_set_the_price(void **state)
 	release(&base, &head);
 }
 
-/* Where waits have frames of their own, what is told of them is what was measured, and what is on a
- * CPU bears nothing of them. */
+/* If waits have their own frames, they are shown as measured, and time on a CPU includes none of
+ * them. */
 static void recorded_waits_are_shown_as_measured(void **state)
 {
 	struct made base = made(), head = made();

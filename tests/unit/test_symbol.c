@@ -186,7 +186,7 @@ static struct fz_jitmap *map_of(const char *text)
 	return fz_jitmap_new(fd);
 }
 
-/* In /tmp anybody may say what code is called. */
+/* In /tmp any user could create a map of another's process. */
 static void test_jitmap_owner(void **state)
 {
 	char path[] = "/tmp/fz-unit-XXXXXX";

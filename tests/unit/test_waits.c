@@ -364,8 +364,8 @@ static void test_chain_of_range(void **state)
 	}
 }
 
-/* Lengths of waits are rounded: one that seems to begin before the wait that came before it has
- * ended must hide neither that nor who ended it. */
+/* Lengths of waits are rounded: a wait that seems to begin before the end of the previous one must
+ * hide neither that one nor its ender. */
 static void test_chain_is_rounded(void **state)
 {
 	struct fz_profile *p = fz_profile_new();
@@ -417,8 +417,8 @@ static void test_chain_from_before(void **state)
 	fz_profile_free(p);
 }
 
-/* Threads that let each other go on within one quantum of time must not be gone round for ever, and
- * a chain that comes to a thread nobody started ends there. */
+/* Threads that wake each other within one quantum of time must not make an endless chain, and a
+ * chain ends at a thread whose starter is unknown. */
 static void test_chain_in_circles(void **state)
 {
 	struct fz_profile *p = fz_profile_new();
