@@ -32,6 +32,7 @@ enum {
 
 struct world {
 	volatile uint32_t tids[THREADS];
+	volatile uint32_t renamed;
 	_Alignas(8) uint8_t interps[INTERPS][2048];
 	uint8_t states[STATES][512];
 	uint8_t gap[4096];               /* what is near a state is part of it */
@@ -153,11 +154,19 @@ static void *wait_as(void *thread)
 	return NULL;
 }
 
+static void rename_thread(int number)
+{
+	(void)number;
+	prctl(PR_SET_NAME, "job-7");
+	__atomic_store_n(&world->renamed, 1, __ATOMIC_RELEASE);
+}
+
 static void run_child(void)
 {
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGUSR1, rename_thread);
 	for (unsigned i = 1; i < threads; i++)
 		pthread_create(&thread, NULL, wait_as, (void *)&world->tids[i]);
 	wait_as((void *)&world->tids[0]);
@@ -307,6 +316,28 @@ static void test_main_thread_has_a_name(void **state)
 		const struct fz_thread *t = &r.profile->threads[r.sample.stacks[0].thread];
 		assert_true(t->is_main);
 		assert_string_equal(r.profile->strings[t->name].p, "MainThread");
+		end(&r);
+	}
+}
+
+/* A thread gets its name when it first holds the GIL, and may be listed before. */
+static void test_thread_gets_a_name(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, true);
+		put_state(r.l, 1, 0, 1, 2, world->states[0]);
+		put_interp(r.l, 0, 0, world->states[1], NULL);
+		take(&r, 2);
+		assert_int_equal(tgkill(r.pid, (pid_t)world->tids[1], SIGUSR1), 0);
+		while (!__atomic_load_n(&world->renamed, __ATOMIC_ACQUIRE))
+			sched_yield();
+		usleep(10000); /* longer than until the next list */
+		take(&r, 2);
+		const struct fz_thread *t = &r.profile->threads[stack_of(&r, 1, 0)->thread];
+		assert_string_equal(r.profile->strings[t->name].p, "job-7");
 		end(&r);
 	}
 }
@@ -537,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_reused_state),
 		cmocka_unit_test(test_reused_state_of_main),
 		cmocka_unit_test(test_main_thread_has_a_name),
+		cmocka_unit_test(test_thread_gets_a_name),
 		cmocka_unit_test(test_oldest_thread_is_main),
 		cmocka_unit_test(test_forked_in_c),
 		cmocka_unit_test(test_forked_in_a_thread),

@@ -11,8 +11,9 @@
 #include "names.h"
 #include "threads.h"
 
-/* How often to read a thread's name again, which it gets a moment after its start. */
-enum { NAME_ASKS = 4 };
+/* How often to read a thread's name again, which it gets when it first holds the GIL; and how often
+ * to list the threads soon for that, since it may end soon. */
+enum { NAME_ASKS = 20, NAME_ASKS_SOON = 16 };
 
 enum { INTERPRETERS_MAX = 4096, THREADS_MAX = 1 << 16, LIBC_THREAD_SIZE = 1024 };
 
@@ -168,13 +169,26 @@ static void read_names(struct listing *l)
 	l->named = interp;
 }
 
-static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bool is_main)
+/* Is it the name of the process's first thread, which new threads have until they get their own? */
+static bool is_inherited(struct listing *l, const char *comm)
+{
+	const struct fz_process *process = l->c->process;
+	char first[64];
+
+	return fz_process_thread_name(process, process->pid, first, sizeof(first)) &&
+	       strcmp(first, comm) == 0;
+}
+
+/* *ret_known: it is the thread's own. Since 3.14 Python gives that to the kernel. */
+static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bool is_main,
+			    bool *ret_known)
 {
 	const struct fz_py_layout *layout = &l->c->runtime->layout;
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
 	uint64_t ident;
 	char comm[64];
 
+	*ret_known = true;
 	if (layout->minor < 14 && read_u64(l->c, tstate + layout->thread.thread_id, &ident)) {
 		read_names(l);
 		if (fz_py_names_get(&l->names, ident, &name) && name.n)
@@ -183,19 +197,24 @@ static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bo
 	/* The name that `threading` gives it; the kernel has the program's name. */
 	if (is_main)
 		return fz_profile_string(l->c->into, FZ_STR("MainThread"));
-	if (fz_process_thread_name(l->c->process, (pid_t)tid, comm, sizeof(comm)))
+	*ret_known = false;
+	if (fz_process_thread_name(l->c->process, (pid_t)tid, comm, sizeof(comm))) {
+		*ret_known = layout->minor >= 14 && !is_inherited(l, comm);
 		return fz_profile_string(l->c->into, fz_str_of(comm));
+	}
 	return 0;
 }
 
 static void ask_name_again(struct listing *l, struct fz_py_thread *t)
 {
 	struct fz_thread *thread = &l->c->into->threads[t->thread];
+	bool known;
 
 	if (t->name_asks >= NAME_ASKS)
 		return;
 	t->name_asks++;
-	uint32_t name = thread_name(l, t->walk.tstate, thread->tid, t->is_main);
+	uint32_t name = thread_name(l, t->walk.tstate, thread->tid, t->is_main, &known);
+	l->t->young |= !known && t->name_asks < NAME_ASKS_SOON;
 	if (name)
 		thread->name = name;
 }
@@ -210,6 +229,7 @@ static void add_thread(struct listing *l, const struct state *s)
 {
 	struct fz_py_threads *t = l->t;
 	uint32_t interp = t->interp_n - 1;
+	bool known;
 
 	need_tasks(l);
 	struct fz_thread thread = {
@@ -218,7 +238,8 @@ static void add_thread(struct listing *l, const struct state *s)
 		.interp = t->interps[interp].id,
 		.is_main = s->inner == (uint64_t)l->c->process->inner_pid,
 	};
-	thread.name = thread_name(l, s->address, thread.tid, thread.is_main);
+	thread.name = thread_name(l, s->address, thread.tid, thread.is_main, &known);
+	t->young |= !known;
 	fz_push(t->list, t->n, t->cap,
 		(struct fz_py_thread){
 			.walk = { .tstate = s->address,
@@ -417,8 +438,9 @@ static void adopt_main(struct listing *l, const struct state *oldest)
 	}
 	if (known) {
 		struct fz_thread *thread = &l->c->into->threads[known->thread];
+		bool is_known;
 		known->is_main = thread->is_main = true;
-		thread->name = thread_name(l, known->walk.tstate, thread->tid, true);
+		thread->name = thread_name(l, known->walk.tstate, thread->tid, true, &is_known);
 	}
 }
 

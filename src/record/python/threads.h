@@ -69,7 +69,7 @@ struct fz_py_threads {
 	uint32_t interp_n, interp_cap;
 	struct fz_py_gil *gils;
 	uint32_t gil_n, gil_cap;
-	bool young;         /* some threads have not begun: list them again soon */
+	bool young;         /* some threads have not begun or have no name: list them again soon */
 	bool ids_are_known; /* a state's thread id was one of the process */
 	bool shared;        /* some kernel thread has several states */
 	/* threading._active of the interpreter whose names were last requested; 0: not known
