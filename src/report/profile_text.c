@@ -521,7 +521,19 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	add_fact(p, "notes", "", out);
 }
 
-/* Print the metrics that have values and are not in this report. Those of our samples are waits,
+/* Does a metric have values that are not in this report? The numbers of its own samples are. */
+static bool is_other_metric(const struct fz_profile *p, uint32_t metric)
+{
+	bool samples = strcmp(p->metrics[metric].name, "samples") == 0;
+
+	for (size_t row = 0; metric != p->default_metric && row < p->samples.n; row++)
+		if (fz_sample_weight(p, metric, row) &&
+		    !(samples && fz_sample_weight(p, p->default_metric, row)))
+			return true;
+	return false;
+}
+
+/* Print the metrics that are not in this report. Those of our samples are waits,
  * which have reports of their own. */
 static void print_other_metrics(const struct fz_profile *p, const struct fz_style *style,
 				struct fz_buf *out)
@@ -529,8 +541,7 @@ static void print_other_metrics(const struct fz_profile *p, const struct fz_styl
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
 	for (uint32_t i = 0; i < p->metric_count; i++)
-		if (i != p->default_metric && strcmp(p->metrics[i].name, "samples") != 0 &&
-		    fz_profile_has_values(p, i))
+		if (is_other_metric(p, i))
 			fz_buf_printf(&text, "%s%s",
 				      text.n ? ", " : "Other metrics: ", p->metrics[i].name);
 	bool waits = fz_profile_is_ours(p) && !fz_recording_is_counted(p);

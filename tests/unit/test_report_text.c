@@ -109,6 +109,29 @@ static void other_metrics(void **state)
 	expect_profile(p, &plain, report);
 }
 
+/* A file with a time and a number of samples in each row; and one with samples in rows of their
+ * own. */
+static void other_samples(void **state)
+{
+	(void)state;
+	for (int apart = 0; apart < 2; apart++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+		fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+
+		fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+		fz_profile_add_metric(p, FZ_STR("samples"), FZ_STR("count"), 0, true);
+		fz_profile_thread(p, &(struct fz_thread){ 0 });
+		uint32_t f = fz_profile_frame_named(p, FZ_STR("f"), FZ_STR(""), FZ_NO_LINE,
+						    FZ_KIND_UNKNOWN);
+		struct fz_sample s = { .stack = fz_profile_stack(p, FZ_NONE, f) };
+		fz_profile_add_sample(p, &s, (const int64_t[]){ 5, !apart });
+		fz_profile_add_sample(p, &s, (const int64_t[]){ apart ? 0 : 5, 1 });
+		fz_report_text_profile(p, &plain, out);
+		assert_int_equal(!!strstr(fz_output_buffer(out)->p, "Other metrics: samples;"),
+				 apart);
+	}
+}
+
 /* Samples of another metric are not in the states of this one. */
 static void states_of_the_metric(void **state)
 {
@@ -155,9 +178,10 @@ static void empty_profile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(profile_table), cmocka_unit_test(profile_limit_and_quality),
-		cmocka_unit_test(other_metrics), cmocka_unit_test(states_of_the_metric),
-		cmocka_unit_test(long_command),  cmocka_unit_test(empty_profile),
+		cmocka_unit_test(profile_table),        cmocka_unit_test(profile_limit_and_quality),
+		cmocka_unit_test(other_metrics),        cmocka_unit_test(other_samples),
+		cmocka_unit_test(states_of_the_metric), cmocka_unit_test(long_command),
+		cmocka_unit_test(empty_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
