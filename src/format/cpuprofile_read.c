@@ -274,6 +274,8 @@ static int read_samples(struct reader *r, struct fz_error *err)
 static void read_hits(struct reader *r)
 {
 	uint32_t thread = fz_profile_thread(r->p, &(struct fz_thread){ .is_main = true });
+	uint64_t idle = 0;
+	char number[FZ_NUMBER_SIZE];
 
 	r->p->samples.timed = r->p->samples.ordered = false;
 	fz_profile_add_metric(r->p, FZ_STR("samples"), FZ_STR("count"), 1, false);
@@ -283,9 +285,14 @@ static void read_hits(struct reader *r)
 				       .stack = r->nodes[i].stack,
 				       .status = FZ_STATUS_UNKNOWN,
 				       .count = (uint32_t)FZ_MIN(hits, (int64_t)UINT32_MAX) };
-		if (hits > 0 && !r->nodes[i].idle)
+		if (hits > 0 && r->nodes[i].idle)
+			idle += s.count;
+		else if (hits > 0)
 			fz_profile_add_sample(r->p, &s, NULL);
 	}
+	if (idle)
+		fz_profile_note(r->p, "%s of (idle) left out",
+				fz_format_plural((int64_t)idle, "sample", number));
 }
 
 static void read_heap(struct reader *r)

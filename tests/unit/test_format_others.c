@@ -757,27 +757,6 @@ static void test_pprof_base(void **state)
 	assert_int_equal(sum_of(p, fz_profile_find_metric(p, FZ_STR("base"))), 3);
 }
 
-/* A difference of two profiles has negative numbers of samples. */
-static void test_pprof_negative(void **state)
-{
-	static const uint8_t bytes[] = "\x0a\x04\x08\x01\x10\x02"
-				       "\x12\x05\x0a\x01\x07\x12\x00"
-				       "\x12\x07\x08\x07\x10\x0a\x1a\x01\x00"
-				       "\x12\x0d\x08\x07\x10"
-				       "\xfb\xff\xff\xff\xff\xff\xff\xff\xff\x01"
-				       "\x32\x00\x32\x07samples\x32\x05"
-				       "count";
-	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
-	struct fz_error err;
-
-	(void)state;
-	assert_int_equal(load_bytes(bytes, sizeof(bytes) - 1, "x", &p, &err), 0);
-	assert_int_equal(sum_of(p, 0), 5);
-	assert_int_equal(fz_profile_sample_total(p), 15);
-	assert_int_equal(fz_import_periods(-50, 10), 5);
-	assert_int_equal(fz_import_count(INT64_MIN), UINT32_MAX);
-}
-
 /* Number of samples of a profile that only has times, such as Pyroscope's: one row of 50 ns, in
  * `type`, with that period in ns of cpu. */
 static uint64_t samples_of(int type, uint64_t period)
@@ -987,7 +966,6 @@ int main(void)
 		cmocka_unit_test(test_written),
 		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_pprof_base),
-		cmocka_unit_test(test_pprof_negative),
 		cmocka_unit_test(test_pprof_periods),
 		cmocka_unit_test(test_pprof_lines_in_names),
 		cmocka_unit_test(test_pprof_mapping),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions without a name, which no report could show. */
+/* What few files have: functions without a name, negative numbers of samples, only idle ones. */
+#include "format/import.h"
 #include "format/wire.h"
 #include "read_format.h"
 
@@ -9,7 +10,7 @@ static void expect_only(const struct fz_profile *p, const char *name)
 	assert_string_equal(p->strings[p->functions[0].name].p, name);
 }
 
-static void test_texts(void **state)
+static void test_unnamed(void **state)
 {
 	static const char *const texts[] = {
 		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
@@ -28,7 +29,7 @@ static void test_texts(void **state)
 }
 
 /* Go 1.26 writes a function without a name for threads of its runtime. */
-static void test_pprof(void **state)
+static void test_pprof_unnamed(void **state)
 {
 	static const char *const strings[] = { "", "threadcreate", "count" };
 	fz_auto(fz_buf_release) struct fz_buf file = { 0 };
@@ -46,11 +47,47 @@ static void test_pprof(void **state)
 	expect_only(p, "0xff");
 }
 
+/* A difference of two profiles has negative numbers of samples. */
+static void test_pprof_negative(void **state)
+{
+	static const uint8_t bytes[] = "\x0a\x04\x08\x01\x10\x02"
+				       "\x12\x05\x0a\x01\x07\x12\x00"
+				       "\x12\x07\x08\x07\x10\x0a\x1a\x01\x00"
+				       "\x12\x0d\x08\x07\x10"
+				       "\xfb\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+				       "\x32\x00\x32\x07samples\x32\x05"
+				       "count";
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	(void)state;
+	assert_int_equal(load_bytes(bytes, sizeof(bytes) - 1, "x", &p, &err), 0);
+	assert_int_equal(sum_of(p, 0), 5);
+	assert_int_equal(fz_profile_sample_total(p), 15);
+	assert_int_equal(fz_import_periods(-50, 10), 5);
+	assert_int_equal(fz_import_count(INT64_MIN), UINT32_MAX);
+}
+
+/* Hit counts without a list of samples. */
+static void test_idle_hits(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"f\"},"
+			  "\"hitCount\":3},{\"id\":2,\"callFrame\":{\"functionName\":"
+			  "\"(idle)\"},\"hitCount\":7}],\"startTime\":0,\"endTime\":10}");
+
+	(void)state;
+	assert_int_equal(fz_profile_sample_total(p), 3);
+	assert_string_equal(fz_profile_fact(p, "notes").p, "7 samples of (idle) left out");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_unnamed),
+		cmocka_unit_test(test_pprof_unnamed),
+		cmocka_unit_test(test_pprof_negative),
+		cmocka_unit_test(test_idle_hits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
