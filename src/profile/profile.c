@@ -300,13 +300,21 @@ struct fz_str fz_module_file(struct fz_str module)
 	return module;
 }
 
+/* Reports print names and units of metrics as they are, and files may contain any. */
+static const char *printable(struct fz_profile *p, struct fz_str s)
+{
+	char text[1024];
+
+	return fz_arena_strndup(&p->arena, text, fz_str_printable(s.p, s.n, text, sizeof(text)));
+}
+
 uint32_t fz_profile_add_metric(struct fz_profile *p, struct fz_str name, struct fz_str unit,
 			       int64_t each, bool has_column)
 {
 	fz_assert(p->samples.n == 0 && p->metric_count < FZ_METRICS_MAX);
 	p->metrics[p->metric_count] = (struct fz_metric){
-		.name = fz_arena_strndup(&p->arena, name.p, name.n),
-		.unit = fz_arena_strndup(&p->arena, unit.p, unit.n),
+		.name = printable(p, name),
+		.unit = printable(p, unit),
 		.each = each,
 		.column = has_column ? fz_malloc(sizeof(int64_t)) : NULL,
 	};

@@ -368,13 +368,22 @@ static void add_left_out(const struct fz_profile *p, struct fz_buf *out)
 			      n == 1 ? "was" : "were");
 }
 
+/* Append text from a file, which may contain anything. */
+static void add_printable(struct fz_str text, struct fz_buf *out)
+{
+	char safe[4096];
+
+	fz_buf_add(out, safe, fz_str_printable(text.p, text.n, safe, sizeof(safe)));
+}
+
 static void add_fact(const struct fz_profile *p, const char *key, const char *before,
 		     struct fz_buf *out)
 {
 	struct fz_str fact = fz_profile_fact(p, key);
 
 	if (fact.n)
-		fz_buf_printf(out, "; %s%.*s", before, (int)fact.n, fact.p);
+		fz_buf_printf(out, "; %s", before);
+	add_printable(fact, out);
 }
 
 /* Append what was not sampled, or not completely. */
@@ -468,10 +477,9 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	char number[FZ_NUMBER_SIZE];
 
 	if (fz_recording_is_counted(p)) {
-		struct fz_str version = fz_profile_fact(p, "valgrind");
 		fz_format_plural((int64_t)fz_profile_sample_total(p), "count", number);
-		fz_buf_printf(out, "%s of calling contexts, by Valgrind %.*s", number,
-			      (int)version.n, version.p);
+		fz_buf_printf(out, "%s of calling contexts, by Valgrind ", number);
+		add_printable(fz_profile_fact(p, "valgrind"), out);
 		if (fz_str_eq(fz_profile_fact(p, "clock"), FZ_STR("instructions by callgrind")))
 			fz_buf_str(out, p->callgraph ? "'s callgrind: totals are exact, the call "
 						       "tree is reconstructed"

@@ -109,6 +109,34 @@ static void other_metrics(void **state)
 	expect_profile(p, &plain, report);
 }
 
+/* Nothing from a file controls the terminal. */
+static void hostile_file(void **state)
+{
+	static const char *const facts[] = { "notes",      "silent",   "damage",
+					     "waits.lost", "valgrind", "command" };
+	(void)state;
+	for (int kind = 0; kind < 3; kind++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+		fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+
+		fz_profile_add_metric(p, FZ_STR("a\033\n"), FZ_STR("c\033\n"), 0, true);
+		fz_profile_add_metric(p, FZ_STR("b\033\n"), FZ_STR("count"), 0, true);
+		for (size_t i = 0; i < FZ_ARRAY_LEN(facts); i++)
+			fz_profile_set_fact(p, facts[i], FZ_STR("x\033[31m"));
+		fz_profile_thread(p, &(struct fz_thread){ 0 });
+		uint32_t f = fz_profile_frame_named(p, FZ_STR("f"), FZ_STR(""), FZ_NO_LINE,
+						    FZ_KIND_UNKNOWN);
+		struct fz_sample s = { .stack = fz_profile_stack(p, FZ_NONE, f) };
+		fz_profile_add_sample(p, &s, (const int64_t[]){ 5, 5 });
+		p->recording.reconstructed = kind == 1;
+		if (kind == 2)
+			fz_profile_set_fact(p, "clock", FZ_STR("instructions"));
+		fz_report_text_profile(p, &plain, out);
+		assert_null(strchr(fz_output_buffer(out)->p, '\033'));
+		assert_non_null(strstr(fz_output_buffer(out)->p, "a\\x1b\\n"));
+	}
+}
+
 /* A file with a time and a number of samples in each row; and one with samples in rows of their
  * own. */
 static void other_samples(void **state)
@@ -178,10 +206,10 @@ static void empty_profile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(profile_table),        cmocka_unit_test(profile_limit_and_quality),
-		cmocka_unit_test(other_metrics),        cmocka_unit_test(other_samples),
-		cmocka_unit_test(states_of_the_metric), cmocka_unit_test(long_command),
-		cmocka_unit_test(empty_profile),
+		cmocka_unit_test(profile_table), cmocka_unit_test(profile_limit_and_quality),
+		cmocka_unit_test(other_metrics), cmocka_unit_test(other_samples),
+		cmocka_unit_test(hostile_file),  cmocka_unit_test(states_of_the_metric),
+		cmocka_unit_test(long_command),  cmocka_unit_test(empty_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
