@@ -212,6 +212,9 @@ static void read_metrics(struct reader *r)
 	struct fz_profile *p = r->p;
 
 	r->columns = FZ_MIN(r->type_count, (uint32_t)FZ_METRICS_MAX - 1);
+	if (r->columns < r->type_count)
+		fz_profile_note(p, "%u of %u sample types left out", r->type_count - r->columns,
+				r->type_count);
 	r->count_column = FZ_NONE;
 	for (uint32_t i = 0; i < r->columns; i++) {
 		struct fz_import_metric m =

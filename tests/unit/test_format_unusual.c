@@ -68,6 +68,26 @@ static void test_pprof_negative(void **state)
 	assert_int_equal(fz_import_count(INT64_MIN), UINT32_MAX);
 }
 
+/* More sample types than a profile has room for. */
+static void test_pprof_many_types(void **state)
+{
+	fz_auto(fz_buf_release) struct fz_buf file = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+	struct fz_error err;
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		fz_wire_put_bytes(&file, 1, FZ_STR("\x08\x01\x10\x02"));
+	fz_wire_put_bytes(&file, 2, FZ_STR("\x0a\x01\x07\x12\x02\x05\x05"));
+	fz_wire_put_bytes(&file, 4, FZ_STR("\x08\x07\x18\x09"));
+	fz_wire_put_bytes(&file, 6, FZ_STR(""));
+	fz_wire_put_bytes(&file, 6, FZ_STR("x"));
+	fz_wire_put_bytes(&file, 6, FZ_STR("count"));
+	assert_int_equal(load_bytes(file.p, file.n, "x", &p, &err), 0);
+	assert_int_equal(p->metric_count, FZ_METRICS_MAX - 1);
+	assert_string_equal(fz_profile_fact(p, "notes").p, "9 of 40 sample types left out");
+}
+
 /* Hit counts without a list of samples. */
 static void test_idle_hits(void **state)
 {
@@ -84,9 +104,8 @@ static void test_idle_hits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unnamed),
-		cmocka_unit_test(test_pprof_unnamed),
-		cmocka_unit_test(test_pprof_negative),
+		cmocka_unit_test(test_unnamed),        cmocka_unit_test(test_pprof_unnamed),
+		cmocka_unit_test(test_pprof_negative), cmocka_unit_test(test_pprof_many_types),
 		cmocka_unit_test(test_idle_hits),
 	};
 
