@@ -405,6 +405,14 @@ static void read_indented(struct reader *r, struct fz_str line)
 		r->p->skipped_lines++;
 }
 
+/* What perf script --show-mmap-events and its like print between samples. */
+static bool is_record(struct fz_str line)
+{
+	static const char mark[] = " PERF_RECORD_";
+
+	return memmem(line.p, line.n, mark, sizeof(mark) - 1) != NULL;
+}
+
 static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 {
 	struct reader *r = arg;
@@ -423,9 +431,9 @@ static int read_line(void *arg, struct fz_str line, struct fz_error *err)
 	bool header =
 		isspace((uint8_t)line.p[0]) ? is_indented_header(line, &h) : parse_header(line, &h);
 	int code = header ? end_sample(r, err) : 0;
-	if (header && !code)
+	if (header && !code && !is_record(line))
 		begin_sample(r, &h);
-	else if (!code)
+	else if (!header)
 		read_indented(r, line);
 	r->after_blank = false;
 	return code;

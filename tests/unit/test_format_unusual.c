@@ -88,6 +88,29 @@ static void test_pprof_many_types(void **state)
 	assert_string_equal(fz_profile_fact(p, "notes").p, "9 of 40 sample types left out");
 }
 
+/* perf script --show-mmap-events --show-task-events, with times and without. */
+static void test_perf_records(void **state)
+{
+	static const char *const texts[] = {
+		"swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0x1(0x2) @ 0x1]: x [k]_text\n"
+		"cc   849 53731.030738: PERF_RECORD_COMM exec: cc:849/849\n"
+		"cc   849 53731.030787:          1 page-faults: \n"
+		"\tffffffff8175336a elf_load+0x28a ([kernel.kallsyms])\n\n"
+		"cc   849 53731.030788: PERF_RECORD_EXIT(849:849):(1:1)\n",
+		"cc   849 PERF_RECORD_MMAP2 849/849: [0x5(0x1000) @ 0x1000 fe:00 1 1]: r-xp /cc\n"
+		"cc   849          1 page-faults: \n"
+		"\tffffffff8175336a elf_load+0x28a ([kernel.kallsyms])\n\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(texts); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = load_text(texts[i]);
+		assert_int_equal(fz_profile_sample_total(p), 1);
+		assert_string_equal(p->metrics[p->default_metric].name, "page-faults");
+		assert_int_equal(cost(p, NULL, "elf_load", false), 1);
+	}
+}
+
 /* Hit counts without a list of samples. */
 static void test_idle_hits(void **state)
 {
@@ -106,7 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unnamed),        cmocka_unit_test(test_pprof_unnamed),
 		cmocka_unit_test(test_pprof_negative), cmocka_unit_test(test_pprof_many_types),
-		cmocka_unit_test(test_idle_hits),
+		cmocka_unit_test(test_perf_records),   cmocka_unit_test(test_idle_hits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
