@@ -43,6 +43,7 @@ static void list_parts(struct splitter *s, struct fz_agent_parts *parts)
 
 	for (size_t i = 0; i < w->row_n; i++) {
 		const struct fz_agent_known *k = w->who[w->rows[i].who];
+		fz_assert(k->named);
 		uint32_t *slot = fz_map_slot(&map, key_of(k->service, k->version));
 
 		if (*slot == FZ_NONE) {

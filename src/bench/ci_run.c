@@ -299,6 +299,7 @@ int fz_ci_run_judge(struct fz_ci_run *c, struct fz_error *err)
 	const char *const roots[FZ_SIDES] = { c->checkout[FZ_BASE].tree,
 					      c->checkout[FZ_HEAD].tree };
 
+	fz_assert(c->profile[FZ_BASE] && c->profile[FZ_HEAD]);
 	fz_ci_run_read_texts(c);
 	for (uint32_t i = 0; i < c->result.metrics.n; i++) {
 		const char *metric = c->result.metrics.list[i];

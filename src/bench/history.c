@@ -93,6 +93,7 @@ static uint32_t add_count(struct fz_history *h, uint32_t commit, struct fz_str n
 void fz_history_add_count(struct fz_history *h, uint32_t commit, struct fz_str name,
 			  struct fz_str environment, double count, double limit)
 {
+	fz_assert(h->metric);
 	uint32_t index = add_count(h, commit, name, environment_of(h, environment), count);
 	struct fz_history_series *s = &h->series[index];
 

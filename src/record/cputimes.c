@@ -52,6 +52,7 @@ void fz_cputimes_add(struct fz_cputimes *t, pid_t pid)
 
 void fz_cputimes_count_children(struct fz_cputimes *t, pid_t pid, bool started)
 {
+	fz_assert(!t->parent || t->parent == pid);
 	t->parent = pid;
 	t->since = started ? 0 : fz_procstat_now();
 	t->family_at = started ? 0 : fz_load_read_usage(pid);
