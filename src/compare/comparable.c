@@ -508,7 +508,7 @@ static void warn_about_missing(struct fz_diff *d)
 		return;
 	fz_diff_warn(d, "%.*s does not respond: its data is missing on both sides", (int)missing.n,
 		     missing.p);
-	d->urgent++;
+	fz_diff_make_urgent(d);
 }
 
 /* The load of a service depends on the time of day. */
@@ -523,7 +523,7 @@ static void warn_about_hours(struct fz_diff *d)
 		"%.*s %% of the head is from other hours of the day than the base: a change may "
 		"be due to the time of day; compare the same hours",
 		(int)percent.n, percent.p);
-	d->urgent++;
+	fz_diff_make_urgent(d);
 }
 
 /* Warns about old recordings: machines get updates, and their other load changes. Fleets are
@@ -557,7 +557,7 @@ static void warn_about_failure(struct fz_diff *d, enum fz_side s)
 	if (!text.n)
 		return;
 	fz_diff_warn(d, "%s; it may not have finished its work", text.p);
-	d->urgent++;
+	fz_diff_make_urgent(d);
 }
 
 /* The fraction of a side's CPU time that no sample covers. 0 if it is small, because the start and
@@ -599,7 +599,8 @@ static void warn_about_unsampled(struct fz_diff *d)
 		     text[FZ_BASE], text[FZ_HEAD],
 		     threads ? "threads without a Python stack"
 			     : "other threads (-a samples them)");
-	d->urgent += most > 0.5;
+	if (most > 0.5)
+		fz_diff_make_urgent(d);
 }
 
 /* Files of other tools do not record start and end. */

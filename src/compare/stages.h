@@ -9,6 +9,8 @@
 /* warning.c: adds a warning, made printable, unless there are too many. */
 FZ_PRINTF(2, 3)
 void fz_diff_warn(struct fz_diff *d, const char *fmt, ...);
+/* Moves the last warning to the end of the urgent ones. */
+void fz_diff_make_urgent(struct fz_diff *d);
 
 /* match.c: functions, function_of, rules. Costs are still 0. */
 int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err);

@@ -23,3 +23,13 @@ void fz_diff_warn(struct fz_diff *d, const char *fmt, ...)
 	if (d->warning_count < MAX)
 		d->warnings[d->warning_count++] = fz_arena_strndup(&d->arena, safe, n);
 }
+
+void fz_diff_make_urgent(struct fz_diff *d)
+{
+	fz_assert(d->urgent < d->warning_count);
+	char *last = d->warnings[d->warning_count - 1], **to = d->warnings + d->urgent;
+
+	memmove(to + 1, to, (d->warning_count - 1 - d->urgent) * sizeof(*to));
+	*to = last;
+	d->urgent++;
+}

@@ -479,6 +479,33 @@ static void time_and_memory_are_not_compared_by_samples(void **state)
 	assert_int_equal(fz_diff_new(time, memory, &o, &forced, NULL), 0);
 }
 
+static struct fz_profile *timed_by(const char *clock)
+{
+	struct fz_profile *p = fz_profile_new();
+	struct fz_sample s = { .thread = fz_profile_thread(p, &(struct fz_thread){ .tid = 1 }) };
+
+	s.stack = fz_profile_stack(
+		p, FZ_NONE,
+		fz_profile_frame_named(p, FZ_STR("f"), FZ_STR("a.py"), 1, FZ_KIND_PYTHON));
+	fz_profile_add_metric(p, fz_str_of(clock), FZ_STR("ns"), 0, true);
+	fz_profile_add_sample(p, &s, (int64_t[]){ 10 });
+	return p;
+}
+
+static void a_failure_is_urgent_and_another_clock_is_not(void **state)
+{
+	(void)state;
+	struct fz_run failed = { .outcome = FZ_OUTCOME_EXIT, .status = 3 };
+	fz_auto(fz_profile_freep) struct fz_profile *a = timed_by("cpu"), *b = timed_by("wall");
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+
+	fz_profile_add_run(b, &failed);
+	assert_int_equal(fz_diff_new(a, b, &(struct fz_diff_options){ 0 }, &d, NULL), 0);
+	assert_int_equal(d->urgent, 1);
+	assert_non_null(strstr(d->warnings[0], "exit status 3"));
+	assert_non_null(strstr(d->warnings[1], "only shares can be compared"));
+}
+
 static void other_engines_are_named(void **state)
 {
 	(void)state;
@@ -765,6 +792,7 @@ int main(void)
 		cmocka_unit_test(a_launcher_is_set_aside),
 		cmocka_unit_test(what_cannot_be_compared),
 		cmocka_unit_test(time_and_memory_are_not_compared_by_samples),
+		cmocka_unit_test(a_failure_is_urgent_and_another_clock_is_not),
 		cmocka_unit_test(other_engines_are_named),
 		cmocka_unit_test(other_versions_of_packages_are_named),
 		cmocka_unit_test(old_base_is_reported),
