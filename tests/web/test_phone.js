@@ -60,6 +60,26 @@ test("the verdict stays in a small window however far the page is scrolled, and 
 		});
 });
 
+test("a phone has room for the numbers of all four kinds of change", async () => {
+	await withPage(judgedPage(), phone, async (page) => {
+		assert.equal(await page.locator("#band .chip").count(), 4);
+		assert.equal(await page.$eval("#band .chips", (e) => e.scrollWidth - e.clientWidth), 0);
+	});
+});
+
+test("below the verdict a name is whole, whatever is expected of its function", async () => {
+	const run = (half, cost) => [["work_119", cost], ["work_200", 4000000 / half]]
+		.map(([name, count]) => ({ tid: 1, count, stack: [{ name: "main", file: "/srv/app/main.py", line: 1 }, { name, file: "/srv/app/main.py", line: 5 }] }));
+	await withPage(diffPage(run(1, 9385440), run(2, 1157750), ["exact", "share", "judged"]), phone, async (page) => {
+		const lines = await page.$$eval("#leading li", (list) => list.map((e) => [e.innerText, e.querySelector(".what > :last-child")].map((part) => part.scrollWidth ? part.scrollWidth - part.clientWidth : part)));
+		assert.ok(lines.length > 0);
+		for (const [text, over] of lines) {
+			assert.match(text, /expected/);
+			assert.equal(over, 0, text);
+		}
+	});
+});
+
 test("if the list does not fit, its first functions are below the verdict", async () => {
 	for (const size of [phone, { ...phone, width: 320 }, { width: 700, height: 860 }])
 		await withPage(judgedPage(), size, async (page) => {
