@@ -14,6 +14,8 @@
 #include "fleet/sides.h"
 #include "serve/routes.h"
 
+static const double NS_MAX = 9e18; /* the year 2255 */
+
 void fz_inputs_answer(struct fz_http_answer *a, const char *status,
 		      const struct fz_inputs_member *members, size_t n)
 {
@@ -56,19 +58,17 @@ const char *fz_inputs_text(const struct fz_http_request *q, const char *name)
 
 int fz_inputs_time(const char *name, const char *text, int64_t *ret, struct fz_error *err)
 {
-	double v;
+	double v, unit = 1e9;
 
 	if (!*text)
 		return 0;
-	if (!fz_parse_decimal(fz_str_of(text), &v) || v < 1 || v > 4e18)
+	bool good = fz_parse_decimal(fz_str_of(text), &v) && v >= 1;
+	while (good && unit > 1 && v >= 1e11 * (1e9 / unit))
+		unit /= 1000;
+	if (!good || v * unit > NS_MAX)
 		return fz_fail(err, FZ_EUSAGE,
 			       "%s: invalid time '%s' (expected seconds since 1970)", name, text);
-	for (double unit = 1e9; unit >= 1; unit /= 1000) {
-		if (v >= 1e11 * (1e9 / unit) && unit > 1)
-			continue;
-		*ret = (int64_t)(v * unit);
-		return 0;
-	}
+	*ret = (int64_t)(v * unit);
 	return 0;
 }
 

@@ -157,7 +157,7 @@ static int ingest(struct fz_server *s, const struct fz_http_request *q, struct w
 		return r;
 	if (until > p.start_unix_ns && p.start_unix_ns)
 		p.duration_ns = until - p.start_unix_ns;
-	if (!fz_parse_decimal(fz_str_of(rate), &p.hertz) || p.hertz > 1e6)
+	if (!fz_parse_decimal(fz_str_of(rate), &p.hertz) || p.hertz < 1e-3 || p.hertz > 1e6)
 		p.hertz = *rate ? 0 : 100;
 	return fz_server_store(s, &p, ret, err);
 }

@@ -127,6 +127,8 @@ static void test_refused_pushes(void **state)
 		{ 400, "service=api host=h", "main 1\n", "version" },
 		{ 400, "service=api version=1", "main 1\n", "host" },
 		{ 400, "service=api version=1 host=h start=yesterday", "main 1\n", "start" },
+		{ 400, "service=api version=1 host=h start=99999999999", "main 1\n", "start" },
+		{ 400, "service=api version=1 host=h start=9999999999999", "main 1\n", "start" },
 		{ 400, "service=api version=1 host=h label=region", "main 1\n", "label" },
 		{ 400, "service=api version=1 host=h keep=yes", "main 1\n", "requires id=ID" },
 		{ 400, "service=api version=1 host=h keep=no id=1", "main 1\n", "expected yes" },
