@@ -394,6 +394,29 @@ static void check_encoding(struct request *r)
 	       "unsupported Content-Encoding: send gzip, zstd or an unencoded body");
 }
 
+static enum MHD_Result count_length(void *arg, enum MHD_ValueKind kind, const char *name,
+				    size_t name_n, const char *value, size_t value_n)
+{
+	unsigned *n = arg;
+
+	(void)kind;
+	(void)name_n;
+	(void)value;
+	(void)value_n;
+	*n += strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
+	return MHD_YES;
+}
+
+/* Another reader of the request, such as a proxy, may find that its body ends elsewhere. */
+static void check_length(struct request *r)
+{
+	unsigned n = 0;
+
+	mhd.values(r->connection, MHD_HEADER_KIND, count_length, &n);
+	if (n > 1)
+		refuse(r, MHD_HTTP_BAD_REQUEST, "the length of the body is stated twice");
+}
+
 static struct request *begin(struct fz_http *h, struct MHD_Connection *connection, const char *path,
 			     const char *method)
 {
@@ -406,6 +429,7 @@ static struct request *begin(struct fz_http *h, struct MHD_Connection *connectio
 					.type = "text/plain; charset=utf-8",
 					.file = -1 };
 	find_peer(r);
+	check_length(r);
 	mhd.values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, r);
 	r->q.type = fz_str_of(header_of(r, "Content-Type"));
 	r->q.profiles_version = fz_str_of(header_of(r, "OTLP-Profiles-Development-Version"));

@@ -417,6 +417,11 @@ def refused():
         with socket.create_connection(("127.0.0.1", server.port)) as endless:
             endless.sendall(f"POST {push} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {10**15}\r\n\r\n".encode())
             assert b" 413 " in endless.recv(1000)
+        # A proxy in front may see another request there.
+        for second in "Content-Length: 3", "Transfer-Encoding: chunked":
+            with socket.create_connection(("127.0.0.1", server.port)) as two:
+                two.sendall(f"POST {push} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 7\r\n{second}\r\n\r\nmain 1\n".encode())
+                assert b" 400 " in two.recv(1000)
         server.says(422, "an hour in the future", "POST", push + "&start=4000000000", b"main 1\n")
         for path in ("/../../etc/passwd", "/%2e%2e/etc/passwd", "/web/../fleet.db", "//etc/passwd"):
             server.says(404, "not found", "GET", path)
