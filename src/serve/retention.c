@@ -77,6 +77,15 @@ static int see_project(struct fz_server *s, struct fz_fleet *f, const char *proj
 	return r;
 }
 
+/* Is a token the first of its project? */
+static bool is_first(const struct fz_tokens *t, size_t token)
+{
+	for (size_t i = 0; i < token; i++)
+		if (strcmp(t->list[i].project, t->list[token].project) == 0)
+			return false;
+	return true;
+}
+
 static int find_newest(struct fz_server *s, int64_t *ret, struct fz_error *err)
 {
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
@@ -85,7 +94,8 @@ static int find_newest(struct fz_server *s, int64_t *ret, struct fz_error *err)
 	if (!r && !s->tokens)
 		r = see_project(s, f, "default", ret, err);
 	for (size_t i = 0; !r && s->tokens && i < s->tokens->tokens.n; i++)
-		r = see_project(s, f, s->tokens->tokens.list[i].project, ret, err);
+		if (is_first(&s->tokens->tokens, i))
+			r = see_project(s, f, s->tokens->tokens.list[i].project, ret, err);
 	return r;
 }
 
