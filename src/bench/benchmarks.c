@@ -192,7 +192,8 @@ static bool is_marked(const struct fz_profile *p)
 }
 
 /* Run the command under the counter and read what it counted. */
-static int count_once(struct bench *b, struct fz_counter *counter, struct fz_error *err)
+static int count_once(struct bench *b, struct fz_counter *counter, const char *doing,
+		      struct fz_error *err)
 {
 	fz_auto(fz_environ_release) struct fz_environ marking;
 	fz_auto(fz_free_ptr) char **wrapped = NULL;
@@ -203,6 +204,7 @@ static int count_once(struct bench *b, struct fz_counter *counter, struct fz_err
 	int rc = fz_counter_begin(counter, b->argv, marking.list, &wrapped, err);
 	if (!rc)
 		fz_series_report_counter(b->series, counter);
+	report_progress(b, doing);
 	place.environ = counter->environ.list;
 	if (!rc)
 		rc = fz_series_run(b->series, wrapped, &place, &b->child, err);
@@ -237,7 +239,7 @@ static int count_apart(struct bench *b, struct fz_counter *counter, struct fz_er
 				    fz_profile_fact(whole, "bench.trouble"));
 	counter->memory = false;
 	counter->options.columns = FZ_COUNT_ALL_BUT_MEMORY;
-	return rc ? rc : count_once(b, counter, err);
+	return rc ? rc : count_once(b, counter, "counting once more, with another allocator", err);
 }
 
 static int count(struct bench *b, struct fz_error *err)
@@ -258,14 +260,10 @@ static int count(struct bench *b, struct fz_error *err)
 						   .wall = o->what == FZ_BENCH_BOTH } };
 	int rc = fz_counter_find(&counter, err);
 
-	report_progress(b, "counting under Valgrind");
 	if (!rc)
-		rc = count_once(b, &counter, err);
-	if (!rc && o->memory && o->apart && is_python(b->profile) &&
-	    !fz_series_stopped(b->series)) {
-		report_progress(b, "counting once more, with another allocator");
+		rc = count_once(b, &counter, "counting under Valgrind", err);
+	if (!rc && o->memory && o->apart && is_python(b->profile) && !fz_series_stopped(b->series))
 		rc = count_apart(b, &counter, err);
-	}
 	fz_counter_end(&counter);
 	if (rc)
 		return rc;

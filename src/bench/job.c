@@ -121,8 +121,11 @@ static void start(struct fz_workspace *w, struct fz_job *job, size_t number)
 	job->path = fz_asprintf("%s/job-%zu.fz", w->scratch.path, number);
 	fflush(NULL);
 	job->pid = fork();
-	if (job->pid)
+	if (job->pid) {
+		/* The first one reports how all are counted. */
+		w->series.warned_counting |= !job->native;
 		return;
+	}
 	/* Signals to us alone are passed on; the terminal's reach both. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)

@@ -430,11 +430,10 @@ def check_config():
         assert wrong in done.stderr, done.stderr
 
 
-@suite.test("counting shows one line on a terminal, which is rewritten")
-def progress():
-    r = loops(300, 300, FIRST=600)
+def steps_on_terminal(r, status, *words, **variables):
+    """What a command writes to a terminal, split where it clears the line."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen([FIZEAU, "ci", "--others", "1", "--", "sh", "loops.sh"], cwd=r.path, env=r.env,
+    with subprocess.Popen([FIZEAU, *words], cwd=r.path, env=r.env | variables,
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs) as process:
         os.close(theirs)
         said = b""
@@ -442,12 +441,27 @@ def progress():
             while piece := os.read(ours, 65536):
                 said += piece
         os.close(ours)
-        assert process.wait() == 1, said
-    steps = said.decode().split("\r\x1b[K")
-    assert "fizeau: ci: trying the command, 0 of 2 runs, 0 s\r" in steps, said
-    assert any(s.startswith("fizeau: ci: counting, 0 of 3 runs, ") for s in steps), said
-    assert "fizeau: ci: timing suspects, pair 1 of at most 40\r" in steps, said
-    assert all(s.endswith("\r") for s in steps if "fizeau: ci: " in s), said
+        assert process.wait() == status, said
+    return said.decode().split("\r\x1b[K")
+
+
+@suite.test("counting shows one line on a terminal, which is rewritten")
+def progress():
+    steps = steps_on_terminal(loops(300, 300, FIRST=600), 1, "ci", "--others", "1", "--", "sh", "loops.sh")
+    assert "fizeau: ci: trying the command, 0 of 2 runs, 0 s\r" in steps, steps
+    assert any(s.startswith("fizeau: ci: counting, 0 of 3 runs, ") for s in steps), steps
+    assert "fizeau: ci: timing suspects, pair 1 of at most 40\r" in steps, steps
+    assert all(s.endswith("\r") for s in steps if "fizeau: ci: " in s), steps
+
+
+@suite.test("variables that change counts are reported once, and do not hide the progress")
+def variables_reported():
+    r = loops(300, 300)
+    told = "the environment sets OMP_NUM_THREADS=1; counts may differ where it is not set"
+    steps = steps_on_terminal(r, 0, "ci", "--others", "1", "--", "sh", "loops.sh", OMP_NUM_THREADS="1")
+    assert "".join(steps).count(told) == 1, steps
+    steps = steps_on_terminal(r, 0, "bench", "--", "sh", "loops.sh", OMP_NUM_THREADS="1")
+    assert steps[0] == f"fizeau: bench: {told}\r\nfizeau: bench: counting under Valgrind\r", steps
 
 
 @suite.test("unmeasurable benchmarks: one line each, exit 2, nothing half-written")
