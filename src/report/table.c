@@ -54,6 +54,7 @@ static const char *metric_title(const char *metric)
 		{ "cpu", "CPU time" },
 		{ "gil", "GIL time" },
 		{ "exception", "time in exceptions" },
+		{ "resident", "resident memory" },
 	};
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(titles); i++)

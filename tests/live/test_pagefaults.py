@@ -298,7 +298,7 @@ def summary():
         shown = fizeau("show", path).stdout
         facts = test_kernel.told(path)["facts"]
     assert {"growth", "all_threads"} <= set(facts["features"]), facts
-    assert " MiB of resident: " in shown and "State" not in shown and "missed" not in shown, shown
+    assert " MiB of resident memory: " in shown and "State" not in shown and "missed" not in shown, shown
     assert " allocated before recording, " in facts["growth.unseen"] in " ".join(shown.split()), shown
 
 
