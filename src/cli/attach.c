@@ -101,6 +101,20 @@ static void watch_title(struct fz_watch *watch, pid_t pid)
 		fz_watch_title_of(watch, pid);
 }
 
+/* On a terminal, tell what ends the recording. pid 0: the whole machine. */
+static void show_progress(pid_t pid)
+{
+	char what[32] = "all processes", until[64] = "until Ctrl-C";
+
+	if (pid)
+		snprintf(what, sizeof(what), "process %d", (int)pid);
+	if (options.how.duration > 0)
+		snprintf(until, sizeof(until), "for %g s or until Ctrl-C", options.how.duration);
+	else if (pid)
+		snprintf(until, sizeof(until), "until it ends or Ctrl-C");
+	fz_notify_progress(&fz_cli_notify, "recording %s %s", what, until);
+}
+
 /* pid 0: the whole machine. */
 static int record_process(struct fz_record *r, const char *command, pid_t pid, int pidfd,
 			  struct fz_error *err)
@@ -135,8 +149,11 @@ static int record_process(struct fz_record *r, const char *command, pid_t pid, i
 		watch_title(&watch, pid);
 		rc = fz_watch_begin(&watch, r, (enum fz_color_when)options.output.color, err);
 	}
+	if (!rc && !options.live && !options.realtime_stats)
+		show_progress(options.how.machine ? 0 : pid);
 	if (!rc)
 		fz_sampler_run(&r->sampler);
+	fz_notify_progress_end(&fz_cli_notify);
 	fz_watch_end(&watch, r->sampler.end == FZ_END_EXIT ? "the process has ended" : NULL);
 	fz_watch_release(&watch);
 	return rc;

@@ -21,10 +21,21 @@ const char *const fz_argument_names[] = { "nothing", "recording", "process", "pr
 /* Why standard output could not be written; reported at the end. */
 static int stdout_errno;
 
+static bool progress_shown;
+
+/* Progress is one line that is rewritten; any message replaces it. */
+static void clear_progress(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_shown = false;
+}
+
 /* Call before each message. */
 static void flush_stdout(void)
 {
 	fz_cli_busy_end();
+	clear_progress();
 	if (fflush(stdout) == EOF)
 		stdout_errno = errno;
 }
@@ -91,22 +102,16 @@ void fz_cli_note(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Progress is one line that is rewritten; other messages replace it. */
 static void on_notice(void *arg, enum fz_notice kind, const char *text)
 {
-	static const char clear[] = "\r\033[K";
-	static bool shown;
-
 	(void)arg;
-	if (shown)
-		fputs(clear, stderr);
-	shown = kind == FZ_NOTICE_PROGRESS && *text && isatty(STDERR_FILENO);
+	clear_progress();
 	if (kind == FZ_NOTICE_WARNING)
 		fz_cli_warn("%s", text);
 	else if (kind == FZ_NOTICE_NOTE)
 		fz_cli_note("%s", text);
-	else if (shown)
-		fprintf(stderr, "fizeau: %s\r", text);
+	else if (*text && isatty(STDERR_FILENO))
+		progress_shown = fprintf(stderr, "fizeau: %s\r", text) > 0;
 }
 
 const struct fz_notify fz_cli_notify = { .call = on_notice };

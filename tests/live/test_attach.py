@@ -4,7 +4,9 @@
 import json
 import os
 import pathlib
+import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -12,7 +14,7 @@ import tempfile
 import time
 
 from livelib import FIZEAU, SANITIZED, Interpreter, Skip, Suite, Target, fizeau, wait_until
-from watching import LASTING, Recorder, attach, state, tracer, wait_for_samples, wait_for_work
+from watching import LASTING, PATIENCE, Recorder, attach, state, tracer, wait_for_samples, wait_for_work
 
 suite = Suite()
 
@@ -411,6 +413,26 @@ def doctor():
     assert done.returncode == 0 and "_PyRuntime" in done.stdout, done
     assert "native stacks" in done.stdout, done
     one_line(fizeau("doctor", "nobody"))
+
+
+@suite.test("a terminal shows what ends the recording, until it ends")
+def shown_on_terminal():
+    with Running() as t:
+        for words, until in (((), "until it ends or Ctrl-C"), (("-d", "600"), "for 600 s or until Ctrl-C")):
+            ours, theirs = pty.openpty()
+            process = subprocess.Popen([FIZEAU, "attach", *words, "-o", t.out, str(t.pid)], stderr=theirs)
+            os.close(theirs)
+            said = b""
+            while not said.endswith(b"\r"):
+                assert select.select([ours], [], [], PATIENCE)[0], said
+                said += os.read(ours, 65536)
+            assert said.decode() == f"fizeau: recording process {t.pid} {until}\r", said
+            wait_for_samples(t.pid)
+            process.send_signal(signal.SIGINT)
+            said = os.read(ours, 65536)
+            assert said.startswith(b"\r\x1b[K"), said
+            process.wait()
+            os.close(ours)
 
 
 @suite.test("memory does not grow with time")
