@@ -93,7 +93,8 @@ static int unknown_command(const char *name)
 	const char *near = fz_opt_nearest(name, names);
 	if (near)
 		return fz_cli_errorf("unknown command '%s'; did you mean '%s'?", name, near);
-	return fz_cli_errorf("unknown command '%s'; see 'fizeau help'", name);
+	return fz_cli_errorf("unknown %s '%s'; see 'fizeau help'",
+			     *name == '-' ? "option" : "command", name);
 }
 
 static int help(int argc, char **argv)

@@ -9,7 +9,7 @@ fizeau: unknown command 'frobnicate'; see 'fizeau help'
 [2]
 
 $ fizeau --frobnicate
-fizeau: unknown command '--frobnicate'; see 'fizeau help'
+fizeau: unknown option '--frobnicate'; see 'fizeau help'
 [2]
 
 # Without a command: the overview on stderr, and a status that scripts notice.
