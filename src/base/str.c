@@ -101,6 +101,21 @@ bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret)
 	return true;
 }
 
+size_t fz_parse_hex(struct fz_str s, uint64_t *ret)
+{
+	uint64_t v = 0;
+	size_t n = 0;
+
+	for (; n < s.n && isxdigit((unsigned char)s.p[n]); n++) {
+		char c = s.p[n];
+		int digit = c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
+		v = v >> 60 ? UINT64_MAX : v << 4 | (uint64_t)digit;
+	}
+	if (ret)
+		*ret = v;
+	return n;
+}
+
 bool fz_parse_decimal(struct fz_str s, double *ret)
 {
 	double v = 0, unit = 1;

@@ -45,6 +45,9 @@ struct fz_str fz_str_take_item(struct fz_str *s, const char *separator);
 
 /* Parses the whole view as decimal digits, at most max. On false *ret is unchanged. */
 bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret);
+/* Parses the hexadecimal digits at the start, without "0x"; returns how many there are. *ret (NULL:
+ * only count them) is UINT64_MAX if their value is greater. */
+size_t fz_parse_hex(struct fz_str s, uint64_t *ret);
 /* Parses a finite decimal fraction such as "12" or "0.5", without exponent or sign. */
 bool fz_parse_decimal(struct fz_str s, double *ret);
 /* Parses a positive age, "90m", "24h", "7d", to seconds. */

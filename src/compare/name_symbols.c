@@ -49,10 +49,8 @@ static struct fz_str without_rust_hash(struct fz_str s)
 {
 	if (s.n <= 19 || memcmp(s.p + s.n - 19, "::h", 3) != 0)
 		return s;
-	for (size_t i = s.n - 16; i < s.n; i++)
-		if (!isxdigit((unsigned char)s.p[i]))
-			return s;
-	s.n -= 19;
+	if (fz_parse_hex((struct fz_str){ s.p + s.n - 16, 16 }, NULL) == 16)
+		s.n -= 19;
 	return s;
 }
 
@@ -109,9 +107,7 @@ static struct fz_str without_addresses(struct fz_arena *arena, struct fz_str s)
 			continue;
 		memcpy(text + w, "x...", 4);
 		w += 4;
-		for (i += 2; i < s.n && isxdigit((unsigned char)s.p[i]); i++)
-			;
-		i--;
+		i += 1 + fz_parse_hex((struct fz_str){ s.p + i + 2, s.n - i - 2 }, NULL);
 	}
 	text[w] = '\0';
 	return (struct fz_str){ text, w };
@@ -120,11 +116,8 @@ static struct fz_str without_addresses(struct fz_arena *arena, struct fz_str s)
 /* "0x55d0c0de" */
 static bool is_address(struct fz_str s)
 {
-	size_t n = 2;
-
-	while (n < s.n && isxdigit((unsigned char)s.p[n]))
-		n++;
-	return s.n > 2 && n == s.n && fz_str_starts(s, "0x");
+	return s.n > 2 && fz_str_starts(s, "0x") &&
+	       fz_parse_hex((struct fz_str){ s.p + 2, s.n - 2 }, NULL) == s.n - 2;
 }
 
 static int compare_texts(const void *a, const void *b)

@@ -54,15 +54,6 @@ static bool is_blank(char c)
 
 /* ---- frames ---- */
 
-static size_t hex_digits(struct fz_str s)
-{
-	size_t n = 0;
-
-	while (n < s.n && isxdigit((unsigned char)s.p[n]))
-		n++;
-	return n;
-}
-
 /* The last occurrence of a character, or NULL. */
 static const char *last_of(struct fz_str s, char c)
 {
@@ -79,14 +70,14 @@ static struct fz_str without_offset(struct fz_str name)
 	struct fz_str offset = from(name, plus + 1);
 	if (fz_str_starts(offset, "0x"))
 		offset = from(offset, offset.p + 2);
-	size_t n = hex_digits(offset);
+	size_t n = fz_parse_hex(offset, NULL);
 	return n && (n == offset.n || offset.p[n] == '@') ? before(name, plus) : name;
 }
 
 /* Extracts the symbol of "ffffffff81a4 do_mmap+1 ([kernel.kallsyms])" (stack mode perf). */
 static struct fz_str without_address(struct fz_str text, bool *ret_kernel)
 {
-	size_t n = hex_digits(text);
+	size_t n = fz_parse_hex(text, NULL);
 
 	if (n < 4 || n >= text.n || text.p[n] != ' ')
 		return text;

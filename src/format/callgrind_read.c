@@ -311,18 +311,9 @@ static uint32_t function_of(struct reader *r, const struct place *at)
 
 static bool parse_number(struct fz_str s, uint64_t *ret)
 {
-	uint64_t v = 0;
-
 	if (s.n < 3 || s.p[0] != '0' || (s.p[1] | 32) != 'x')
 		return fz_parse_u64(s, UINT64_MAX, ret);
-	for (size_t i = 2; i < s.n; i++) {
-		if (!isxdigit((uint8_t)s.p[i]) || v >> 60)
-			return false;
-		v = v << 4 |
-		    (uint64_t)(isdigit((uint8_t)s.p[i]) ? s.p[i] - '0' : (s.p[i] | 32) - 'a' + 10);
-	}
-	*ret = v;
-	return true;
+	return s.n <= 18 && fz_parse_hex((struct fz_str){ s.p + 2, s.n - 2 }, ret) == s.n - 2;
 }
 
 /* Parses a number, absolute or relative to the last one. */

@@ -91,16 +91,6 @@ static uint32_t thread_of(struct reader *r, struct fz_str text)
 	return fz_profile_thread(r->p, &t);
 }
 
-static uint64_t hexadecimal(struct fz_str s)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < s.n && isxdigit((unsigned char)s.p[i]) && v >> 60 == 0; i++)
-		v = v << 4 | (uint64_t)(isdigit((unsigned char)s.p[i]) ? s.p[i] - '0'
-								       : (s.p[i] | 32) - 'a' + 10);
-	return v;
-}
-
 /* "name  (in library) + 910  [0x1000017be]  main.cpp:353" */
 static uint32_t frame_of(struct reader *r, struct fz_str text)
 {
@@ -109,10 +99,10 @@ static uint32_t frame_of(struct reader *r, struct fz_str text)
 	struct fz_str module = text_before(rest, ")"), place = text_after(rest, "]  ");
 	struct fz_str offset = text_after(text_after(rest, "load address "), "+ 0x");
 	const char *colon = place.n ? memrchr(place.p, ':', place.n) : NULL;
-	uint64_t line;
+	uint64_t address, line;
 
-	if (fz_str_eq(f.name, FZ_STR("???")) && offset.n)
-		return fz_import_address(r->p, module, hexadecimal(offset));
+	if (fz_str_eq(f.name, FZ_STR("???")) && fz_parse_hex(offset, &address))
+		return fz_import_address(r->p, module, address);
 	if (colon) {
 		struct fz_str digits = text_after(
 			(struct fz_str){ colon, place.n - (size_t)(colon - place.p) }, ":");

@@ -106,20 +106,6 @@ static void end_sample(struct reader *r)
 	fz_profile_push(r->p, r->entries, r->n, r->cap, r->now);
 }
 
-static uint64_t parse_hex(struct fz_str s)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		int digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
-		if (digit < 0 || digit > 15 || v >> 59)
-			return v;
-		v = v << 4 | (uint64_t)digit;
-	}
-	return v;
-}
-
 static void begin_sample(struct reader *r)
 {
 	struct fz_thread t = { 0 };
@@ -132,7 +118,7 @@ static void begin_sample(struct reader *r)
 	struct fz_str tid = read_text(r);
 	if (r->c.bad)
 		return;
-	t.tid = parse_hex(tid);
+	fz_parse_hex(tid, &t.tid);
 	t.is_main = t.tid == t.pid;
 	r->now = (struct entry){ .thread = fz_profile_thread(r->p, &t), .stack = FZ_NONE };
 	r->open = true;

@@ -197,15 +197,6 @@ static void read_event(struct reader *r, struct fz_str *rest)
 
 /* ---- frames ---- */
 
-static size_t hex_digits(struct fz_str s)
-{
-	size_t n = 0;
-
-	while (n < s.n && isxdigit((uint8_t)s.p[n]))
-		n++;
-	return n;
-}
-
 static struct fz_str without_offset(struct fz_str name)
 {
 	const char *plus = name.n ? memrchr(name.p, '+', name.n) : NULL;
@@ -214,7 +205,7 @@ static struct fz_str without_offset(struct fz_str name)
 		return name;
 	struct fz_str offset = { plus + 1, name.n - (size_t)(plus + 1 - name.p) };
 	if (offset.n > 2 && fz_str_starts(offset, "0x") &&
-	    hex_digits((struct fz_str){ offset.p + 2, offset.n - 2 }) == offset.n - 2)
+	    fz_parse_hex((struct fz_str){ offset.p + 2, offset.n - 2 }, NULL) == offset.n - 2)
 		name.n = (size_t)(plus - name.p);
 	return name;
 }
@@ -296,7 +287,7 @@ static bool read_frame(struct reader *r, struct fz_str s)
 	size_t digits;
 
 	s = fz_str_trimmed(s);
-	digits = hex_digits(s);
+	digits = fz_parse_hex(s, NULL);
 	if (own_line && digits && digits == s.n) {
 		add_address(r, s);
 		return true;
@@ -325,7 +316,7 @@ static bool read_frame(struct reader *r, struct fz_str s)
 /* Whether a line is a frame that lost its indentation to a filter. */
 static bool is_bare_frame(struct fz_str s)
 {
-	return s.n && s.p[s.n - 1] == ')' && hex_digits(s) >= 8;
+	return s.n && s.p[s.n - 1] == ')' && fz_parse_hex(s, NULL) >= 8;
 }
 
 /* "nat.c:12" below its frame. */
@@ -504,7 +495,7 @@ static bool is_aligned_frame(struct fz_str line)
 		blanks++;
 	address.p += blanks;
 	address.n -= blanks;
-	size_t digits = hex_digits(address);
+	size_t digits = fz_parse_hex(address, NULL);
 	return blanks + digits >= 16 && (digits == address.n || address.p[digits] == ' ');
 }
 
@@ -517,14 +508,15 @@ static bool has_frame(const struct header *h, struct fz_str next)
 		return true;
 	if (h->loose)
 		return false;
-	if ((next.n && isspace((uint8_t)next.p[0]) && hex_digits(fz_str_trimmed(next)) > 1) ||
+	if ((next.n && isspace((uint8_t)next.p[0]) &&
+	     fz_parse_hex(fz_str_trimmed(next), NULL) > 1) ||
 	    is_bare_frame(next))
 		return true;
 	do
 		word = fz_str_take_word(&rest);
 	while (word.n && word.p[word.n - 1] != ':');
 	word = fz_str_take_word(&rest);
-	return word.n >= 4 && hex_digits(word) == word.n && rest.n;
+	return word.n >= 4 && fz_parse_hex(word, NULL) == word.n && rest.n;
 }
 
 /* A header followed by a frame. */

@@ -26,7 +26,6 @@
 #include "format.h"
 #include "import.h"
 
-#include <ctype.h>
 #include <math.h>
 
 #define JEMALLOC "heap_v2/"
@@ -60,18 +59,9 @@ struct reader {
 
 static bool parse_hex(struct fz_str s, uint64_t *ret)
 {
-	uint64_t v = 0;
-
 	if (fz_str_starts(s, "0x"))
 		s = (struct fz_str){ s.p + 2, s.n - 2 };
-	for (size_t i = 0; i < s.n; i++) {
-		if (!isxdigit((uint8_t)s.p[i]))
-			return false;
-		v = v << 4 |
-		    (uint64_t)(isdigit((uint8_t)s.p[i]) ? s.p[i] - '0' : (s.p[i] | 32) - 'a' + 10);
-	}
-	*ret = v;
-	return s.n > 0 && s.n <= 16;
+	return s.n > 0 && s.n <= 16 && fz_parse_hex(s, ret) == s.n;
 }
 
 /* Parses "2: 9 [5: 99] @" or "5 @"; jemalloc's have no "@". Returns the number of numbers; 0 for

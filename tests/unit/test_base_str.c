@@ -36,6 +36,25 @@ static void test_parse_u64(void **state)
 	assert_int_equal(v, 7); /* untouched */
 }
 
+static void test_parse_hex(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	assert_int_equal(fz_parse_hex(FZ_STR("7f3Ac0 x"), &v), 6);
+	assert_int_equal(v, 0x7f3ac0);
+	assert_int_equal(fz_parse_hex(FZ_STR("ffffffff81a4b2c0"), &v), 16);
+	assert_true(v == 0xffffffff81a4b2c0);
+	assert_int_equal(fz_parse_hex(FZ_STR("00000000000000000005"), &v), 20);
+	assert_int_equal(v, 5);
+	assert_int_equal(fz_parse_hex(FZ_STR("12345678123456781"), &v), 17);
+	assert_true(v == UINT64_MAX);
+	assert_int_equal(fz_parse_hex(FZ_STR("1@g`"), &v), 1);
+	assert_int_equal(fz_parse_hex(FZ_STR("0x1"), NULL), 1);
+	assert_int_equal(fz_parse_hex(FZ_STR(""), &v), 0);
+	assert_int_equal(v, 0);
+}
+
 static void test_parse_decimal(void **state)
 {
 	static const char *const bad[] = { "", ".", "1e5", "-1", "nan", "1.2.3", "1 " };
@@ -224,11 +243,17 @@ static void test_matches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse_u64), cmocka_unit_test(test_parse_decimal),
-		cmocka_unit_test(test_words),     cmocka_unit_test(test_utf8),
-		cmocka_unit_test(test_printable), cmocka_unit_test(test_path_base),
-		cmocka_unit_test(test_compare),   cmocka_unit_test(test_human_readable_numbers),
-		cmocka_unit_test(test_style),     cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_parse_u64),
+		cmocka_unit_test(test_parse_hex),
+		cmocka_unit_test(test_parse_decimal),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_path_base),
+		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_human_readable_numbers),
+		cmocka_unit_test(test_style),
+		cmocka_unit_test(test_matches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
