@@ -36,12 +36,22 @@ static void find_interval(const struct fz_perf_samples *s, struct fz_profile *p)
 		p->recording.interval_ns = fz_import_scaled_int(period, 1);
 }
 
+/* Which event has the first sample is chance, and may differ between two recordings of a command.
+ */
+static void prefer_time(struct fz_profile *p)
+{
+	for (uint32_t i = p->metric_count; i-- > 0;)
+		if (strcmp(p->metrics[i].unit, "ns") == 0)
+			p->default_metric = i;
+}
+
 void fz_perf_samples_finish(const struct fz_perf_samples *s, struct fz_profile *p,
 			    const uint32_t *metric_of, const double *scale, bool timed)
 {
 	const struct fz_import_metric samples = { FZ_STR("samples"), FZ_STR("count"), 1 };
 	int64_t weights[FZ_METRICS_MAX] = { 0 }, first = INT64_MAX;
 
+	prefer_time(p);
 	fz_import_add_metric(p, &samples, 1, false);
 	find_interval(s, p);
 	p->samples.timed = p->samples.ordered = timed;

@@ -529,14 +529,24 @@ void fz_report_quality(const struct fz_profile *p, struct fz_buf *out)
 	add_fact(p, "notes", "", out);
 }
 
-/* Does a metric have values that are not in this report? The numbers of its own samples are. */
+/* Has a row a value in another metric than this one? */
+static bool has_other_value(const struct fz_profile *p, uint32_t metric, size_t row)
+{
+	for (uint32_t i = 0; i < p->metric_count; i++)
+		if (i != metric && fz_sample_weight(p, i, row))
+			return true;
+	return false;
+}
+
+/* Does a metric have values that are not in this report? Numbers of samples are only if they have
+ * rows of their own, not as those of another metric. */
 static bool is_other_metric(const struct fz_profile *p, uint32_t metric)
 {
 	bool samples = strcmp(p->metrics[metric].name, "samples") == 0;
 
 	for (size_t row = 0; metric != p->default_metric && row < p->samples.n; row++)
 		if (fz_sample_weight(p, metric, row) &&
-		    !(samples && fz_sample_weight(p, p->default_metric, row)))
+		    !(samples && has_other_value(p, metric, row)))
 			return true;
 	return false;
 }

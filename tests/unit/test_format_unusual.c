@@ -111,6 +111,25 @@ static void test_perf_records(void **state)
 	}
 }
 
+/* The main metric does not depend on the order of samples. */
+static void test_perf_events(void **state)
+{
+	static const char *const texts[] = {
+		"cc 8 1.000001:      10 cpu-clock: \n\t55d5c0de1234 f+0x4 (/x)\n\n"
+		"cc 8 1.000002:       3 page-faults: \n\t55d5c0de1235 g+0x5 (/x)\n\n",
+		"cc 8 1.000001:       3 page-faults: \n\t55d5c0de1235 g+0x5 (/x)\n\n"
+		"cc 8 1.000002:      10 cpu-clock: \n\t55d5c0de1234 f+0x4 (/x)\n\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(texts); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = load_text(texts[i]);
+		assert_string_equal(p->metrics[p->default_metric].name, "cpu");
+		assert_int_equal(cost(p, NULL, "f", false), 10);
+		assert_int_equal(cost(p, "page-faults", "g", false), 3);
+	}
+}
+
 /* Hit counts without a list of samples. */
 static void test_idle_hits(void **state)
 {
@@ -129,7 +148,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unnamed),        cmocka_unit_test(test_pprof_unnamed),
 		cmocka_unit_test(test_pprof_negative), cmocka_unit_test(test_pprof_many_types),
-		cmocka_unit_test(test_perf_records),   cmocka_unit_test(test_idle_hits),
+		cmocka_unit_test(test_perf_records),   cmocka_unit_test(test_perf_events),
+		cmocka_unit_test(test_idle_hits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
