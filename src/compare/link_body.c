@@ -4,7 +4,8 @@
  * Files of orphans are outlined on both sides. A definition is lost (base) or fresh (head) if the
  * other side's file lacks it, or if the other side neither has nor imports its file. Definitions
  * without samples compete, too; otherwise a wrong partner would win when the true one has no
- * samples.
+ * samples. So do rivals, which both sides have with different code: if readShort and readLong both
+ * become calls of a new readValue, it is neither of them.
  *
  *   base  Parser.feed   ...  lost      fresh  ...  HtmlParser.feed  head
  *                  `---- common runs of words -------'
@@ -40,6 +41,20 @@ static uint64_t key_of(struct fz_code_place at)
 	return FZ_KEY(at.source, at.definition);
 }
 
+/* Whether code is the definition's own, not a wrapper that took its name and line. An unqualified
+ * name may be of any. */
+static bool is_own_code(struct fz_bodies *b, enum fz_side side, uint32_t function,
+			struct fz_code_place at)
+{
+	const struct fz_profile *p = b->l->d->profile[side];
+	struct fz_str name = p->strings[p->functions[function].name];
+
+	return !memchr(name.p, '.', name.n) ||
+	       fz_str_eq(name, fz_code_outline(b->l->code, side, at.source)
+				       ->definitions[at.definition]
+				       .name);
+}
+
 /* Indexes functions of both sides by definition, and the sources with orphans. */
 static void index_functions(struct fz_bodies *b, enum fz_side side, uint32_t *other[FZ_SIDES],
 			    bool *needed[FZ_SIDES])
@@ -67,9 +82,19 @@ static void index_functions(struct fz_bodies *b, enum fz_side side, uint32_t *ot
 		if (f == FZ_NONE || source == FZ_NONE || !needed[side][source])
 			continue;
 		struct fz_code_place at = fz_code_find(b->l->code, side, i, &within);
-		if (at.definition != FZ_NONE && !within)
+		if (at.definition != FZ_NONE && !within && is_own_code(b, side, i, at))
 			fz_map_put(&b->functions[side], key_of(at), f);
 	}
+}
+
+static bool has_equal_words(const struct fz_outline *x, uint32_t i, const struct fz_outline *y,
+			    uint32_t k)
+{
+	const struct fz_definition *a = &x->definitions[i], *b = &y->definitions[k];
+	uint32_t n = a->end - a->words;
+
+	return n == b->end - b->words &&
+	       memcmp(&x->words[a->words], &y->words[b->words], n * sizeof(*x->words)) == 0;
 }
 
 /* Similarity of the other side's definition of the same name: -1 if there is none, 1 if it is
@@ -80,13 +105,14 @@ static double namesake_similarity(struct fz_bodies *b, const struct fz_body_entr
 
 	if (e->other == FZ_NONE)
 		return -1;
+	const struct fz_outline *o = fz_code_outline(code, !e->side, e->other);
 	struct fz_code_place there = { e->other,
-				       fz_outline_find(fz_code_outline(code, !e->side, e->other),
-						       fz_body_definition(b, e)->name) };
+				       fz_outline_find(o, fz_body_definition(b, e)->name) };
 	if (there.definition == FZ_NONE)
 		return -1;
-	/* Only a function with samples needs another partner. */
-	if (e->function == FZ_NONE || !fz_link_is_free(b->l, e->function) || !e->at.definition)
+	if (!e->at.definition || (e->is_rival && fz_body_definition(b, e)->is_class) ||
+	    has_equal_words(fz_code_outline(code, e->side, e->at.source), e->at.definition, o,
+			    there.definition))
 		return 1;
 	return fz_body_similarity(fz_code_body(code, e->side, e->at),
 				  fz_code_body(code, !e->side, there));
@@ -101,12 +127,16 @@ static void add_entries(struct fz_bodies *b, enum fz_side side, uint32_t source,
 			.at = { source, i }, .other = other, .partner = FZ_NONE, .side = side
 		};
 		e.function = fz_map_get(&b->functions[side], key_of(e.at));
+		/* Of what both sides have, only a function with samples needs another partner. */
+		e.is_rival = e.function == FZ_NONE || !fz_link_is_free(b->l, e.function);
 		e.namesake = namesake_similarity(b, &e);
 		if (e.namesake > 1 - lead_namesake)
 			continue;
+		e.is_rival = e.is_rival && e.namesake >= 0;
 		if (e.function != FZ_NONE && e.namesake < 0 && !fz_link_allowed(b->l, e.function))
 			continue;
-		fz_map_put(&b->entry_of[side], key_of(e.at), b->n);
+		if (!e.is_rival)
+			fz_map_put(&b->entry_of[side], key_of(e.at), b->n);
 		fz_push(b->entries, b->n, b->cap, e);
 	}
 }
@@ -257,6 +287,8 @@ static bool is_enough(struct fz_bodies *b, const struct pair *p)
 	bool named = !fz_link_is_generic(a) && !fz_link_is_generic(t);
 	double namesake = FZ_MAX(b->entries[p->base].namesake, b->entries[p->head].namesake);
 
+	if (b->entries[p->base].is_rival || b->entries[p->head].is_rival)
+		return false;
 	if (b->no_rename && !fz_str_eq(base->name, head->name))
 		return false;
 	if (namesake >= 0)

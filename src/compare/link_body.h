@@ -12,6 +12,7 @@ struct fz_body_entry {
 	enum fz_side side;
 	double namesake; /* similarity of the other side's code of its name; -1: none */
 	double score;    /* of the pair */
+	bool is_rival;   /* competes, but has its partner: both sides have it, with other code */
 };
 
 struct fz_bodies {

@@ -3,8 +3,9 @@
  *
  * Paired definitions vote for their enclosing scopes. Two scopes that exist on one side only are
  * paired if each is the favourite of the other, without a tie, with votes of at least half of the
- * smaller one's members. Then members with equal last names are paired, whatever their bodies; they
- * may be scopes in turn.
+ * smaller one's members. Files also need a vote of functions that were sampled: the classes of one
+ * plug-in are often like those of another. Then members with equal last names are paired, whatever
+ * their bodies; they may be scopes in turn.
  *
  *   Parser     feed  1.00  feed     HtmlParser      2 of 3 members: the classes are paired,
  *              close 0.92  close                    and then their __init__
@@ -22,7 +23,7 @@ static uint32_t scope_of(struct fz_bodies *b, uint32_t entry)
 	const struct fz_body_entry *e = &b->entries[entry];
 	const struct fz_definition *d = fz_body_definition(b, e);
 
-	return d->parent == FZ_NONE
+	return d->parent == FZ_NONE || e->is_rival
 		       ? FZ_NONE
 		       : fz_map_get(&b->entry_of[e->side], FZ_KEY(e->at.source, d->parent));
 }
@@ -71,17 +72,34 @@ static bool can_pair(struct fz_bodies *b, const struct fz_vote *v, const uint32_
 		fz_link_alike(x->tail, y->tail));
 }
 
+/* Marks base scopes with a linked pair of functions in them. */
+static void mark_sampled(struct fz_bodies *b, bool *sampled)
+{
+	for (uint32_t e = 0; e < b->start[FZ_HEAD]; e++) {
+		uint32_t to = b->entries[e].partner;
+		if (to == FZ_NONE || b->entries[e].function == FZ_NONE ||
+		    b->entries[to].function == FZ_NONE)
+			continue;
+		for (uint32_t x = scope_of(b, e); x != FZ_NONE; x = scope_of(b, x))
+			sampled[x] = true;
+	}
+}
+
 static bool pair_scopes(struct fz_bodies *b, const uint32_t *members)
 {
+	fz_auto(fz_free_ptr) bool *sampled = fz_calloc(b->n + 1, sizeof(*sampled));
 	struct fz_ballot ballot = { 0 };
 	bool any = false;
 	double part;
 
+	mark_sampled(b, sampled);
 	cast_votes(b, &ballot);
 	fz_ballot_count(&ballot, b->n);
 	for (uint32_t i = 0; i < ballot.n; i++) {
 		const struct fz_vote *v = &ballot.votes[i];
-		if (!v->is_mutual || !can_pair(b, v, members, &part))
+		bool is_file = fz_body_definition(b, &b->entries[v->base])->parent == FZ_NONE;
+		if (!v->is_mutual || (is_file && !sampled[v->base]) ||
+		    !can_pair(b, v, members, &part))
 			continue;
 		fz_body_pair(b, v->base, v->head, FZ_LINK_SCOPE, part);
 		any = true;

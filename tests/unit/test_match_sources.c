@@ -197,6 +197,100 @@ static void reused_name_is_not_a_match(void **state)
 	}
 }
 
+/* read_short and read_long are calls of read_value now, which is therefore neither of them,
+ * although one was not sampled. It took over read_long if there is no other. */
+static void shared_code_is_not_a_match(void **state)
+{
+	(void)state;
+#define READ(name, of, code, size)                                       \
+	"def " name "(s" of "):\n    pos = s.pos\n    end = pos + " size \
+	"\n    value = unpack(" code ", s.data[pos:end])\n    s.pos = end\n    return value\n"
+#define SHORT READ("read_short", "", "'h'", "2")
+#define LONG READ("read_long", "", "'l'", "4")
+#define VALUE READ("read_value", ", code, size", "code", "size")
+#define BY_VALUE(name) "def " name "(s):\n    return s.read_value('l', 4)\n"
+	static const char *const old[] = { "m.py", SHORT LONG, NULL };
+	static const char *const new[] = { "m.py",
+					   VALUE BY_VALUE("read_short") BY_VALUE("read_long"),
+					   NULL };
+	static const char *const old_long[] = { "m.py", LONG, NULL };
+	static const char *const new_long[] = { "m.py", VALUE BY_VALUE("read_long"), NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources("m.py:read_short:1 20\nm.py:read_long:7 20\n", old);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources("m.py:read_short:7;m.py:read_value:1 20\n", new);
+	fz_auto(fz_profile_freep) struct fz_profile *c =
+		with_sources("m.py:read_long:1 20\n", old_long);
+	fz_auto(fz_profile_freep) struct fz_profile *e =
+		with_sources("m.py:read_value:1 20\n", new_long);
+
+	for (int back = 0; back < 2; back++) {
+		struct fz_diff_options o = { 0 };
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		fz_auto(fz_diff_freep) struct fz_diff *only =
+			compare(back ? e : c, back ? c : e, o);
+		assert_int_equal(d->link_count, 0);
+		expect_word(d, "read_long", back ? "newly called" : "no longer called");
+		expect_word(d, "read_value", back ? "gone" : "new");
+		assert_int_equal(only->link_count, 1);
+	}
+}
+
+/* A wrapper may take the name and the line of what it wraps, as decorators that copy signatures do.
+ */
+static void a_wrapper_is_not_what_it_wraps(void **state)
+{
+	(void)state;
+	static const char *const base[] = { "app.py", "import m\n", "m.py", LOAD SAVE, NULL };
+	static const char *const head[] = { "app.py", "import m\n", "m.py", "import n\n" SAVE,
+					    "n.py",   LOAD,         NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources("app.py:f:1;m.py:accept.<locals>.load:1;m.py:load:1 "
+			     "20\napp.py:f:1;m.py:save:5 20\n",
+			     base);
+	fz_auto(fz_profile_freep) struct fz_profile *b = with_sources(
+		"app.py:f:1;n.py:accept.<locals>.load:1 20\napp.py:f:1;m.py:save:2 20\n", head);
+
+	for (int back = 0; back < 2; back++) {
+		struct fz_diff_options o = { 0 };
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		assert_int_equal(d->link_count, 1);
+		assert_int_equal(function_named(d, "accept.<locals>.load")->state, FZ_COMMON);
+		expect_word(d, "load", back ? "newly called" : "no longer called");
+	}
+}
+
+/* Two plug-ins of a kind, imported by their names in a list: code that nobody called says nothing
+ * about the files, which may be on both sides. */
+static void a_plugin_does_not_match_another(void **state)
+{
+	(void)state;
+#define PLUG_IN(data)                                                                              \
+	"class P:\n    data = " data "\n    def vat(self):\n        text = self.pick(self.data)\n" \
+	"        return self.fill(text, 1)\n"
+#define GERMAN PLUG_IN("'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n'")
+#define FRENCH PLUG_IN("10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25")
+	static const char *const base[] = { "app.py", app, "p/de.py", GERMAN, NULL };
+	static const char *const head[] = { "app.py", app, "p/fr.py", FRENCH, NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources("app.py:main:3 20\napp.py:main:3;p/de.py:<module>:1 20\n", base);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources("app.py:main:3 20\napp.py:main:3;p/fr.py:<module>:1 20\n", head);
+	fz_auto(fz_profile_freep) struct fz_profile *c = with_sources(
+		"app.py:main:3;p/de.py:P.vat:3 20\napp.py:main:3;p/de.py:<module>:1 20\n", base);
+	fz_auto(fz_profile_freep) struct fz_profile *e = with_sources(
+		"app.py:main:3;p/fr.py:P.vat:3 20\napp.py:main:3;p/fr.py:<module>:1 20\n", head);
+
+	for (int back = 0; back < 2; back++) {
+		struct fz_diff_options o = { 0 };
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		fz_auto(fz_diff_freep) struct fz_diff *called =
+			compare(back ? e : c, back ? c : e, o);
+		assert_int_equal(d->link_count, 0);
+		assert_int_equal(called->link_count, 2);
+	}
+}
+
 static void a_function_that_was_compiled_is_not_new(void **state)
 {
 	(void)state;
@@ -317,6 +411,9 @@ int main(void)
 		cmocka_unit_test(a_package_has_the_names_of_its_module),
 		cmocka_unit_test(a_function_that_moved_is_not_new),
 		cmocka_unit_test(reused_name_is_not_a_match),
+		cmocka_unit_test(shared_code_is_not_a_match),
+		cmocka_unit_test(a_wrapper_is_not_what_it_wraps),
+		cmocka_unit_test(a_plugin_does_not_match_another),
 		cmocka_unit_test(a_function_that_was_compiled_is_not_new),
 		cmocka_unit_test(trees_show_what_is_new),
 		cmocka_unit_test(code_on_both_sides_is_not_a_wrapper),
