@@ -284,7 +284,8 @@ static bool is_enough(struct fz_bodies *b, const struct pair *p)
 	const struct fz_definition *head = fz_body_definition(b, &b->entries[p->head]);
 	struct fz_str a = base->tail, t = head->tail;
 	const struct fz_body *x = body_of(b, p->base), *y = body_of(b, p->head);
-	bool named = !fz_link_is_generic(a) && !fz_link_is_generic(t);
+	bool named = (!fz_link_is_generic(a) && !fz_link_is_generic(t)) ||
+		     (a.n < base->name.n && fz_str_eq(base->name, head->name));
 	double namesake = FZ_MAX(b->entries[p->base].namesake, b->entries[p->head].namesake);
 
 	if (b->entries[p->base].is_rival || b->entries[p->head].is_rival)

@@ -260,6 +260,37 @@ static void a_wrapper_is_not_what_it_wraps(void **state)
 	}
 }
 
+/* The names of classes are names, although every class has an __init__. */
+static void a_constructor_moves_with_its_class(void **state)
+{
+	(void)state;
+#define CLASS(name, number)                                \
+	"class " name ":\n    def __init__(self, font):\n" \
+	"        Base.__init__(self, font, " number ")\n        self.rows = 0\n"
+#define KEEP "def keep(x):\n    return x\n"
+#define MORE "def one(x):\n    return x + 1\n\ndef two(x):\n    return 2 * x\n"
+	static const char *const base[] = { "m.py",
+					    CLASS("Single", "1") CLASS("Pair", "2") FRESH SAVE,
+					    "n.py", KEEP, NULL };
+	static const char *const head[] = { "m.py", "import n\n", "n.py",
+					    KEEP MORE CLASS("Pair", "2") CLASS("Single", "1"),
+					    NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a = with_sources(
+		"m.py:Single.__init__:2 20\nm.py:fresh:9 20\nm.py:save:14 20\nn.py:keep:1 20\n",
+		base);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources("n.py:keep:1;n.py:Single.__init__:13 20\nn.py:one:3 20\nn.py:two:6 "
+			     "20\nm.py:<module>:1 20\n",
+			     head);
+
+	for (int back = 0; back < 2; back++) {
+		struct fz_diff_options o = { 0 };
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		assert_int_equal(d->link_count, 1);
+		assert_int_equal(function_named(d, "Single.__init__")->link.how, FZ_LINK_MOVED);
+	}
+}
+
 /* Two plug-ins of a kind, imported by their names in a list: code that nobody called says nothing
  * about the files, which may be on both sides. */
 static void a_plugin_does_not_match_another(void **state)
@@ -413,6 +444,7 @@ int main(void)
 		cmocka_unit_test(reused_name_is_not_a_match),
 		cmocka_unit_test(shared_code_is_not_a_match),
 		cmocka_unit_test(a_wrapper_is_not_what_it_wraps),
+		cmocka_unit_test(a_constructor_moves_with_its_class),
 		cmocka_unit_test(a_plugin_does_not_match_another),
 		cmocka_unit_test(a_function_that_was_compiled_is_not_new),
 		cmocka_unit_test(trees_show_what_is_new),
