@@ -46,7 +46,7 @@ struct costs {
 /* A stretch as vectors of shares, less their mean. */
 struct blocks {
 	double x[BLOCKS][KINDS];
-	size_t n, from, width; /* in slots */
+	size_t n, width; /* width: in slots */
 };
 
 struct arc {
@@ -81,7 +81,7 @@ static void make_blocks(const struct costs *c, size_t from, size_t to, size_t wi
 	double mean[KINDS] = { 0 }, whole[KINDS];
 	double all = shares_of(c, from, to, whole);
 
-	*ret = (struct blocks){ .n = (to - from) / width, .from = from, .width = width };
+	*ret = (struct blocks){ .n = (to - from) / width, .width = width };
 	fz_assert(ret->n <= BLOCKS);
 	for (size_t i = 0; i < ret->n; i++) {
 		size_t at = from + i * width;
