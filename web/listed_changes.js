@@ -152,17 +152,27 @@ function chooseFunctions(tree, data, costs, outermost, ways, own) {
 	return { byTotal, byOwn };
 }
 
+// The cost of the run without roots that are not code (<GC>).
+function codeOf({ functions: { kind } }, { n, func, end, total }, side) {
+	let sum = total[side][0];
+	for (let i = 1; i < n; i = end[i])
+		if (kind[func[i]] === MARKER_KIND && end[i] === i + 1) sum -= total[side][i];
+	return sum;
+}
+
 // Is it top-level code of a module that makes up nearly the whole run? Its name is not informative.
-export function isScript({ functions }, tree, { total }, f) {
-	return functions.names[f] === "<module>" &&
-		[BASE, HEAD].every((side) => total[side][f] >= NEARLY_ALL * tree.total[side][0]);
+export function isScript(data, tree, { total }, f) {
+	return data.functions.names[f] === "<module>" &&
+		[BASE, HEAD].every((side) => total[side][f] >= NEARLY_ALL * codeOf(data, tree, side));
 }
 
 // Like chooseFunctions. If the only own function listed is a script, libraries are listed like own
 // code: otherwise the script would stand for all of their changes.
 function chooseBeyondScript(tree, data, costs, outermost, ways) {
 	const own = ownFlags(data), chosen = chooseFunctions(tree, data, costs, outermost, ways, own);
-	const listed = (f) => own[f] && (chosen.byTotal.has(f) || chosen.byOwn[f]);
+	const { kind } = data.functions;
+	const listed = (f) => own[f] && kind[f] !== MARKER_KIND &&
+		(chosen.byTotal.has(f) || chosen.byOwn[f]);
 	const all = [...own.keys()].filter(listed);
 	return all.length && all.every((f) => isScript(data, tree, costs, f)) ?
 		chooseFunctions(tree, data, costs, outermost, ways, own.map(() => 1)) : chosen;

@@ -36,6 +36,9 @@ function runCosts({ header, unit }) {
 	return [what, metric, header.per_run && "per run"].filter(Boolean).join(" ");
 }
 
+const filtered = (found, keep) => Object.fromEntries(Object.entries(found)
+	.map(([group, list]) => [group, list.filter(keep)]));
+
 // The function with most of the run's change: {entry, words}; null if none is certain. For a script
 // (listed_changes.js) the function with most of its change.
 function culpritOf({ data, costs }, found) {
@@ -45,8 +48,7 @@ function culpritOf({ data, costs }, found) {
 	// Entries that are not code (<GC>) are named only if they have most of it.
 	const says = ({ f, change }) =>
 		data.functions.kind[f] !== MARKER_KIND || change.delta / delta >= MOSTLY;
-	const most = mostOfRun(Object.fromEntries(Object.entries(found)
-		.map(([group, list]) => [group, list.filter(says)])), verdict.word);
+	const most = mostOfRun(filtered(found, says), verdict.word);
 	if (!most) return null;
 	const { entry: listed } = most, { of: { tree }, ofLeaf } = listed;
 	const isNamed = isScript(data, tree, costs, listed.f) &&
@@ -63,7 +65,8 @@ function certainty(data, found) {
 	const many = Math.max(...runs) > 1 ?
 		`${runs[0] === runs[1] ? runs[0] : runs.join(" and ")} runs per side` :
 		header.scale.mode === "window" ? "one time range per side" : "one run per side";
-	const first = largestChange(found);
+	const isCode = ({ f }) => data.functions.kind[f] !== MARKER_KIND;
+	const first = largestChange(filtered(found, isCode)) ?? largestChange(found);
 	const between = low !== null && high !== null &&
 		`between ${formatPercentChange(low / 100)} and ${formatPercentChange(high / 100)}`;
 	const certain = word !== "slower" && word !== "faster" && first &&

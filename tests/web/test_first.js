@@ -392,6 +392,23 @@ test("an entry for own time is labelled, and has the total", async () => {
 	});
 });
 
+test("an unsure run names the largest certain change of code, not of garbage collection", async () => {
+	const of = [["main;rest", 9000, 8200], ["main;build", 2000, 500], ["main;build;a", 1500, 2300], ["main;build;b", 1500, 2200], ["<GC>", 800, 2400]];
+	const runOf = (side, k) => writeText(of.map(([stack, ...n], i) => `${stack} ${n[side] + ((7 * k + 3 * i) % 5)}\n`).join(""), ".collapsed");
+	const file = path.join(folder, "collecting.html"), runs = [0, 1].map((side) => [1, 2, 3, 4].map((k) => runOf(side, k)));
+	execFileSync(process.env.FIZEAU, ["diff", ...runs[0], "::", ...runs[1], "--scale", "time", "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+	await withPage(file, {}, async (page) => {
+		// As in a recording: it is a marker, no code, which text cannot say.
+		await page.evaluate(() => {
+			const { functions } = fizeau.data;
+			functions.kind[functions.names.indexOf("<GC>")] = 3;
+			fizeau.set({ noise: false });
+		});
+		assert.match(await page.innerText("#band .quiet"), /certain: build −/);
+		assert.match(await page.innerText("#band .chips"), /slower/);
+	});
+});
+
 test("the current step is marked in the list, which unfolds for it; crumbs keep names' last parts", async () => {
 	const names = Array.from({ length: 9 }, (_, i) => `Parser.statement_of_${i}`);
 	const runOf = (factor, k) => writeText([["rest", 9000], ...names.map((name, i) => [name, (100 + 20 * i) * factor])]

@@ -43,7 +43,7 @@ function makeDiff(paths, origins, certain, factor = 1) {
 	const word = (family) => names.map((name) => (certain[family]?.includes(name) ? CHANGED : UNKNOWN));
 	const data = {
 		isDiff: true, factor, func: tree.func, self: tree.self,
-		functions: { n: names.length, names, loads: names.map((name) => (loaders.includes(name) ? 1 : 0)), movedImport: names.map(() => 0), ran: [0, 1].map((s) => costs.total[s].map((v) => v > 0)), file: names.map(() => 0), files: [""], kind: names.map((name) => (name.startsWith("<") ? MARKER : 0)), origin: Uint8Array.from(names, (name) => origins[name] ?? (name ? 0 : 3)) },
+		functions: { n: names.length, names, loads: names.map((name) => (loaders.includes(name) ? 1 : 0)), movedImport: names.map(() => 0), ran: [0, 1].map((s) => costs.total[s].map((v) => v > 0)), file: names.map(() => 0), files: [""], kind: names.map((name) => (name.startsWith("<") && name !== "<module>" ? MARKER : 0)), origin: Uint8Array.from(names, (name) => origins[name] ?? (name ? 0 : 3)) },
 		verdicts: { self: { word: word("self") }, total: { word: word("total") } },
 	};
 	return { tree, data, costs };
@@ -296,6 +296,9 @@ test("a script that only calls a library hides none of its changes; one with fun
 	const library = { parse: 1, match: 1, render: 1 }, certain = { self: ["match", "render"], total: ["<module>", "parse", "match", "render"] };
 	assert.deepEqual(await told(paths, library, certain),
 		{ slower: [["match", "total", 60, ""]], faster: [["render", "total", -40, ""]] });
+	const collecting = [...paths, [["<GC>"], 40, 60]];
+	assert.deepEqual(await told(collecting, library, { ...certain, self: [...certain.self, "<GC>"] }),
+		{ slower: [["match", "total", 60, ""], ["<GC>", "self", 20, ""]], faster: [["render", "total", -40, ""]] });
 	const inFunction = paths.map(([[script, ...callees], ...own]) => [[script, "main", ...callees], ...own]);
 	assert.deepEqual(await told(inFunction, library, { self: [], total: ["<module>", "main", "parse", "match"] }), { slower: [["main", "total", 20, "match"]] });
 });
