@@ -265,21 +265,12 @@ enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t
 								   : FZ_PRESENCE_UNKNOWN;
 }
 
-static struct fz_str tail_of(struct fz_str name)
-{
-	const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
-
-	if (!dot)
-		return name;
-	return (struct fz_str){ dot + 1, (size_t)(name.p + name.n - dot - 1) };
-}
-
 struct fz_code_place fz_code_find(struct fz_code *c, enum fz_side side, uint32_t function,
 				  bool *ret_within)
 {
 	const struct fz_profile *p = c->profile[side];
 	const struct fz_function *f = &p->functions[function];
-	struct fz_str name = p->strings[f->name], tail = tail_of(name);
+	struct fz_str name = p->strings[f->name], tail = fz_outline_tail(name);
 	uint32_t source = fz_code_source(c, side, function), at;
 
 	*ret_within = false;

@@ -368,8 +368,8 @@ static double similarity_of(const struct fz_linker *l, uint32_t base, uint32_t h
 bool fz_link_contradicted(const struct fz_linker *l, uint32_t base, uint32_t head)
 {
 	double similarity = similarity_of(l, base, head);
-	bool same_name = fz_str_eq(fz_link_tail(fz_link_name(l, base)->name),
-				   fz_link_tail(fz_link_name(l, head)->name));
+	bool same_name = fz_str_eq(fz_outline_tail(fz_link_name(l, base)->name),
+				   fz_outline_tail(fz_link_name(l, head)->name));
 
 	return similarity >= 0 && similarity < (same_name ? FZ_LIKE_NAMESAKES : FZ_LIKE_OTHERS);
 }

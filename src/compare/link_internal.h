@@ -81,8 +81,6 @@ static inline void fz_link_pair(struct fz_linker *l, uint32_t base, uint32_t hea
 
 /* ---- link_names.c ---- */
 
-/* The last component of a qualified name. */
-struct fz_str fz_link_tail(struct fz_str name);
 /* Whether a name is <lambda>, <module> or similar, qualified or not. */
 bool fz_link_is_anonymous(struct fz_str name);
 /* Whether a name is anonymous, or one that every class has. */

@@ -19,16 +19,9 @@ struct words {
 	uint32_t n;
 };
 
-struct fz_str fz_link_tail(struct fz_str name)
-{
-	const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
-
-	return dot ? (struct fz_str){ dot + 1, (size_t)(name.p + name.n - dot - 1) } : name;
-}
-
 bool fz_link_is_anonymous(struct fz_str name)
 {
-	struct fz_str tail = fz_link_tail(name);
+	struct fz_str tail = fz_outline_tail(name);
 
 	return fz_str_starts(tail, "<") && fz_str_ends(tail, ">");
 }
@@ -111,7 +104,7 @@ static uint32_t count_shared(const struct words *a, const struct words *b)
 
 bool fz_link_alike(struct fz_str a, struct fz_str b)
 {
-	struct words x = words_of(fz_link_tail(a)), y = words_of(fz_link_tail(b));
+	struct words x = words_of(fz_outline_tail(a)), y = words_of(fz_outline_tail(b));
 	uint32_t shared = count_shared(&x, &y);
 
 	return shared > 0 && (shared == FZ_MIN(x.n, y.n) || 2 * shared > FZ_MAX(x.n, y.n));

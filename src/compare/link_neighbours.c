@@ -233,8 +233,8 @@ static bool has_evidence(const struct search *s, uint32_t a, uint32_t b)
 	if (fz_link_contradicted(s->l, a, b))
 		return false;
 	if (fz_link_is_generic(x) || fz_link_is_generic(y))
-		return fz_str_eq(fz_link_tail(x), fz_link_tail(y)) && same_file(s->l, a, b) == 1 &&
-		       shared.n > 1 && shared.part >= least_callees;
+		return fz_str_eq(fz_outline_tail(x), fz_outline_tail(y)) &&
+		       same_file(s->l, a, b) == 1 && shared.n > 1 && shared.part >= least_callees;
 	if (fz_link_alike(x, y))
 		return true;
 	return shared.part >= least_callees &&

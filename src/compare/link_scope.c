@@ -188,7 +188,7 @@ static struct fz_map index_anonymous(struct fz_bodies *b, enum fz_side side)
 			at = head_of(b, at, fz_code_counterpart(l->code, side, function));
 		if (at.definition == FZ_NONE)
 			continue;
-		struct fz_str tail = fz_link_tail(fz_link_name(l, f)->name);
+		struct fz_str tail = fz_outline_tail(fz_link_name(l, f)->name);
 		uint32_t *slot = fz_map_slot(&map, FZ_KEY(at.source, at.definition) +
 							   fz_hash_bytes(tail.p, tail.n));
 		*slot = *slot == FZ_NONE ? f : AMBIGUOUS;

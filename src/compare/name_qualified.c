@@ -133,7 +133,7 @@ static struct fz_str name_in_source(struct qualifier *q, uint32_t function)
 {
 	bool within;
 	struct fz_code_place at = fz_code_find(q->code, q->plain, function, &within);
-	struct fz_str tail = fz_link_tail(q->names[q->plain][function].name);
+	struct fz_str tail = fz_outline_tail(q->names[q->plain][function].name);
 
 	if (at.definition == FZ_NONE)
 		return FZ_STR("");
@@ -167,7 +167,7 @@ static void add_namesake(struct qualifier *q, enum fz_side side, uint32_t functi
 
 	q->list[q->n++] = (struct namesake){
 		.key = name->key,
-		.tail = fz_link_tail(name->name),
+		.tail = fz_outline_tail(name->name),
 		.function = function,
 		.first_line = FZ_MAX(q->code->profile[side]->functions[function].first_line, 0),
 		.lines = q->lines[side] + start[function],

@@ -20,6 +20,13 @@ struct builder {
 	int32_t last_line;  /* of the last logical line */
 };
 
+struct fz_str fz_outline_tail(struct fz_str name)
+{
+	const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
+
+	return dot ? (struct fz_str){ dot + 1, (size_t)(name.p + name.n - dot - 1) } : name;
+}
+
 uint32_t fz_outline_word(struct fz_str word)
 {
 	return (uint32_t)fz_hash_bytes(word.p, word.n);

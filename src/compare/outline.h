@@ -46,6 +46,8 @@ uint32_t fz_outline_find(const struct fz_outline *o, struct fz_str name);
 /* The definition with that last component whose "def" or first decorator is at a line, or
  * FZ_NONE. */
 uint32_t fz_outline_find_at(const struct fz_outline *o, struct fz_str tail, int32_t line);
+/* The last component of a qualified name: "feed" of "Parser.feed". */
+struct fz_str fz_outline_tail(struct fz_str name);
 /* The hash of a word. */
 uint32_t fz_outline_word(struct fz_str word);
 

@@ -50,14 +50,11 @@ static struct fz_str without_inner(struct fz_str name)
 static uint32_t find_definition(const struct fz_outline *o, const struct fz_profile *p,
 				const struct fz_function *f)
 {
-	struct fz_str name = without_inner(p->strings[f->name]), tail = name;
+	struct fz_str name = without_inner(p->strings[f->name]), tail = fz_outline_tail(name);
 	uint32_t found;
 
 	if (f->kind != FZ_KIND_PYTHON || fz_str_eq(name, FZ_STR("<module>")))
 		return FZ_NONE;
-	for (size_t i = 0; i < name.n; i++)
-		if (name.p[i] == '.')
-			tail = (struct fz_str){ name.p + i + 1, name.n - i - 1 };
 	found = f->first_line > 0 ? fz_outline_find_at(o, tail, f->first_line) : FZ_NONE;
 	return found != FZ_NONE ? found : fz_outline_find(o, name);
 }

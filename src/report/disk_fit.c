@@ -85,11 +85,8 @@ static bool is_word(char c)
  * variables have code, too. */
 static bool is_named_on_line(const struct fz_disk_text *t, struct fz_str name, int32_t line)
 {
-	const char *dot = memrchr(name.p, '.', name.n);
-	struct fz_str tail = { dot ? dot + 1 : name.p, name.n };
-	struct fz_str text = line_at(t, line);
+	struct fz_str tail = fz_outline_tail(name), text = line_at(t, line);
 
-	tail.n -= (size_t)(tail.p - name.p);
 	for (uint32_t i = 0; i < t->outline.n; i++)
 		if (fz_str_eq(t->outline.definitions[i].tail, tail))
 			return false;
