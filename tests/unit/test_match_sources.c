@@ -307,6 +307,9 @@ static void a_plugin_does_not_match_another(void **state)
 		with_sources("app.py:main:3 20\napp.py:main:3;p/de.py:<module>:1 20\n", base);
 	fz_auto(fz_profile_freep) struct fz_profile *b =
 		with_sources("app.py:main:3 20\napp.py:main:3;p/fr.py:<module>:1 20\n", head);
+	static const char *const copy[] = { "app.py", app, "p/fr.py", GERMAN, NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *f =
+		with_sources("app.py:main:3 20\napp.py:main:3;p/fr.py:<module>:1 20\n", copy);
 	fz_auto(fz_profile_freep) struct fz_profile *c = with_sources(
 		"app.py:main:3;p/de.py:P.vat:3 20\napp.py:main:3;p/de.py:<module>:1 20\n", base);
 	fz_auto(fz_profile_freep) struct fz_profile *e = with_sources(
@@ -317,7 +320,10 @@ static void a_plugin_does_not_match_another(void **state)
 		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
 		fz_auto(fz_diff_freep) struct fz_diff *called =
 			compare(back ? e : c, back ? c : e, o);
+		fz_auto(fz_diff_freep) struct fz_diff *equal =
+			compare(back ? f : a, back ? a : f, o);
 		assert_int_equal(d->link_count, 0);
+		assert_int_equal(equal->link_count, 0);
 		assert_int_equal(called->link_count, 2);
 	}
 }
