@@ -292,9 +292,11 @@ static void at_even_speed(const struct fz_inference *c, struct fz_ratio_noise *n
 
 	noise->run = hypot(hypot(run, unexplained), window_doubt(c->d));
 	noise->own = hypot(noise_even.own, unexplained);
-	if (c->runs > 2)
+	if (c->runs > 2) {
 		noise->run_freedom = FREEDOM_OF_SEVERAL_EVEN;
-	else if (!is_one_process(c->d))
+		/* Runs of one side, recorded one after the other, had the same neighbours. */
+		noise->sides = M_SQRT2 * unexplained * imbalance(c->d);
+	} else if (!is_one_process(c->d))
 		add_process(noise);
 }
 

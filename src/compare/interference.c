@@ -12,8 +12,9 @@
  *                          of others' data
  *   computes otherwise     nothing: its speed is known (speed_scale.c)
  *
- * Several runs per side show this variation themselves. With one run, a change that this time could
- * explain does not count as a change of the program. Recordings of CPU time have no waits.
+ * Alternating runs show this variation themselves. With one run per side, or all of one side before
+ * the other's, a change that this time could explain does not count as a change of the program.
+ * Recordings of CPU time have no waits.
  */
 #include "compare/evidence.h"
 
@@ -135,9 +136,17 @@ static void doubt_side(struct fz_walk *w)
 	free(a.cold);
 }
 
+static bool alternate(const struct fz_walk walks[FZ_SIDES])
+{
+	const struct fz_walk *base = &walks[FZ_BASE], *head = &walks[FZ_HEAD];
+
+	return (base->run_count > 1 || head->run_count > 1) &&
+	       !(fz_runs_imbalance(base->profile, head->profile) > FZ_IMBALANCE_LIMIT);
+}
+
 void fz_walks_doubt(struct fz_walk walks[FZ_SIDES])
 {
-	if (walks[FZ_BASE].run_count > 1 || walks[FZ_HEAD].run_count > 1)
+	if (alternate(walks))
 		return;
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
 		doubt_side(&walks[side]);

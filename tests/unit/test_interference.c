@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "judged.h"
+#include "profile/speed.h"
 
 enum { MS = 1000000, COMPUTING = 8, TURNS = 150 };
 
@@ -162,15 +163,68 @@ static void test_cold_beside_others(void **state)
 	}
 }
 
-/* Several runs show by themselves how long a disk takes. */
+/* Sets the times at which runs began: the n-th one at first + n * step. */
+static struct fz_profile *begun(struct fz_profile *p, int64_t first, int64_t step)
+{
+	for (uint32_t i = 0; i < p->run_count; i++)
+		p->runs[i].start_unix_ns = (first + i * step) * 1000 * MS;
+	return p;
+}
+
+/* Alternating runs show by themselves how long a disk takes. Runs of one side after those of the
+ * other do not: something else may have used the disk meanwhile. */
 static void test_several(void **state)
 {
 	static const unsigned base[] = { 1000, 1010, 990, 1005, 995 };
 	static const unsigned head[] = { 2000, 2010, 1990, 2005, 1995 };
 
 	(void)state;
-	judged v = judge(program(5, DISK, base, 0), program(5, DISK, head, 0));
-	assert_int_equal(verdict_of_idle(&v), FZ_VERDICT_CHANGED);
+	judged alternating = judge(begun(program(5, DISK, base, 0), 1000, 20),
+				   begun(program(5, DISK, head, 0), 1010, 20));
+	judged apart = judge(begun(program(5, DISK, base, 0), 1000, 10),
+			     begun(program(5, DISK, head, 0), 2000, 10));
+	judged computing = judge(begun(program(5, COMPUTES, base, 0), 1000, 10),
+				 begun(program(5, COMPUTES, head, 0), 2000, 10));
+
+	assert_int_equal(verdict_of_idle(&alternating), FZ_VERDICT_CHANGED);
+	assert_int_equal(verdict_of_idle(&apart), FZ_VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of_idle(&computing), FZ_VERDICT_CHANGED);
+}
+
+/* Makes all of a program slower, on a machine whose speed is known and the same throughout. */
+static struct fz_profile *at_one_speed(struct fz_profile *p, int percent)
+{
+	fz_profile_set_fact(p, "cpu", FZ_STR("made up"));
+	fz_profile_set_fact(p, "speed", FZ_STR("made up"));
+	for (size_t row = 0; row < p->samples.n; row++) {
+		p->metrics[0].column[row] += p->metrics[0].column[row] * percent / 100;
+		p->samples.time[row] += percent; /* equal times mean one recording */
+		fz_speed_add(&p->speed, &(struct fz_speed_probe){ .run = p->samples.run[row],
+								  .time = p->samples.time[row],
+								  .cost = 8000 });
+	}
+	return p;
+}
+
+/* Judges three runs per side of a program that became 12 % slower. */
+static enum fz_run_word word_of(bool alternating, int others)
+{
+	static const unsigned idle[] = { 0, 0, 0 };
+	struct fz_profile *base = at_one_speed(program(3, COMPUTES, idle, others), 0);
+	struct fz_profile *head = at_one_speed(program(3, COMPUTES, idle, others), 12);
+
+	judged v = judge(begun(base, 1000, 20), begun(head, alternating ? 1010 : 2000, 20));
+	assert_true(v.d->speed_scale.used);
+	return v.j->run.word;
+}
+
+/* Runs of one side, one after the other, have the same neighbours. */
+static void test_neighbours_of_a_side(void **state)
+{
+	(void)state;
+	assert_int_equal(word_of(true, 90), FZ_RUN_SLOWER);
+	assert_int_equal(word_of(false, 90), FZ_RUN_UNKNOWN);
+	assert_int_equal(word_of(false, 2), FZ_RUN_SLOWER);
 }
 
 int main(void)
@@ -180,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_sleep_beside_others),
 		cmocka_unit_test(test_cold_beside_others),
 		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_neighbours_of_a_side),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
