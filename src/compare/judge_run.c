@@ -71,7 +71,7 @@ static struct fz_change test_run_samples(const struct fz_inference *c, struct fz
 	}
 	power->samples = (c->walk[FZ_BASE].samples + c->walk[FZ_HEAD].samples) / c->runs;
 	power->phi = 1 / power->samples; /* one visit */
-	power->kappa = fz_ratio_deviation(&c->whole, c->whole_drift.variance);
+	fz_ratio_set_power(&c->whole, c->whole_drift.variance, power);
 	return fz_ratio_test(&c->whole, &c->whole_drift, whole);
 }
 
@@ -147,7 +147,7 @@ static void narrow_power(const struct fz_inference *c, struct fz_power *power)
 	power->alpha = FZ_POWER_ALPHA_FAMILY;
 	power->phi = c->dispersion * c->ratio.noise.clumping *
 		     FZ_MAX(c->walk[FZ_BASE].clumping, c->walk[FZ_HEAD].clumping);
-	power->kappa = fz_ratio_deviation(&c->ratio, drift.variance);
+	fz_ratio_set_power(&c->ratio, drift.variance, power);
 }
 
 /* Sets the smallest visible change, relative to the run even if it is that of a function. */

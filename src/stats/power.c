@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* MDE = (z_{1 - alpha/2} + 0.84) sqrt((1/N) (2 phi/(n p) + 2 kappa^2)): the two-sample formula for
  * a power of 80 %, with Poisson noise of n p samples widened by phi, and noise from run to run
- * that no number of samples removes. For unequal numbers of runs 2/N is 1/N + 1/M. */
+ * that no number of samples removes. For unequal numbers of runs 2/N is 1/N + 1/M. Noise between
+ * the sides, which no number of runs removes, is added under the root. */
 #include "power.h"
 
 #include <math.h>
@@ -27,13 +28,15 @@ double fz_power_smallest_change(const struct fz_power *power, size_t base_runs, 
 {
 	fz_assert(base_runs > 0 && head_runs > 0);
 	return factor(power) *
-	       sqrt(variance(power) * (1 / (double)base_runs + 1 / (double)head_runs));
+	       sqrt(variance(power) * (1 / (double)base_runs + 1 / (double)head_runs) +
+		    power->sides * power->sides);
 }
 
 double fz_power_runs_needed(const struct fz_power *power, double change)
 {
-	double ratio = factor(power) / change;
+	double deviation = change / factor(power);
+	double left = deviation * deviation - power->sides * power->sides;
 
 	fz_assert(change > 0);
-	return FZ_MAX(1, ceil(2 * variance(power) * ratio * ratio));
+	return left > 0 ? FZ_MAX(1, ceil(2 * variance(power) / left)) : INFINITY;
 }

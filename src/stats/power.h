@@ -14,6 +14,7 @@ struct fz_power {
 	double phi;     /* dispersion of counts; 1 is Poisson's */
 	double kappa;   /* relative standard deviation from run to run */
 	double alpha;   /* p below which it is called changed */
+	double sides;   /* relative standard deviation between the sides, however many runs */
 };
 
 /* alpha of a single test, and of a test in a family, where Benjamini-Hochberg requires about this
@@ -25,5 +26,5 @@ struct fz_power {
 double fz_power_smallest_change(const struct fz_power *power, size_t base_runs, size_t head_runs);
 
 /* Runs per side needed to detect `change` (relative, > 0), at least 1. A double, because it may be
- * huge. */
+ * huge; INFINITY if no number of runs is enough. */
 double fz_power_runs_needed(const struct fz_power *power, double change);

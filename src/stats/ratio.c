@@ -616,7 +616,13 @@ struct fz_drift_prior fz_ratio_drift_prior(const struct fz_ratio_setup *s)
 					.freedom = s->noise.run_freedom + v.freedom };
 }
 
-double fz_ratio_deviation(const struct fz_ratio_setup *s, double drift_variance)
+void fz_ratio_set_power(const struct fz_ratio_setup *s, double drift_variance,
+			struct fz_power *power)
 {
-	return sqrt(s->noise.own * s->noise.own + drift_variance / between(s));
+	double deviation = fz_ratio_drift_prior(s).deviation;
+	double part = deviation > 0 ? s->noise.sides / deviation : 0;
+	double fixed = drift_variance * part * part;
+
+	power->sides = sqrt(fixed);
+	power->kappa = sqrt(s->noise.own * s->noise.own + (drift_variance - fixed) / between(s));
 }

@@ -21,6 +21,7 @@
 
 #include "drift.h"
 #include "pool.h"
+#include "power.h"
 #include "verdict.h"
 
 /* How a measured cost varies from run to run: standard deviations of its logarithm. */
@@ -108,5 +109,6 @@ bool fz_ratio_scatter(const struct fz_ratio_setup *setup, const struct fz_ratio_
  * freedom. */
 struct fz_drift_prior fz_ratio_drift_prior(const struct fz_ratio_setup *setup);
 
-/* Returns kappa for power.h: the deviation from run to run that combines own noise and drift. */
-double fz_ratio_deviation(const struct fz_ratio_setup *setup, double drift_variance);
+/* Sets kappa and sides of *power: the deviation from run to run combines own noise and drift. */
+void fz_ratio_set_power(const struct fz_ratio_setup *setup, double drift_variance,
+			struct fz_power *power);

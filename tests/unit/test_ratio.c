@@ -243,6 +243,13 @@ static void test_common_noise(void **state)
 	assert_close(prior.deviation, log(1.1) / 2, 1e-3);
 	s.noise.run = 0.2;
 	assert_close(fz_ratio_drift_prior(&s).deviation, 0.2, 1e-9);
+	/* Half of a drift's variance is between the sides, the rest 0.1 of each of two runs. */
+	s.noise.own = 0;
+	s.noise.sides = 0.2;
+	struct fz_power power;
+	fz_ratio_set_power(&s, 0.02, &power);
+	assert_close(power.sides, 0.1, 1e-9);
+	assert_close(power.kappa, 0.1, 1e-9);
 }
 
 /* A rewritten program: nearly all functions are on one side only, and the one on both varies by

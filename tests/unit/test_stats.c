@@ -201,6 +201,13 @@ static void test_power(void **state)
 		if (n > 1)
 			assert_true(fz_power_smallest_change(&wall, n - 1, n - 1) > change);
 	}
+	/* Noise between the sides limits what any number of runs detects. */
+	wall.sides = 0.01;
+	double limit = fz_power_smallest_change(&wall, 1 << 30, 1 << 30);
+	assert_true(isinf(fz_power_runs_needed(&wall, 0.99 * limit)));
+	size_t n = (size_t)fz_power_runs_needed(&wall, 2 * limit);
+	assert_true(fz_power_smallest_change(&wall, n, n) <= 2 * limit * (1 + 1e-12));
+	assert_true(fz_power_smallest_change(&wall, n - 1, n - 1) > 2 * limit);
 }
 
 static void test_changepoint(void **state)
