@@ -32,7 +32,7 @@ DOCUMENT = SOURCE / "docs" / "formats.md"
 BEGIN, END = "<!-- files: begin -->\n", "<!-- files: end -->\n"
 # What files of a format are compared with, and whether the tool writes some while the tests run.
 ORACLES = {
-    "pprof": ("its protobuf decoded by the test; what Go's tool says", True),
+    "pprof": ("its protobuf decoded by the test; the output of Go's tool", True),
     "speedscope": ("its events played back by the test", False),
     "cpuprofile": ("its time deltas added up by the test", True),
     "callgrind": ("its totals; `callgrind_annotate`", True),
