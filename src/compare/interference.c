@@ -136,17 +136,12 @@ static void doubt_side(struct fz_walk *w)
 	free(a.cold);
 }
 
-static bool alternate(const struct fz_walk walks[FZ_SIDES])
-{
-	const struct fz_walk *base = &walks[FZ_BASE], *head = &walks[FZ_HEAD];
-
-	return (base->run_count > 1 || head->run_count > 1) &&
-	       !(fz_runs_imbalance(base->profile, head->profile) > FZ_IMBALANCE_LIMIT);
-}
-
 void fz_walks_doubt(struct fz_walk walks[FZ_SIDES])
 {
-	if (alternate(walks))
+	const struct fz_walk *base = &walks[FZ_BASE], *head = &walks[FZ_HEAD];
+	bool single = base->run_count == 1 && head->run_count == 1;
+
+	if (!single && fz_runs_alternate(base->profile, head->profile))
 		return;
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
 		doubt_side(&walks[side]);

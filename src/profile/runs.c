@@ -210,3 +210,8 @@ double fz_runs_imbalance(const struct fz_profile *a, const struct fz_profile *b)
 		sum[list[i].second] += i;
 	return fabs(sum[1] / b->run_count - sum[0] / a->run_count) / (n / 2.0);
 }
+
+bool fz_runs_alternate(const struct fz_profile *a, const struct fz_profile *b)
+{
+	return !(fz_runs_imbalance(a, b) > 0.5);
+}

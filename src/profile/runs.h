@@ -49,4 +49,5 @@ void fz_profile_append_unseen(struct fz_profile *p, const struct fz_profile *mor
  * their runs alternated, 1 if all of one preceded all of the other. NaN if their start times are
  * unknown. */
 double fz_runs_imbalance(const struct fz_profile *a, const struct fz_profile *b);
-#define FZ_IMBALANCE_LIMIT 0.5
+/* Whether at most half of such a drift appears; also true if the start times are unknown. */
+bool fz_runs_alternate(const struct fz_profile *a, const struct fz_profile *b);

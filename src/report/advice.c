@@ -112,11 +112,8 @@ static double first_start(const struct fz_profile *p)
 /* Did runs alternate? Also true for releases of a fleet, which cannot alternate. */
 static bool is_in_turn(const struct fz_diff *d)
 {
-	if (fz_profile_is_fleet(d->profile[FZ_HEAD]))
-		return true;
-
-	double imbalance = fz_runs_imbalance(d->profile[FZ_BASE], d->profile[FZ_HEAD]);
-	return !(imbalance > FZ_IMBALANCE_LIMIT);
+	return fz_profile_is_fleet(d->profile[FZ_HEAD]) ||
+	       fz_runs_alternate(d->profile[FZ_BASE], d->profile[FZ_HEAD]);
 }
 
 static void add_order(const struct fz_diff *d, struct fz_buf *out)

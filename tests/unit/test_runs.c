@@ -142,8 +142,13 @@ static void test_busy(void **state)
 	assert_true(isnan(b.waited) && isnan(b.stolen) && isnan(b.others) && isnan(b.missed));
 }
 
+struct order {
+	double imbalance;
+	bool alternates;
+};
+
 /* "bhhb": the sides of runs in the order in which they began. */
-static double imbalance(const char *order)
+static struct order of(const char *order)
 {
 	struct fz_profile *sides[2] = { with_runs(NULL, 0), with_runs(NULL, 0) };
 
@@ -151,10 +156,16 @@ static double imbalance(const char *order)
 		fz_profile_add_run(
 			sides[order[i] == 'h'],
 			&(struct fz_run){ .start_unix_ns = order[i] == '?' ? 0 : i + 1 });
-	double found = fz_runs_imbalance(sides[0], sides[1]);
+	struct order found = { fz_runs_imbalance(sides[0], sides[1]),
+			       fz_runs_alternate(sides[0], sides[1]) };
 	fz_profile_free(sides[0]);
 	fz_profile_free(sides[1]);
 	return found;
+}
+
+static double imbalance(const char *order)
+{
+	return of(order).imbalance;
 }
 
 static void test_imbalance(void **state)
@@ -166,10 +177,18 @@ static void test_imbalance(void **state)
 	assert_float_equal(imbalance("bhhb"), 0, 1e-9);
 	assert_float_equal(imbalance("bhhbbh"), 1.0 / 9, 1e-9);
 	assert_float_equal(imbalance("bbbhhhhhhbbb"), 0, 1e-9);
-	assert_true(imbalance("bhbh") <= FZ_IMBALANCE_LIMIT);
-	assert_true(imbalance("bbhbhh") > FZ_IMBALANCE_LIMIT);
 	assert_true(isnan(imbalance("b?h")));
 	assert_true(isnan(imbalance("bb")));
+}
+
+static void test_alternate(void **state)
+{
+	(void)state;
+	assert_true(of("bhbh").alternates);
+	assert_true(of("bhhb").alternates);
+	assert_true(of("b?h").alternates);
+	assert_false(of("bh").alternates);
+	assert_false(of("bbhbhh").alternates);
 }
 
 int main(void)
@@ -177,7 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ending),    cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_kept),      cmocka_unit_test(test_busy),
-		cmocka_unit_test(test_imbalance),
+		cmocka_unit_test(test_imbalance), cmocka_unit_test(test_alternate),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
