@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
 import test_reader
 from livelib import (EXPECTED, FIZEAU, Skip, Suite, Wrong, find_interpreter, fizeau,
@@ -85,8 +86,9 @@ def without_gc(result):
 # ---- code that dies young ----
 
 def check_code_reuse(name):
-    """A code object that was gone before its name could be read is not taken for another."""
-    pairs = []
+    """A code object that was gone before its name could be read is not taken for another. On a busy
+    machine all may be gone before, and then there is nothing to check."""
+    pairs, end = [], time.monotonic() + PATIENCE
     with test_reader.running(find_interpreter(name), test_reader.REUSE) as target:
         def look():
             for stack in sampled(target.pid, "-s", 0.5, "-i", 200)["stacks"]:
@@ -95,8 +97,10 @@ def check_code_reuse(name):
                     if made[1][1] != made[0][1] or made[1][0] != f"f{made[0][1][6:-1]}":
                         raise Wrong(made)
                     pairs.append(stack["n"])
-            return pairs
-        wait_until(look, "a pair", PATIENCE)
+        while not pairs and time.monotonic() < end:
+            look()
+    if not pairs:
+        raise Skip("every code object was gone before its name was read")
     return f"0 of {sum(pairs)} wrong"
 
 
