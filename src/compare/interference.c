@@ -7,6 +7,8 @@
  *                          the other end, may have waited for one
  *   computes after reading as much as the same function waited for a disk: on the first read the
  *                          kernel also fills its cache
+ *   finds, reads modules   as much as others used of the processors: their files may have left the
+ *                          kernel's caches, and its locks are contended
  *   imports, collects      a fraction of what others used of the processors: imports run code for
  *                          the first time, collections touch all objects, and the caches are full
  *                          of others' data
@@ -60,7 +62,7 @@ static uint32_t function_of(const struct fz_profile *p, size_t row)
 }
 
 /* Returns, per function, the uncertain fraction of its computing: its waits for disks over its
- * computing, at most 1. */
+ * computing, at most 1; for the interpreter's search for modules at least `others`. */
 static double *find_reading(const struct inputs *a)
 {
 	const struct fz_profile *p = a->p;
@@ -75,8 +77,11 @@ static double *find_reading(const struct inputs *a)
 		else if (f != FZ_NONE && has(a, a->disk, row))
 			waited[f] += cost;
 	}
-	for (uint32_t f = 0; f < p->function_count; f++)
+	for (uint32_t f = 0; f < p->function_count; f++) {
 		waited[f] = computed[f] > waited[f] ? waited[f] / computed[f] : waited[f] > 0;
+		if (fz_machinery_imports(fz_profile_text(p, p->functions[f].file)))
+			waited[f] = fmax(waited[f], a->others);
+	}
 	return waited;
 }
 

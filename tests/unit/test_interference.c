@@ -14,7 +14,7 @@
 
 enum { MS = 1000000, COMPUTING = 8, TURNS = 150 };
 
-enum doing { COMPUTES, SLEEPS, DISK, PROCESSOR, READS, IMPORTS, COLLECTS };
+enum doing { COMPUTES, SLEEPS, DISK, PROCESSOR, READS, IMPORTS, SEARCHES, COLLECTS };
 
 struct made {
 	struct fz_profile *p;
@@ -29,17 +29,20 @@ static void add(struct made *m, const char *name, enum doing what, unsigned samp
 		add(m, name, COMPUTES, samples - samples / 2);
 		return;
 	}
-	bool collects = what == COLLECTS, imports = what == IMPORTS;
-	const char *file = imports ? "<frozen importlib._bootstrap>" : collects ? "~" : "app.py";
+	const char *importlib = "<frozen importlib._bootstrap>";
+	bool collects = what == COLLECTS, imports = what == IMPORTS, searches = what == SEARCHES;
+	const char *file = searches ? importlib : collects ? "~" : "app.py";
+	uint32_t importer = fz_profile_frame_named(m->p, FZ_STR("import"), fz_str_of(importlib), 1,
+						   FZ_KIND_PYTHON);
 	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
 	struct fz_sample s = {
 		.run = m->run,
 		.thread = fz_profile_thread(m->p, &thread),
 		.stack = fz_profile_stack(
-			m->p, FZ_NONE,
+			m->p, imports ? fz_profile_stack(m->p, FZ_NONE, importer) : FZ_NONE,
 			fz_profile_frame_named(m->p, fz_str_of(name), fz_str_of(file), 1,
 					       collects ? FZ_KIND_MARKER : FZ_KIND_PYTHON)),
-		.status = what == COMPUTES || imports || collects ? FZ_STATUS_ON_CPU : 0,
+		.status = what == COMPUTES || what >= IMPORTS ? FZ_STATUS_ON_CPU : 0,
 	};
 	int64_t weights[] = { MS, what == PROCESSOR ? MS : 0, what == DISK ? MS : 0 };
 
@@ -137,7 +140,7 @@ static void test_sleep_beside_others(void **state)
 	assert_int_equal(verdict_of_idle(&beyond), FZ_VERDICT_CHANGED);
 }
 
-/* Caches hold others' code and memory. */
+/* Caches hold others' code, memory and files. */
 static void test_cold_beside_others(void **state)
 {
 	static const struct {
@@ -147,6 +150,7 @@ static void test_cold_beside_others(void **state)
 	} cases[] = {
 		{ "idle", COMPUTES, 100, 150 },
 		{ "idle", IMPORTS, 150, 300 },
+		{ "idle", SEARCHES, 300, 1000 },
 		{ "<GC>", COLLECTS, 200, 500 },
 	};
 
