@@ -106,6 +106,70 @@ static size_t drop_bursts(struct fz_walk *w, size_t n)
 	return kept;
 }
 
+/* Whether rows are of one call, at any of its lines, of one thread. */
+static bool same_call(const struct fz_walk *w, size_t a, size_t b)
+{
+	const struct fz_profile *p = w->profile;
+	uint32_t x = p->samples.stack[a], y = p->samples.stack[b];
+
+	if (!same_thread(&p->samples, a, b))
+		return false;
+	return x == y ||
+	       (x != FZ_NONE && y != FZ_NONE && p->stacks[x].parent == p->stacks[y].parent &&
+		fz_profile_stack_function(p, x) == fz_profile_stack_function(p, y));
+}
+
+/* Returns the number of rows of the only time on a CPU that a call had, from *ret_first on; 0 if it
+ * had several, or did not wait for one. */
+static size_t find_slice(const struct fz_walk *w, size_t from, size_t end, size_t *ret_first)
+{
+	const int64_t longest_tick = 10000000; /* of a scheduler, ns */
+	const struct fz_samples *s = &w->profile->samples;
+	size_t n = 0;
+
+	for (size_t i = from; i < end; i++) {
+		if (is_pause(w, w->rows[i]))
+			continue;
+		if (!(s->status[w->rows[i]] & FZ_STATUS_ON_CPU) || (n && *ret_first + n != i))
+			return 0;
+		if (!n++)
+			*ret_first = i;
+	}
+	if (!n || n == end - from)
+		return 0;
+	int64_t lasts, last = s->time[w->rows[*ret_first + n - 1]];
+	if (__builtin_sub_overflow(last, s->time[w->rows[*ret_first]], &lasts))
+		return 0;
+	return lasts < longest_tick ? n : 0;
+}
+
+/* CPU time is known only from tick to tick of the scheduler. What a thread used before it had to
+ * wait counts for the first samples of the wait, which all show one call:
+ *
+ *     f waits 1, f on a CPU 4, f waits 58
+ *
+ * They are one observation: the first remains and gets their weight. A call that got a CPU several
+ * times is long, and each of its samples counts. Returns the number of rows left. */
+static size_t join_slices(struct fz_walk *w, size_t n)
+{
+	size_t kept = 0, first = 0;
+
+	if (!w->carried)
+		w->carried = fz_calloc(FZ_MAX(w->profile->samples.n, 1), sizeof(*w->carried));
+	for (size_t from = 0, end; from < n; from = end) {
+		for (end = from + 1; end < n && same_call(w, w->rows[from], w->rows[end]);)
+			end++;
+		size_t slice = find_slice(w, from, end, &first);
+		for (size_t i = from; i < end; i++) {
+			if (slice && i > first && i < first + slice)
+				w->carried[w->rows[first]] += own_cost(w, w->rows[i]);
+			else
+				w->rows[kept++] = w->rows[i];
+		}
+	}
+	return kept;
+}
+
 static void sum_runs(struct fz_walk *w, size_t n)
 {
 	const struct fz_samples *s = &w->profile->samples;
@@ -159,6 +223,8 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 	    !(p->recording.features & FZ_FEATURE_WAITS))
 		n = drop_bursts(w, n);
 	w->bursts = all - n;
+	if (even)
+		n = join_slices(w, n);
 	sum_runs(w, n);
 }
 
@@ -452,14 +518,15 @@ bool fz_walk_by_wall(const struct fz_walk *w)
 	return w->profile->recording.mode == FZ_MODE_WALL;
 }
 
-/* Share of a row known to be on a CPU, which excludes dropped repetitions of a late sampler. */
+/* Share of a row known to be on a CPU, which excludes dropped repetitions of a late sampler. At one
+ * speed a row on a CPU carries only others on a CPU. */
 static double known_on_cpu(const struct fz_walk *w, size_t row)
 {
 	uint8_t status = w->profile->samples.status[row];
 
 	if (is_pause(w, row) || (status & FZ_STATUS_UNKNOWN) || !(status & FZ_STATUS_ON_CPU))
 		return 0;
-	return (double)own_cost(w, row) / (double)cost_of(w, row);
+	return w->even ? 1 : (double)own_cost(w, row) / (double)cost_of(w, row);
 }
 
 static double unseen_of(const struct fz_walk *w, size_t row, const int64_t *until)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "compare/diff.h"
+#include "compare/evidence.h"
 #include "compare/judge.h"
 #include "profile/speed.h"
 #include "report/text.h"
@@ -191,6 +192,51 @@ static void recorded_waits_are_shown_as_measured(void **state)
 	release(&base, &head);
 }
 
+/* Observations of a run at one speed, and their cost in samples. */
+static struct costs observed(const struct made *m)
+{
+	fz_auto(fz_free_ptr) int64_t *even = fz_calloc(m->p->samples.n, sizeof(*even));
+	struct fz_walk w;
+
+	for (size_t row = 0; row < m->p->samples.n; row++)
+		even[row] = MS - fz_sample_weight(m->p, 1, row);
+	fz_walk_init(&w, m->p, 0, even);
+	struct costs found = { w.run_samples[0], w.run_weight[0] / MS };
+	fz_walk_release(&w);
+	return found;
+}
+
+/* What a call used before it had to wait is known when it waits, and was given for one place. */
+static void a_slice_is_one_observation(void **state)
+{
+	static const struct {
+		enum doing what[4];
+		int samples[4], observations, cost;
+	} cases[] = {
+		{ { WAITS, COMPUTES, WAITS }, { 1, 4, 58 }, 1, 4 },
+		{ { COMPUTES, WAITS }, { 3, 5 }, 1, 3 },
+		{ { WAITS, COMPUTES }, { 25, 10 }, 1, 10 },
+		{ { COMPUTES }, { 4 }, 4, 4 },
+		{ { COMPUTES, WAITS }, { 30, 5 }, 30, 30 }, /* longer than a tick */
+		{ { COMPUTES, WAITS, COMPUTES, WAITS }, { 4, 5, 4, 9 }, 8, 8 },
+		{ { WAITS, SLEEPS }, { 5, 4 }, 4, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		struct made m = made();
+
+		add(&m, "before", COMPUTES, 7, 8000);
+		for (size_t k = 0; k < FZ_ARRAY_LEN(cases[i].what); k++)
+			add(&m, "call", cases[i].what[k], cases[i].samples[k], 8000);
+		add(&m, "after", COMPUTES, 1, 8000);
+		struct costs found = observed(&m);
+		assert_float_equal(found.base, 8 + cases[i].observations, 0);
+		assert_float_equal(found.head, 8 + cases[i].cost, 0);
+		fz_profile_free(m.p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +245,7 @@ int main(void)
 		cmocka_unit_test(waits_of_the_head_count_as_samples),
 		cmocka_unit_test(one_long_wait_does_not_set_the_price),
 		cmocka_unit_test(recorded_waits_are_shown_as_measured),
+		cmocka_unit_test(a_slice_is_one_observation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
