@@ -208,6 +208,7 @@ async def nested():
     burn(0.004)
     await asyncio.sleep(0.001)
 async def outer():
+    print("up", flush=True)
     while True:
         task = at_once(nested(), "inner")
         await task
@@ -217,7 +218,6 @@ async def circle(n, tasks):
 async def main():
     tasks = []
     tasks += [asyncio.create_task(circle(n, tasks), name=f"circle {n}x") for n in range(2)]
-    print("up", flush=True)
     await outer()
 async def there():
     while True:
@@ -481,9 +481,10 @@ def test_all(name):
 
 
 def test_odd(name):
-    # An eager task runs before any other waits for it.
+    # An eager task runs before any other waits for it, and inside the one that created it.
     waits_ = ("<task main>", "main", "outer", "<task inner>", "nested", "sleep")
     runs = (*(waits_[:3] if name.endswith("3.11") else ()), "<task inner>", "nested", "burn")
+    creates = waits_ if name.endswith("3.11") else ("<task main>", "main", "outer", "at_once")
     there = ("<task there>", "there", "burn")
     circle = sorted(("<task circle 0x>", "circle", "<task circle 1x>", "circle"))
     running, every = set(), set()
@@ -495,7 +496,9 @@ def test_odd(name):
             circles = [stack for stack in every if "<task circle 0x>" in stack]
             if wrong := [stack for stack in circles if sorted(stack) != circle]:
                 raise Wrong(wrong)
-            return circles and {runs, there} <= running and {runs, there, waits_} <= every
+            if ("<task main>", "main") in every:
+                raise Wrong(every)
+            return circles and {runs, there} <= running and {runs, there, waits_, creates} <= every
         try:
             wait_until(look, "each of them", 120)
         except Wrong:

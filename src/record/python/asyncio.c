@@ -35,6 +35,7 @@ void fz_py_tasks_release(struct fz_py_tasks *t)
 	fz_py_pages_release(&t->pages);
 	fz_py_pages_release(&t->few);
 	fz_map_release(&t->by_address);
+	fz_map_release(&t->by_place);
 	fz_map_release(&t->old.kinds);
 	fz_map_release(&t->old.classes);
 	fz_buf_release(&t->text);
@@ -272,7 +273,7 @@ static bool add_frame(struct fz_py_tasks *t, const uint8_t *frame)
 /* Add a coroutine's frame, and set what it waits for (0: nothing with frames). *kind: kind of the
  * previous object in the chain, replaced by the coroutine's. */
 static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, enum kind *kind,
-			   uint64_t *ret_next)
+			   uint64_t *ret_next, bool *ret_runs)
 {
 	enum { OWNED_BY_GENERATOR = 1 };
 	const struct fz_py_layout *l = &t->runtime->layout;
@@ -303,6 +304,7 @@ static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, enum kind *kind
 		if (!fz_py_pages_read(t->from, coro + l->coro.state, object, 1) ||
 		    !fz_py_tasks_word(t, coro + l->coro.frame + l->frame.code, &code))
 			return false;
+		*ret_runs = true;
 		return add_frame(t, frame);
 	}
 	/* Without the header: the reference count may change. */
@@ -321,8 +323,9 @@ static bool read_coroutines(struct fz_py_tasks *t, uint64_t coro, struct fz_py_t
 	enum kind kind = KIND_OTHER;
 
 	task->frame = t->frame_n;
+	task->place = coro + t->runtime->layout.coro.frame;
 	for (unsigned i = 0; coro && i < COROUTINES_MAX; i++)
-		if (!read_coroutine(t, coro, &kind, &coro))
+		if (!read_coroutine(t, coro, &kind, &coro, &task->runs))
 			return false;
 	task->frame_n = t->frame_n - task->frame;
 	return coro == 0;
@@ -488,6 +491,7 @@ static void read_task(struct fz_py_tasks *t, uint32_t i)
 		     read_awaiter(t, task.address, &task.awaiter, &task.awaiters) &&
 		     read_coroutines(t, untagged(coro), &task);
 	task.piece_end = t->from->piece_n;
+	task.runs = task.runs && task.whole;
 	t->list[i] = task;
 	if (task.whole && task.awaiter && t->n < TASKS_MAX) {
 		uint32_t awaiter = fz_py_task_add(t, task.awaiter);

@@ -58,7 +58,7 @@ struct fz_py_tasks {
 
 	struct fz_py_task *list;
 	uint32_t n, cap;
-	struct fz_map by_address;
+	struct fz_map by_address, by_place;
 	struct fz_py_raw_frame *frames; /* of coroutines, outermost first */
 	uint32_t frame_n, frame_cap;
 	struct fz_buf text; /* names given by the program */
@@ -88,10 +88,10 @@ struct fz_py_tasks_thread fz_py_tasks_thread(struct fz_py_tasks *t, uint64_t tst
 					     const uint8_t *copy);
 /* Address of the frame of the running task's coroutine, or 0. */
 uint64_t fz_py_tasks_frame(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread);
-/* Make the stacks of a thread's tasks, after the walk of the thread. `stack` is the thread's own;
- * its part above `base` belongs to the running task's coroutine (FZ_NONE if that was not found).
+/* Make the stacks of a thread's tasks, after the walk of the thread, in which the running task's
+ * coroutine is marked. `stack` is the thread's own, or FZ_NONE.
  * FZ_PY_WALK_OK: the stacks are in t->stacks; *ret_runs is true if the first is the running task's.
  * CHANGED: try again from the beginning. */
 enum fz_py_outcome fz_py_tasks_take(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread,
-				    uint32_t stack, bool runs, uint32_t base, bool *ret_runs);
+				    const struct fz_py_walk *walk, uint32_t stack, bool *ret_runs);
 void fz_py_tasks_release(struct fz_py_tasks *t);

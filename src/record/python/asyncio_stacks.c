@@ -135,6 +135,43 @@ static void put_stack(struct fz_py_tasks *t, uint32_t stack, bool rejected)
 	fz_push(t->stacks, t->stack_n, t->stack_cap, (struct fz_py_task_stack){ stack, rejected });
 }
 
+/* A task that runs an eager one is not the running task, but its frames are in the thread's stack,
+ * up to those of the eager one. False if its state belongs to another moment than that stack. */
+static bool put_creators(struct fz_py_tasks *t, const struct fz_py_walk *w, uint32_t running)
+{
+	const struct fz_py_chain *now = &w->now;
+	struct fz_py_task *task = NULL;
+
+	fz_map_clear(&t->by_place);
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct fz_py_task *k = &t->list[i];
+		if (i != running && !k->runs)
+			continue;
+		if (i != running &&
+		    (!k->whole || (!t->options.stopped &&
+				   !fz_py_pages_agree(&t->pages, k->piece, k->piece_end, true))))
+			return false;
+		fz_map_put(&t->by_place, k->place, i);
+	}
+	for (uint32_t j = t->by_place.len > 1 ? now->n : 0; j-- > 0;) {
+		if (now->frames[j].code <= FZ_PY_CODE_NATIVE)
+			continue;
+		uint32_t i = fz_map_get(&t->by_place, w->addresses[j]);
+		if (i == running && i != FZ_NONE)
+			break;
+		if (i != FZ_NONE) {
+			task = &t->list[i];
+			task->frame = t->frame_n;
+			task->frame_n = 0;
+		}
+		if (!task)
+			continue;
+		fz_push(t->frames, t->frame_n, t->frame_cap, now->frames[j]);
+		task->frame_n++;
+	}
+	return true;
+}
+
 /* Rebuild the part of `stack` above `from` on top of `base`. */
 static uint32_t transplant(struct fz_py_tasks *t, uint32_t stack, uint32_t from, uint32_t base)
 {
@@ -202,7 +239,7 @@ static void take_waiting(struct fz_py_tasks *t, uint32_t running)
 }
 
 enum fz_py_outcome fz_py_tasks_take(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread,
-				    uint32_t stack, bool runs, uint32_t base, bool *ret_runs)
+				    const struct fz_py_walk *walk, uint32_t stack, bool *ret_runs)
 {
 	uint32_t running = FZ_NONE, first = t->pages.piece_n, under;
 	uint64_t loop, task;
@@ -228,10 +265,12 @@ enum fz_py_outcome fz_py_tasks_take(struct fz_py_tasks *t, const struct fz_py_ta
 						     t->list[running].piece_end, true);
 	if (!t->options.stopped && !fz_py_pages_agree(&t->pages, first, end, true))
 		return FZ_PY_WALK_CHANGED;
-	if (running != FZ_NONE && runs) {
+	if (t->options.all && stack != FZ_NONE && !put_creators(t, walk, running))
+		return FZ_PY_WALK_CHANGED;
+	if (running != FZ_NONE && stack != FZ_NONE && walk->mark && walk->mark_at != FZ_NONE) {
 		if (!stack_of(t, running, false, &under))
 			return FZ_PY_WALK_CHANGED;
-		put_stack(t, transplant(t, stack, base, under), false);
+		put_stack(t, transplant(t, stack, fz_py_walk_marked(walk), under), false);
 		*ret_runs = true;
 	}
 	if (t->options.all)

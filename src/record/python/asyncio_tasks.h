@@ -11,6 +11,7 @@ struct fz_py_task {
 	uint64_t address;
 	uint64_t awaiter; /* the one to show, or 0 */
 	uint64_t number;  /* of an unnamed task */
+	uint64_t place;   /* address of its outermost coroutine's frame */
 	uint32_t text, text_n;
 	uint32_t awaiters;
 	uint32_t frame, frame_n;
@@ -18,6 +19,7 @@ struct fz_py_task {
 	uint32_t stack; /* including its awaiters', once known */
 	uint8_t name;   /* enum name_kind */
 	bool listed, awaits, whole, shown, on_path;
+	bool runs; /* its coroutine runs, perhaps inside it another task's */
 };
 
 /* Read a word of the target's memory, to be confirmed later. */

@@ -97,7 +97,7 @@ int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz
 		.gc_frame = marker(into, "<GC>", "~"),
 		.native_frame = marker(into, "<native>", "~"),
 		.unreadable_frame = marker(into, "[unreadable]", ""),
-		.addresses = options->locals > 0,
+		.addresses = options->locals > 0 || options->tasks == FZ_PYTHON_TASKS_ALL,
 		.segments = options->segments,
 	};
 	py->by_task = options->tasks != FZ_PYTHON_TASKS_NONE;

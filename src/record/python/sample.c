@@ -397,9 +397,7 @@ static void take_tasks(struct fz_python *py, struct fz_py_thread *t, unsigned *r
 		}
 		if (!py->tasks.found || own.rejected)
 			break;
-		bool there = own.stack != FZ_NONE && t->walk.mark && t->walk.mark_at != FZ_NONE;
-		rc = fz_py_tasks_take(&py->tasks, &py->task_thread, own.stack, there,
-				      there ? fz_py_walk_marked(&t->walk) : FZ_NONE, &runs);
+		rc = fz_py_tasks_take(&py->tasks, &py->task_thread, &t->walk, own.stack, &runs);
 	}
 	if (py->tasks.found && !own.rejected && rc != FZ_PY_WALK_OK) {
 		own.rejected = true;
