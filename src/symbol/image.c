@@ -148,7 +148,27 @@ bool fz_image_address(const struct fz_image *image, uint64_t offset, uint64_t *r
 	return false;
 }
 
+static Dwarf_CFI *unwind_table(struct fz_image *image)
+{
+	if (!image->cfi_tried)
+		image->cfi = dwarf_getcfi_elf(image->elf);
+	image->cfi_tried = true;
+	return image->cfi;
+}
+
 /* ---- function starts ---- */
+
+/* Does the unwind table describe this address? */
+static bool is_described(struct fz_image *image, uint64_t address)
+{
+	Dwarf_CFI *cfi = unwind_table(image);
+	Dwarf_Frame *frame;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame))
+		return false;
+	free(frame);
+	return true;
+}
 
 /* Reads the table of pairs of signed 32-bit numbers relative to its own address, as written by all
  * linkers; other encodings are not supported. */
@@ -191,7 +211,7 @@ bool fz_image_function_start(struct fz_image *image, uint64_t address, uint64_t 
 		else
 			hi = mid;
 	}
-	if (lo == 0)
+	if (lo == 0 || !is_described(image, address))
 		return false;
 	*ret = image->header_address + (uint64_t)(int64_t)(int32_t)image->starts[lo - 1];
 	return true;
@@ -358,14 +378,6 @@ static bool fill_row(Dwarf_Frame *frame, struct fz_row *row, bool *ret_keep)
 	if (signal && read_rule(frame, FZ_REG_SP, &row->rules[row->rule_n], ret_keep))
 		row->rule_n++;
 	return true;
-}
-
-static Dwarf_CFI *unwind_table(struct fz_image *image)
-{
-	if (!image->cfi_tried)
-		image->cfi = dwarf_getcfi_elf(image->elf);
-	image->cfi_tried = true;
-	return image->cfi;
 }
 
 void fz_image_row(struct fz_image *image, uint64_t address, struct fz_row *ret)

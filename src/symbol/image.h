@@ -24,7 +24,7 @@ const char *fz_image_path(const struct fz_image *image);
 /* Converts an offset in the file to an address; false if it has none. */
 bool fz_image_address(const struct fz_image *image, uint64_t offset, uint64_t *ret);
 /* Start of the function around an address, from the unwind table, which stripped files also have.
- * False if not listed. */
+ * False if no function there is listed. */
 bool fz_image_function_start(struct fz_image *image, uint64_t address, uint64_t *ret);
 /* Range of the symbol with this name, from all symbol tables. */
 bool fz_image_symbol(struct fz_image *image, const char *name, uint64_t *ret_lo, uint64_t *ret_hi);

@@ -71,16 +71,17 @@ static struct fz_frame native_frame(struct fz_profile *p, const char *name, stru
 	return fz_frame_at(fz_profile_function(p, &f), FZ_NO_LINE);
 }
 
+static const char *file_name(const struct fz_images_entry *e)
+{
+	if (e->image)
+		return fz_image_name(e->image);
+	return e->module[0] == '/' ? fz_path_base(fz_str_of(e->module)).p : MADE;
+}
+
 /* "FILE+0xADDRESS" */
 static void raw_name(struct fz_buf *out, const struct fz_images_entry *e, uint64_t address)
 {
-	if (e->image)
-		fz_buf_str(out, fz_image_name(e->image));
-	else if (e->module[0] == '/')
-		fz_buf_str(out, fz_path_base(fz_str_of(e->module)).p);
-	else
-		fz_buf_str(out, MADE);
-	fz_buf_printf(out, "+0x%llx", (unsigned long long)address);
+	fz_buf_printf(out, "%s+0x%llx", file_name(e), (unsigned long long)address);
 }
 
 /* ---- names ---- */
@@ -110,17 +111,18 @@ static uint32_t call_frame(struct fz_profile *p, const struct fz_symbols_call *c
 	return fz_profile_frame(p, &frame);
 }
 
-/* Frame of unnamed code, identified by the start of its function. */
+/* Frame of unnamed code, identified by the start of its function or, if that is unknown, by its
+ * file. */
 static uint32_t unnamed_frame(struct fz_profile *p, struct fz_images_entry *e, uint64_t address)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
-	uint64_t start = address;
+	uint64_t start;
 	bool file = e->image || e->module[0] == '/';
 
-	if (e->image && !fz_image_function_start(e->image, address, &start))
-		start = address;
-	if (file)
+	if (e->image && fz_image_function_start(e->image, address, &start))
 		raw_name(&name, e, start);
+	else if (file)
+		fz_buf_printf(&name, "[%s]", file_name(e));
 	else
 		fz_buf_str(&name, MADE);
 	struct fz_frame f = native_frame(p, name.p, file ? fz_str_of(e->module) : FZ_STR(MADE));

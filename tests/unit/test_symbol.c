@@ -40,6 +40,9 @@ static struct fz_image *open_self(void)
 	return image;
 }
 
+/* Bytes after the functions that the unwind table lists. */
+const char test_symbol_data[16] = "no code";
+
 static void test_own_function(void **state)
 {
 	struct fz_symbols_call calls[FZ_SYMBOLS_CALLS_MAX];
@@ -53,6 +56,9 @@ static void test_own_function(void **state)
 	assert_false(fz_image_symbol(image, "test_symbol_nowhere", &start, &start));
 	assert_true(fz_image_function_start(image, lo + (hi - lo) / 2, &start));
 	assert_int_equal(start, lo);
+	uint64_t data, end;
+	assert_true(fz_image_symbol(image, "test_symbol_data", &data, &end));
+	assert_true(data > lo && !fz_image_function_start(image, data, &start));
 	fz_image_row(image, lo, &row);
 	assert_true(row.known && !row.outermost && !row.signal_frame);
 #if defined(__x86_64__)
@@ -118,9 +124,14 @@ static void test_resolve(void **state)
 	add_sample(p, fz_profile_stack(p, stack, fz_images_raw_frame(&images, entry, hi - 1, p)),
 		   10);
 	add_sample(p, fz_profile_stack(p, stack, fz_images_raw_frame(&images, FZ_NONE, lo, p)), 11);
+	/* Nothing is known about these two. */
+	for (uint64_t at = 1; at < 3; at++)
+		add_sample(p,
+			   fz_profile_stack(p, stack, fz_images_raw_frame(&images, entry, at, p)),
+			   12);
 	p = fz_images_resolve(&images, p, 5);
-	assert_int_equal(p->samples.n, 2);
-	assert_int_equal(p->stack_count, 3);
+	assert_int_equal(p->samples.n, 4);
+	assert_int_equal(p->stack_count, 4);
 	const struct fz_stack *leaf = &p->stacks[p->samples.stack[0]];
 	const struct fz_function *f = &p->functions[p->frames[leaf->frame].function];
 	assert_true(fz_str_eq(fz_profile_text(p, f->name), FZ_STR("test_symbol_outer")));
@@ -131,6 +142,10 @@ static void test_resolve(void **state)
 	leaf = &p->stacks[p->samples.stack[1]];
 	f = &p->functions[p->frames[leaf->frame].function];
 	assert_true(fz_str_eq(fz_profile_text(p, f->name), FZ_STR("[unknown]")));
+	assert_int_equal(p->samples.stack[2], p->samples.stack[3]);
+	leaf = &p->stacks[p->samples.stack[2]];
+	f = &p->functions[p->frames[leaf->frame].function];
+	assert_true(fz_str_eq(fz_profile_text(p, f->name), FZ_STR("[a b]")));
 	fz_profile_free(p);
 	fz_images_release(&images);
 }
