@@ -110,6 +110,17 @@ static int not_in_proc(pid_t pid, struct fz_error *err)
 	return fz_fail(err, FZ_EGONE, "process %d: no such process", (int)pid);
 }
 
+/* Do the numbers in /proc belong to another PID namespace, so that they mean other processes? */
+static bool is_proc_foreign(void)
+{
+	char self[PATH_SIZE];
+	ssize_t n = readlink("/proc/self", self, sizeof(self));
+	uint64_t pid;
+
+	return n > 0 && fz_parse_u64((struct fz_str){ self, (size_t)n }, INT32_MAX, &pid) &&
+	       (pid_t)pid != getpid();
+}
+
 int fz_process_open(struct fz_process *p, pid_t pid, struct fz_error *err)
 {
 	char path[PATH_SIZE];
@@ -117,6 +128,11 @@ int fz_process_open(struct fz_process *p, pid_t pid, struct fz_error *err)
 	*p = (struct fz_process){ .pid = pid, .pidfd = -1, .stat_fd = -1, .mem_fd = -1 };
 	if (pid <= 0)
 		return fz_fail(err, FZ_EGONE, "process %d: no such process", (int)pid);
+	if (is_proc_foreign())
+		return fz_fail(err, FZ_EPERM,
+			       "process %d: /proc belongs to another PID namespace; mount it "
+			       "again, as unshare --mount-proc does",
+			       (int)pid);
 	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (p->pidfd < 0 && errno == ESRCH)
 		return fz_fail(err, FZ_EGONE, "process %d: no such process", (int)pid);

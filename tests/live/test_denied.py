@@ -340,6 +340,17 @@ def namespaces():
             outside.wait()
 
 
+@suite.test("/proc of another PID namespace: refused, because its numbers are other processes'")
+def foreign_proc():
+    inside = ["unshare", "--user", "--map-root-user", "--pid", "--fork", FIZEAU]
+    for command in (["dump", "1"], ["attach", "-d", "0.3", "1"], ["run", "--", "sleep", "0"]):
+        done = subprocess.run([*inside, *command], capture_output=True, text=True, timeout=120, env=QUIET)
+        if "unshare:" in done.stderr:
+            raise Skip(done.stderr.strip())
+        assert "/proc belongs to another PID namespace" in done.stderr, done
+        assert done.returncode == (0 if command[0] == "run" else 2), done
+
+
 @suite.test("doctor reports each")
 def doctor():
     done = subprocess.run([DENIED, "perf_event_open=EPERM,process_vm_readv=EPERM", FIZEAU, "doctor"],
