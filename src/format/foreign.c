@@ -18,6 +18,12 @@ struct magic {
 		"a profile of gperftools", "pprof -proto FILE >FILE.pb.gz" \
 	}
 
+/* Fizeau unpacked one layer. */
+#define PACKED_TWICE                                                     \
+	{                                                                \
+		"packed twice", "unpack it once with gzip -d or zstd -d" \
+	}
+
 static const struct magic magics[] = {
 	{ MAGIC("SIMPLEPERF"),
 	  { "a recording of simpleperf", "gecko_profile_generator.py -i FILE >FILE.json" } },
@@ -31,6 +37,8 @@ static const struct magic magics[] = {
 	{ MAGIC("\x04\x22\x4d\x18"), { "packed by lz4", "lz4 -d FILE" } },
 	{ MAGIC("\xfd\x37zXZ"), { "packed by xz", "xz -d FILE" } },
 	{ MAGIC("BZh"), { "packed by bzip2", "bzip2 -d FILE" } },
+	{ MAGIC("\x1f\x8b\x08"), PACKED_TWICE },
+	{ MAGIC("\x28\xb5\x2f\xfd"), PACKED_TWICE },
 	{ MAGIC("memray"), { "a recording of memray", "memray transform speedscope FILE" } },
 	{ MAGIC("PAR1"),
 	  { "a Parquet table, as Pyroscope stores profiles",

@@ -42,6 +42,9 @@ $ printf 'python 7/8 [000] 1.0: 1000 cycles:\n\tffff main+0x1 (/bin/app)\n\n' > 
     {"pid": 7, "name": "", "command": "", "threads": 1, "samples": 1}
   ],
 
+$ printf 'a;b 5\n' | gzip | gzip > twice.gz && fizeau replay twice.gz; rm twice.gz
+fizeau: twice.gz: packed twice is not supported: unpack it once with gzip -d or zstd -d
+
 $ printf 'a;b 5\n' > one.txt && fizeau replay --format json one.txt | grep '"processes"'; rm one.txt
   "processes": [],
 
