@@ -2,7 +2,8 @@
 /* libelf opens the file, libdw reads its unwind tables, which are converted to rows that an
  * unwinder can cache and apply in nanoseconds.
  *
- *      .eh_frame_hdr     sorted table: function start -> description   (stripping keeps it)
+ *      .eh_frame_hdr     sorted table: function start -> description   (stripping keeps it; static
+ *                        programs have none)
  *      .eh_frame         description -> libdw -> Dwarf_Frame -> fz_row
  *
  * A Dwarf_Frame owns the expressions of its row, so frames with expressions are kept as long as the
@@ -38,8 +39,9 @@ struct fz_image {
 	bool cfi_tried;
 	Dwarf_Frame **frames; /* kept because rows point to them */
 	size_t frame_n, frame_cap;
-	uint32_t *starts; /* function starts relative to header_address, sorted; read when needed */
-	uint32_t start_n;
+	uint32_t *starts; /* function starts relative to start_base, sorted; read when needed */
+	uint64_t start_base;
+	uint32_t start_n, start_cap;
 	bool starts_tried;
 };
 
@@ -170,11 +172,13 @@ static bool is_described(struct fz_image *image, uint64_t address)
 	return true;
 }
 
+/* Encodings of numbers. */
+enum { PC_RELATIVE_S4 = 0x1b, U4 = 0x03, TABLE_S4 = 0x3b };
+
 /* Reads the table of pairs of signed 32-bit numbers relative to its own address, as written by all
  * linkers; other encodings are not supported. */
 static bool read_starts(struct fz_image *image)
 {
-	enum { PC_RELATIVE_S4 = 0x1b, U4 = 0x03, TABLE_S4 = 0x3b };
 	uint8_t head[12];
 	uint32_t n;
 
@@ -194,15 +198,78 @@ static bool read_starts(struct fz_image *image)
 	for (uint32_t i = 0; i < n; i++)
 		image->starts[i] = table[2 * (size_t)i];
 	image->start_n = n;
+	image->start_base = image->header_address;
 	return true;
+}
+
+/* How the start in the description at an offset is written: a byte of what it shares with others.
+ */
+static uint8_t start_encoding(const unsigned char *ident, Elf_Data *data, Dwarf_Off at)
+{
+	Dwarf_CFI_Entry e;
+	Dwarf_Off next;
+
+	if (dwarf_next_cfi(ident, data, true, at, &next, &e) || !dwarf_cfi_cie_p(&e) ||
+	    !strchr(e.cie.augmentation, 'R') || !e.cie.augmentation_data_size)
+		return 0;
+	return e.cie.augmentation_data[e.cie.augmentation_data_size - 1];
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const int32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Reads the descriptions themselves, which are in any order. */
+static void read_descriptions(struct fz_image *image, const GElf_Shdr *head, Elf_Data *data)
+{
+	const unsigned char *ident = (const unsigned char *)elf_getident(image->elf, NULL);
+	Dwarf_CFI_Entry e;
+	Dwarf_Off next;
+	int32_t start;
+
+	image->start_base = head->sh_addr;
+	for (Dwarf_Off at = 0; dwarf_next_cfi(ident, data, true, at, &next, &e) == 0; at = next) {
+		if (dwarf_cfi_cie_p(&e) || e.fde.end - e.fde.start < (ptrdiff_t)sizeof(start) ||
+		    start_encoding(ident, data, e.fde.CIE_pointer) != PC_RELATIVE_S4)
+			continue;
+		memcpy(&start, e.fde.start, sizeof(start));
+		int64_t place = e.fde.start - (const uint8_t *)data->d_buf;
+		fz_push(image->starts, image->start_n, image->start_cap, (uint32_t)(place + start));
+	}
+	if (image->start_n)
+		qsort(image->starts, image->start_n, sizeof(*image->starts), compare_starts);
+}
+
+static void find_descriptions(struct fz_image *image)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(image->elf, &names))
+		return;
+	while ((section = elf_nextscn(image->elf, section))) {
+		GElf_Shdr head;
+		const char *name = gelf_getshdr(section, &head)
+					   ? elf_strptr(image->elf, names, head.sh_name)
+					   : NULL;
+		Elf_Data *data =
+			name && strcmp(name, ".eh_frame") == 0 ? elf_rawdata(section, NULL) : NULL;
+		if (data && data->d_buf) {
+			read_descriptions(image, &head, data);
+			return;
+		}
+	}
 }
 
 bool fz_image_function_start(struct fz_image *image, uint64_t address, uint64_t *ret)
 {
-	if (!image->starts_tried && !read_starts(image))
-		image->start_n = 0;
+	if (!image->starts_tried && !read_starts(image) && !image->header_size)
+		find_descriptions(image);
 	image->starts_tried = true;
-	int64_t wanted = (int64_t)(address - image->header_address);
+	int64_t wanted = (int64_t)(address - image->start_base);
 	uint32_t lo = 0, hi = image->start_n;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -213,7 +280,7 @@ bool fz_image_function_start(struct fz_image *image, uint64_t address, uint64_t 
 	}
 	if (lo == 0 || !is_described(image, address))
 		return false;
-	*ret = image->header_address + (uint64_t)(int64_t)(int32_t)image->starts[lo - 1];
+	*ret = image->start_base + (uint64_t)(int64_t)(int32_t)image->starts[lo - 1];
 	return true;
 }
 

@@ -4,11 +4,13 @@
 #include "symbol/images.h"
 #include "symbol/symbols.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -80,6 +82,48 @@ static void test_own_function(void **state)
 	}
 	assert_true(inner);
 	fz_symbols_free(s);
+	fz_image_free(image);
+}
+
+/* This program, but like a static one: nothing says where the sorted table of functions is. */
+static struct fz_image *open_without_table(void)
+{
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	off_t size = lseek(self, 0, SEEK_END);
+	int copy = memfd_create("copy", MFD_CLOEXEC);
+	struct fz_image *image = NULL;
+	Elf64_Ehdr head;
+	Elf64_Phdr part;
+
+	assert_int_equal(sendfile(copy, self, &(off_t){ 0 }, (size_t)size), size);
+	close(self);
+	assert_int_equal(pread(copy, &head, sizeof(head), 0), sizeof(head));
+	for (unsigned i = 0; i < head.e_phnum; i++) {
+		off_t at = (off_t)(head.e_phoff + i * sizeof(part));
+		assert_int_equal(pread(copy, &part, sizeof(part), at), sizeof(part));
+		part.p_type = part.p_type == PT_GNU_EH_FRAME ? PT_NULL : part.p_type;
+		assert_int_equal(pwrite(copy, &part, sizeof(part), at), sizeof(part));
+	}
+	assert_int_equal(fz_image_open(copy, "copy", &image, NULL), 0);
+	return image;
+}
+
+static void test_starts_without_table(void **state)
+{
+	struct fz_image *image = open_self(), *copy = open_without_table();
+	uint64_t lo, hi, start, same, found = 0;
+
+	(void)state;
+	assert_true(fz_image_symbol(image, "test_symbol_outer", &lo, &hi));
+	for (uint64_t at = lo < 4096 ? 0 : lo - 4096; at < hi + 4096; at++) {
+		bool known = fz_image_function_start(image, at, &start);
+		assert_int_equal(fz_image_function_start(copy, at, &same), known);
+		if (known)
+			assert_int_equal(same, start);
+		found += known;
+	}
+	assert_true(found >= hi - lo);
+	fz_image_free(copy);
 	fz_image_free(image);
 }
 
@@ -302,10 +346,10 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_function), cmocka_unit_test(test_module_names),
-		cmocka_unit_test(test_resolve),      cmocka_unit_test(test_demangle),
-		cmocka_unit_test(test_jitmap),       cmocka_unit_test(test_jitmap_owner),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_own_function), cmocka_unit_test(test_starts_without_table),
+		cmocka_unit_test(test_module_names), cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_demangle),     cmocka_unit_test(test_jitmap),
+		cmocka_unit_test(test_jitmap_owner), cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
