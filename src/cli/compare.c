@@ -5,6 +5,8 @@
 
 #include "cli/record.h"
 
+#include "profile/runs.h"
+
 #include <stdio.h>
 
 static struct {
@@ -62,22 +64,22 @@ static const struct fz_opt option_table[] = {
 
 static void print_sides(const struct fz_paired_run *c)
 {
-	uint32_t base = c->side[FZ_BASE].profile->run_count;
-	uint32_t head = c->side[FZ_HEAD].profile->run_count;
-	char b[FZ_NUMBER_SIZE], w[FZ_NUMBER_SIZE];
+	const struct fz_profile *base = c->side[FZ_BASE].profile;
+	const struct fz_profile *head = c->side[FZ_HEAD].profile;
+	char runs[FZ_NUMBER_SIZE];
 
 	fprintf(stderr, "fizeau: base %s, %s; ", c->side[FZ_BASE].label,
-		fz_format_plural(base, "run", b));
+		fz_format_plural(base->run_count, "run", runs));
 	fprintf(stderr, "head %s, %s; %s, ", c->side[FZ_HEAD].label,
-		fz_format_plural(head, "run", b),
-		base > 1 || head > 1 ? "interleaved" : "one after the other");
+		fz_format_plural(head->run_count, "run", runs),
+		fz_runs_alternate(base, head) ? "interleaved" : "one after the other");
 	if (options.record.how.count)
 		fputs("counted", stderr);
 	else
 		fprintf(stderr, "by the %s clock", fz_clock_names[options.record.clock]);
 	if (options.compare.warmup)
 		fprintf(stderr, "; after %s per side",
-			fz_format_plural(options.compare.warmup, "warm-up run", w));
+			fz_format_plural(options.compare.warmup, "warm-up run", runs));
 	fputs("\n", stderr);
 }
 

@@ -56,10 +56,10 @@ COUNTED = ("--count", "--", "sh", "bench.sh")
 ONCE = ("-n", "1", "--warmup", "0")
 # Reports that it has started, then runs until it is killed.
 BLOCKED = ': >"$STARTED"; exec sleep 1000'
-# So does the run after eight others.
+# So does the run after eight others, or after $AFTER.
 NINTH = """\
 n=0; while read -r _; do n=$((n+1)); done <"$LOG"
-[ $n -lt 8 ] || { : >"$STARTED"; exec sleep 1000; }
+[ $n -lt ${AFTER:-8} ] || { : >"$STARTED"; exec sleep 1000; }
 echo 1 "$PWD" >>"$LOG"
 """
 
@@ -319,6 +319,20 @@ def interrupted():
         runs = [answer[side]["facts"]["runs"] for side in ("base", "head")]
         assert runs == [3, 3] and len(p.runs()) == 8, runs
         assert answer["base"]["facts"]["complete"] and "dropping the unfinished" in err, err
+        assert "head working tree (HEAD), 3 runs; interleaved" in err, err
+
+
+@suite.test("Ctrl-C after base, head, head: one after the other")
+def interrupted_in_turn():
+    need_tool()
+    with project() as p:
+        p.log.touch()
+        process = p.start("compare", "-n", "100", "--warmup", "0", "HEAD~1", "--count", "--",
+                          "sh", "-c", NINTH, AFTER="3")
+        wait_for(process, p.started.exists)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = p.end(process)
+        assert "1 run; head working tree (HEAD), 2 runs; one after the other" in err, err
 
 
 @suite.test("SIGTERM to fizeau alone before any result: reported, no worktree left")
