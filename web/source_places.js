@@ -36,7 +36,7 @@ export function placeOf({ data, modules, state }, f) {
 	return isFile(module) ? withLine(functions, f, module) : "";
 }
 
-// The same for a label: a long path without its folders.
+// The same for a label: a long path without its folders, except that of __init__.py.
 export function shortPlaceOf({ data, modules, state }, f) {
 	const { functions } = data;
 	const file = functions.files[functions.file[f]];
@@ -44,5 +44,5 @@ export function shortPlaceOf({ data, modules, state }, f) {
 	if (state.names === "module") return withLine(functions, f, modules[functions.file[f]]);
 	const name = fromFolder(data, file);
 	return withLine(functions, f,
-		name.length > LONG ? `…/${name.slice(name.lastIndexOf("/") + 1)}` : name);
+		name.length > LONG ? `…/${/(?:[^/]*\/__(?:init|main)__\.py|[^/]*)$/.exec(name)[0]}` : name);
 }

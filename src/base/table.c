@@ -101,12 +101,31 @@ void fz_table_text(struct fz_str text, unsigned columns, const struct fz_style *
 	add_front(printable(text, style, safe), columns, style, out);
 }
 
+/* The end of a path that tells what it names: many packages have an __init__.py, so theirs includes
+ * the folder. */
+static struct fz_str telling_end(struct fz_str path)
+{
+	struct fz_str base = fz_path_base(path);
+
+	if (base.n == path.n ||
+	    (!fz_str_eq(base, FZ_STR("__init__.py")) && !fz_str_eq(base, FZ_STR("__main__.py"))))
+		return base;
+	size_t folder = fz_path_base((struct fz_str){ path.p, path.n - base.n - 1 }).n;
+	size_t n = folder + 1 + base.n;
+	return (struct fz_str){ path.p + path.n - n, n };
+}
+
 void fz_table_path(struct fz_str text, unsigned columns, const struct fz_style *style,
 		   struct fz_buf *out)
 {
 	char safe[TEXT_MAX];
+	struct fz_str path = printable(text, style, safe), end = telling_end(path);
+	bool has_room = fz_str_columns(end) + ellipsis_columns(style) <= columns;
 
-	add_back(printable(text, style, safe), columns, style, out);
+	if (has_room || end.n == fz_path_base(path).n)
+		add_back(path, columns, style, out);
+	else
+		add_front(end, columns, style, out);
 }
 
 /* Number of bytes up to the next possible line break: a number stays with its unit, "82.8 %". */

@@ -69,7 +69,7 @@ $ fizeau replay --tree app.collapsed --all-frames -l 12 --no-summary
        98   98.0 %         1  └─ _run_code                  …python3/runpy.py:88
        97   97.0 %         1     └─ <module>                main.py:9
        85   85.0 %                  ├─ main                 main.py:7
-       67   67.0 %                  │  ├─ dumps             …son/__init__.py:183
+       67   67.0 %                  │  ├─ dumps             json/__init__.py:183
        67   67.0 %                  │  │  └─ encode         …json/encoder.py:183
        50   50.0 %        50        │  │     ├─ floatstr    …json/encoder.py:224
        17   17.0 %         3        │  │     └─ iterencode  …json/encoder.py:258

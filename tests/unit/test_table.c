@@ -97,6 +97,35 @@ static void long_text_is_cut(void **state)
 	       "   1  gen... a_name_of_more_than_thir...\n");
 }
 
+/* Paths are cut at their front, but many packages have an __init__.py. */
+static void paths_keep_what_tells_them_apart(void **state)
+{
+	static const struct {
+		const char *path;
+		unsigned columns;
+		const char *shown;
+	} cases[] = {
+		{ "lib/faker/core.py", 30, "lib/faker/core.py" },
+		{ "lib/faker/core.py", 12, "\u2026ker/core.py" },
+		{ "lib/faker/__init__.py", 20, "\u2026b/faker/__init__.py" },
+		{ "lib/faker/__init__.py", 18, "\u2026faker/__init__.py" },
+		{ "lib/faker/__init__.py", 17, "faker/__init__.py" },
+		{ "lib/faker/__init__.py", 16, "faker/__init__.\u2026" },
+		{ "lib/faker/__main__.py", 8, "faker/_\u2026" },
+		{ "faker/__init__.py", 17, "faker/__init__.py" },
+		{ "/__init__.py", 12, "/__init__.py" },
+		{ "__init__.py", 8, "\u2026it__.py" },
+	};
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_buf_reset(&out);
+		fz_table_path(fz_str_of(cases[i].path), cases[i].columns, &utf8, &out);
+		assert_string_equal(out.p, cases[i].shown);
+	}
+}
+
 static void hostile_text_is_harmless(void **state)
 {
 	static const struct item items[] = { { "\033[2J", "\n", "a\rb\xff" } };
@@ -200,6 +229,7 @@ int main(void)
 		cmocka_unit_test(no_rows_and_empty_cells),
 		cmocka_unit_test(columns_are_not_bytes),
 		cmocka_unit_test(long_text_is_cut),
+		cmocka_unit_test(paths_keep_what_tells_them_apart),
 		cmocka_unit_test(hostile_text_is_harmless),
 		cmocka_unit_test(column_fits),
 		cmocka_unit_test(hidden_columns_and_titles),

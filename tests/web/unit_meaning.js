@@ -99,4 +99,8 @@ test("the page of one recording names files from its folder, a comparison as the
 	assert.deepEqual(places("profile", "/srv/app/", `/srv/app/${long}`), [`/srv/app/${long}:7`, `${long}:7`, "…/work.py:7"]);
 	assert.deepEqual(places("profile", "/srv/app", "/srv/application/work.py"), Array(3).fill("/srv/application/work.py:7"));
 	assert.deepEqual(places("diff", "/srv/app", "/srv/app/work.py"), Array(3).fill("/srv/app/work.py:7"));
+	for (const base of ["__init__.py", "__main__.py"]) { // its folder is its name
+		const all = `${"folder/".repeat(8)}faker/${base}`;
+		assert.equal(places("diff", "", all)[2], `…/faker/${base}:7`);
+	}
 });
