@@ -252,6 +252,12 @@ static double factor_of(const struct fz_diff *d)
 	return interval_ratio(d) * run_ratio(d);
 }
 
+/* A factor that reports would print as 1.0000 is 1: nothing is scaled. */
+static double settled(double factor)
+{
+	return fabs(factor - 1) < 5e-5 ? 1 : factor;
+}
+
 int fz_diff_choose_scale(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err)
 {
 	d->scale = choose(d, o);
@@ -260,7 +266,7 @@ int fz_diff_choose_scale(struct fz_diff *d, const struct fz_diff_options *o, str
 	int r = check_needs(d, o, err);
 	if (r)
 		return r;
-	d->factor = factor_of(d);
+	d->factor = settled(factor_of(d));
 	if (d->scale == FZ_SCALE_SHARE || d->scale == FZ_SCALE_REFERENCE)
 		d->basis = FZ_BASIS_TOTALS;
 	return 0;
@@ -310,8 +316,8 @@ static void take_agreement(struct fz_diff *d, const struct fz_agreement *a, doub
 		kept = share_ratio(d);
 	else if (usual > 0 && fabs(log(factor / usual)) <= a->error)
 		kept = usual;
-	d->factor = kept;
-	d->factor_error = hypot(a->error, log(factor / kept));
+	d->factor = settled(kept);
+	d->factor_error = hypot(a->error, log(factor / d->factor));
 }
 
 void fz_diff_scale_by_agreement(struct fz_diff *d)

@@ -83,6 +83,7 @@ static void times_are_compared_by_time(void **state)
 		{ false, { false, false }, { 27.1, 34.2 }, FZ_SCALE_TIME, 1, true },
 		{ false, { false, false }, { 10, 20 }, FZ_SCALE_WINDOW, 2, false },
 		{ false, { false, false }, { 3.01, 3 }, FZ_SCALE_WINDOW, 3 / 3.01, false },
+		{ false, { false, false }, { 10.0001, 10 }, FZ_SCALE_WINDOW, 1, false },
 		{ false,
 		  { false, false },
 		  { 30.2, 10.004 },
