@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the comparison inferred (renames, moves, wrappers), looked up by function and by node.
-import { isHeap, ratioOfState, wordOfState } from "./cost_words.js";
+import { ratioOfState, wordOfState } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { pageNodeOf } from "./tree.js";
 
@@ -11,9 +11,7 @@ export const howWords = {
 	name: "unique name", neighbourhood: "same callers and callees", mapped: "mapped",
 };
 
-// Types are not called: they are new or gone.
-const presenceOf = ({ functions, header }, f) =>
-	(isHeap(header) ? 1 : functions.presence?.[f] ?? 0);
+const presenceOf = ({ functions }, f) => functions.presence?.[f] ?? 0;
 
 // Word for a function of a state, "new" or "removed".
 export const stateWord = (data, f, state) => wordOfState(state, presenceOf(data, f));

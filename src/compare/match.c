@@ -18,6 +18,7 @@
 #include "compare/stages.h"
 #include "compare/link_internal.h"
 #include "compare/name_qualified.h"
+#include "profile/heap_fact.h"
 
 /* A profile function on its way to a diff function. */
 struct entry {
@@ -357,13 +358,16 @@ static void describe(const struct matcher *m, struct fz_diff_function *f)
 	f->link.file = m->names[FZ_BASE][old].file;
 }
 
-/* Sets whether the code of the side that did not run a function has it. */
-static void set_presence(struct fz_code *code, struct fz_diff_function *f)
+/* Sets whether the code of the side that did not run a function has it. A copy of the heap is
+ * complete: a type or holder that it lacks is not there. */
+static void set_presence(struct fz_code *code, bool heap, struct fz_diff_function *f)
 {
 	enum fz_side side = f->state == FZ_NEW ? FZ_HEAD : FZ_BASE;
 
 	if (f->state != FZ_COMMON)
-		f->presence = (uint8_t)fz_code_presence_anywhere(code, side, f->on_side[side]);
+		f->presence =
+			heap ? FZ_PRESENCE_NO
+			     : (uint8_t)fz_code_presence_anywhere(code, side, f->on_side[side]);
 }
 
 static void sort_entries(struct matcher *m)
@@ -470,9 +474,10 @@ int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_
 	place_groups(&m, code);
 	if (d->match == FZ_MATCH_FULL)
 		link_functions(&m, code);
+	bool heap = fz_profile_is_heap(d->profile[FZ_HEAD]);
 	for (uint32_t i = 0; i < d->function_count; i++) {
 		describe(&m, &d->functions[i]);
-		set_presence(code, &d->functions[i]);
+		set_presence(code, heap, &d->functions[i]);
 	}
 	if (d->match == FZ_MATCH_FULL && !o->no_rename)
 		fz_diff_find_splits(d, code);

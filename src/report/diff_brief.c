@@ -126,8 +126,9 @@ void fz_report_brief_rest(const struct fz_diff *d, const struct fz_judgement *j,
 	size_t at = out->n;
 
 	fz_buf_char(out, '\n');
-	print_code(d, "New code: ", FZ_NEW, style, out);
-	print_code(d, "Removed code: ", FZ_REMOVED, style, out);
+	bool heap = fz_profile_is_heap(d->profile[FZ_HEAD]);
+	print_code(d, heap ? "New: " : "New code: ", FZ_NEW, style, out);
+	print_code(d, heap ? "Gone: " : "Removed code: ", FZ_REMOVED, style, out);
 	print_renamed(d, style, out);
 	if (j->run.word != FZ_RUN_SAME)
 		print_open(d, j, style, out);

@@ -8,6 +8,7 @@
  */
 #include "report/text.h"
 
+#include "report/findings.h"
 #include "report/table.h"
 
 enum { SHIFT_COLUMNS = 2 };
@@ -50,13 +51,14 @@ static void print_links(const struct fz_diff *d, const struct fz_style *style, s
 		{ "how", .gap = 2, .min = 13 },
 		{ "function", .gap = 2 },
 	};
-	char count[FZ_NUMBER_SIZE];
 	struct fz_table t;
 
 	if (d->link_count == 0)
 		return;
 	heading("Renamed or moved", style, out);
-	fz_buf_printf(out, ": %s\n", fz_format_plural(d->link_count, "function", count));
+	fz_buf_str(out, ": ");
+	fz_findings_rows(d, d->link_count, "", out);
+	fz_buf_char(out, '\n');
 	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
 	fz_table_print(&t, d->link_count, add_link, d);
 	fz_table_wrap("To correct this: --map OLD= rejects a match, --map OLD=NEW sets one; "
@@ -100,8 +102,9 @@ static void print_rules(const struct fz_diff *d, const struct fz_style *style, s
 	fz_buf_str(&line, "Ignored when comparing names: ");
 	for (uint32_t i = 0; i < d->rule_count; i++) {
 		const struct fz_diff_rule *r = &d->rules[i];
-		fz_buf_printf(&line, "%s%s (%u and %u functions)", i ? "; " : "", r->text,
-			      r->functions[FZ_BASE], r->functions[FZ_HEAD]);
+		fz_buf_printf(&line, "%s%s (%u and %u %s)", i ? "; " : "", r->text,
+			      r->functions[FZ_BASE], r->functions[FZ_HEAD],
+			      fz_findings_words(d)->many);
 	}
 	fz_buf_char(&line, '.');
 	fz_buf_char(out, '\n');

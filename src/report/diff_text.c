@@ -17,6 +17,7 @@
  */
 #include "report/text.h"
 
+#include "profile/heap_fact.h"
 #include "report/advice.h"
 #include "report/diff_brief.h"
 #include "report/findings.h"
@@ -157,7 +158,7 @@ static void print_title(const struct view *v, const char *title, const struct fz
 static void print_rows(const struct view *v, const struct fz_findings *f, uint32_t shown,
 		       bool total)
 {
-	enum { EXPECTED = 1, CHANGE = 3 };
+	enum { EXPECTED = 1, CHANGE = 3, NAME = 7 };
 	static const struct fz_column columns[] = {
 		{ "before", FZ_RIGHT, .min = 9 },
 		{ "expected", FZ_RIGHT, .gap = 1, .min = 9 },
@@ -166,7 +167,7 @@ static void print_rows(const struct view *v, const struct fz_findings *f, uint32
 		{ "interval", FZ_RIGHT, .gap = 1, .min = 9 },
 		{ "%", FZ_RIGHT, .gap = 1, .min = 9 },
 		{ NULL, .gap = 1, .min = 1 },
-		{ "function", .gap = 1 },
+		{ NULL, .gap = 1 },
 	};
 	const struct rows rows = { v, f, total };
 	bool startup = f->startup && !v->brief && (!total || shown);
@@ -174,13 +175,15 @@ static void print_rows(const struct view *v, const struct fz_findings *f, uint32
 
 	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), v->style, v->out);
 	t.titles[CHANGE] = fz_findings_change_title(v->d);
+	t.titles[NAME] = fz_findings_words(v->d)->one;
 	t.hidden = fz_findings_scaled(v->d) ? 0 : 1u << EXPECTED;
 	fz_table_measure(&t, startup, add_startup, &rows);
 	fz_table_measure(&t, shown, add_row, &rows);
 	if (shown || startup)
 		fz_table_titles(&t);
 	fz_table_rows(&t, shown, add_row, &rows);
-	fz_table_more(&t, FZ_MAX(f->count[FZ_VERDICT_CHANGED], shown) - shown, "function");
+	fz_table_more(&t, FZ_MAX(f->count[FZ_VERDICT_CHANGED], shown) - shown,
+		      fz_profile_is_heap(v->d->profile[FZ_HEAD]) ? NULL : "function");
 	if (f->imports) {
 		fz_table_last(&t);
 		fz_findings_imports(f, v->d->unit, v->out);
@@ -227,12 +230,12 @@ static void print_changed_totals(const struct view *v)
 	uint32_t shown = rows_shown(v, &f);
 	if (shown) {
 		fz_auto(fz_free_ptr) char *title =
-			fz_asprintf("Only with %s", fz_findings_callees(v->d));
+			fz_asprintf("Only with %s", fz_findings_words(v->d)->below);
 		print_title(v, title, &f, false);
 		print_rows(v, &f, shown, true);
 	} else if (f.imports) {
 		fz_auto(fz_buf_release) struct fz_buf line = { 0 };
-		fz_buf_printf(&line, "Only with %s: ", fz_findings_callees(v->d));
+		fz_buf_printf(&line, "Only with %s: ", fz_findings_words(v->d)->below);
 		fz_findings_imports(&f, v->d->unit, &line);
 		fz_buf_char(&line, '.');
 		fz_buf_char(v->out, '\n');
@@ -299,7 +302,7 @@ struct listed {
 	double self, total;
 	bool startup; /* of start-up, with uncertain cost */
 	uint32_t n;
-	const char *noun;
+	const char *more; /* "" or "other " */
 };
 
 static int compare_listed(const void *pa, const void *pb)
@@ -367,14 +370,14 @@ static void add_listed(struct fz_table *t, size_t i, const void *arg)
 {
 	const struct view *v = ((const struct list *)arg)->v;
 	const struct listed *l = &((const struct list *)arg)->rows[i];
-	char count[FZ_NUMBER_SIZE];
 
 	fz_table_value(t, l->self, v->d->unit);
 	if (!l->f) {
 		fz_table_last(t);
-		fz_buf_printf(t->out, "in %s%s", fz_format_plural(l->n, l->noun, count),
-			      l->startup ? " of start-up and imports (--format json lists all)"
-					 : "");
+		fz_buf_str(t->out, "in ");
+		fz_findings_rows(v->d, l->n, l->more, t->out);
+		if (l->startup)
+			fz_buf_str(t->out, " of start-up and imports (--format json lists all)");
 		return;
 	}
 	struct fz_source_place place = fz_source_place_of(v->d, l->f);
@@ -391,9 +394,9 @@ static void add_listed(struct fz_table *t, size_t i, const void *arg)
 
 /* Replace some rows by one with their sum, at `at`; returns the end of the rows. */
 static uint32_t sum_rows(struct listed *rows, uint32_t at, uint32_t from, uint32_t to,
-			 const char *noun)
+			 const char *more)
 {
-	struct listed sum = { .n = to - from, .noun = noun, .startup = rows[from].startup };
+	struct listed sum = { .n = to - from, .more = more, .startup = rows[from].startup };
 
 	if (from == to)
 		return at;
@@ -409,13 +412,13 @@ static void print_list(const struct view *v, const char *title, enum fz_state st
 	static const struct fz_column columns[] = {
 		{ "self", FZ_RIGHT, .min = 9 },
 		{ "total", FZ_RIGHT, .gap = 1, .min = 9 },
-		{ "function", .gap = 2 },
+		{ NULL, .gap = 2 },
 	};
 	uint32_t n, startup;
 	fz_auto(fz_free_ptr) struct listed *rows = list_functions(v, state, presence, &n);
 	uint32_t shown = count_shown(v->d, state, rows, n);
 	double sum = 0;
-	char count[FZ_NUMBER_SIZE], value[FZ_NUMBER_SIZE];
+	char value[FZ_NUMBER_SIZE];
 	struct fz_table t;
 
 	if (n == 0)
@@ -424,12 +427,14 @@ static void print_list(const struct view *v, const char *title, enum fz_state st
 		sum += rows[i].self;
 	for (startup = n; startup > 0 && rows[startup - 1].startup;)
 		startup--;
-	uint32_t end = sum_rows(rows, shown, shown, startup, shown ? "other function" : "function");
-	end = sum_rows(rows, end, startup, n, "function");
-	fz_buf_printf(v->out, "\n%s%s%s: %s, self %s\n", fz_hue_on(v->style, FZ_HUE_PURPLE), title,
-		      fz_hue_off(v->style, FZ_HUE_PURPLE), fz_format_plural(n, "function", count),
-		      fz_format_value(sum, v->d->unit, value));
+	uint32_t end = sum_rows(rows, shown, shown, startup, shown ? "other " : "");
+	end = sum_rows(rows, end, startup, n, "");
+	fz_buf_printf(v->out, "\n%s%s%s: ", fz_hue_on(v->style, FZ_HUE_PURPLE), title,
+		      fz_hue_off(v->style, FZ_HUE_PURPLE));
+	fz_findings_rows(v->d, n, "", v->out);
+	fz_buf_printf(v->out, ", self %s\n", fz_format_value(sum, v->d->unit, value));
 	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), v->style, v->out);
+	t.titles[2] = fz_findings_words(v->d)->one;
 	fz_table_measure(&t, end, add_listed, &(struct list){ v, rows });
 	if (shown)
 		fz_table_titles(&t);
@@ -454,6 +459,11 @@ static void print_lists(const struct view *v)
 		  FZ_PRESENCE_UNKNOWN },
 	};
 
+	if (fz_profile_is_heap(v->d->profile[FZ_HEAD])) {
+		print_list(v, "New", FZ_NEW, FZ_PRESENCE_NO);
+		print_list(v, "Gone", FZ_REMOVED, FZ_PRESENCE_NO);
+		return;
+	}
 	for (size_t i = 0; i < FZ_ARRAY_LEN(lists); i++)
 		print_list(v, lists[i].title, lists[i].state, lists[i].presence);
 }
@@ -465,7 +475,8 @@ static void print_removed_paths(const struct view *v)
 
 	if (d->elided_count == 0)
 		return;
-	fz_buf_printf(v->out, "\nRemoved call paths: %s, self %s\n",
+	fz_buf_printf(v->out, "\nRemoved %s: %s, self %s\n",
+		      fz_profile_is_heap(d->profile[FZ_HEAD]) ? "paths" : "call paths",
 		      fz_format_count(d->elided_count, count),
 		      fz_format_value((double)d->elided_time, d->unit, value));
 }
@@ -546,7 +557,7 @@ void fz_report_text_diff(const struct fz_diff *d, const struct fz_judgement *j,
 		fz_report_brief_rest(d, j, v.style, &text);
 	} else {
 		fz_auto(fz_free_ptr) char *title =
-			fz_asprintf("Total, with %s", fz_findings_callees(d));
+			fz_asprintf("Total, with %s", fz_findings_words(d)->below);
 		print_table(&v, title, true);
 		print_lists(&v);
 		print_removed_paths(&v);

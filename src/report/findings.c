@@ -179,9 +179,10 @@ void fz_findings_summary(const struct fz_findings *f, const struct fz_diff *d,
 
 	snprintf(delta, sizeof(delta), "%.2g %%", 100 * j->delta);
 	fz_findings_counts(f, d, j, out);
-	fz_buf_printf(out, ", %s same within %s%s of the run, %s unsure",
+	fz_buf_printf(out, ", %s same within %s%s of the %s, %s unsure",
 		      fz_format_count(f->count[FZ_VERDICT_UNCHANGED], same), plus_minus(style),
-		      delta, fz_format_count(f->count[FZ_VERDICT_UNKNOWN], unknown));
+		      delta, fz_findings_words(d)->whole,
+		      fz_format_count(f->count[FZ_VERDICT_UNKNOWN], unknown));
 }
 
 /* ---- the run ---- */
@@ -395,9 +396,22 @@ void fz_findings_speed(const struct fz_diff *d, struct fz_buf *out)
 	fz_buf_char(out, '.');
 }
 
-const char *fz_findings_callees(const struct fz_diff *d)
+const struct fz_row_words *fz_findings_words(const struct fz_diff *d)
 {
-	return fz_profile_is_heap(d->profile[FZ_HEAD]) ? "objects held" : "callees";
+	static const struct fz_row_words code = { "function", "functions", "callees", "run" };
+	static const struct fz_row_words heap = { "type or holder", "types and holders",
+						  "objects held", "heap" };
+
+	return fz_profile_is_heap(d->profile[FZ_HEAD]) ? &heap : &code;
+}
+
+void fz_findings_rows(const struct fz_diff *d, uint32_t n, const char *more, struct fz_buf *out)
+{
+	const struct fz_row_words *words = fz_findings_words(d);
+	char number[FZ_NUMBER_SIZE];
+
+	fz_buf_printf(out, "%s %s%s", fz_format_count(n, number), more,
+		      n == 1 ? words->one : words->many);
 }
 
 const char *fz_findings_why_not(const struct fz_diff *d)

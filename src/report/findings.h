@@ -72,8 +72,15 @@ void fz_findings_imports(const struct fz_findings *f, const char *unit, struct f
 /* Append the smallest detectable change, of the run or of a function's share, and how many more
  * runs would detect 5 %. Appends nothing if that is unknown. */
 void fz_findings_power(const struct fz_judgement *j, struct fz_buf *out);
-/* What a total includes: "callees", or what objects of a heap hold. */
-const char *fz_findings_callees(const struct fz_diff *d);
+/* Words for what a row is: a function or, in a heap, a type or what holds its objects. */
+struct fz_row_words {
+	const char *one, *many; /* "function", "functions" */
+	const char *below;      /* what a total includes: "callees" */
+	const char *whole;      /* "run" */
+};
+const struct fz_row_words *fz_findings_words(const struct fz_diff *d);
+/* Append "1 function", "3 more functions", "12 types and holders". more: "more " or "". */
+void fz_findings_rows(const struct fz_diff *d, uint32_t n, const char *more, struct fz_buf *out);
 /* Why nothing was judged (FZ_JUDGE_NONE). */
 const char *fz_findings_why_not(const struct fz_diff *d);
 /* Append which test was used and what that means. */

@@ -128,18 +128,19 @@ static void add_row(const struct view *v, const struct fz_finding *r)
 static void add_rows(const struct view *v, const struct fz_findings *f, uint32_t from, uint32_t to,
 		     uint32_t limit)
 {
-	char count[FZ_NUMBER_SIZE];
 	uint32_t i = from;
 
 	if (from == to)
 		return;
-	fz_buf_printf(v->out, "\n| function | %s | before → after | where |\n|:--|--:|--:|:--|\n",
-		      fz_findings_change_title(v->d));
+	fz_buf_printf(v->out, "\n| %s | %s | before → after | where |\n|:--|--:|--:|:--|\n",
+		      fz_findings_words(v->d)->one, fz_findings_change_title(v->d));
 	while (i < to && i - from < limit && !is_full(v))
 		add_row(v, &f->rows[i++]);
-	if (i < to)
-		fz_buf_printf(v->out, "\nand %s\n",
-			      fz_format_plural(to - i, "more function", count));
+	if (i == to)
+		return;
+	fz_buf_str(v->out, "\nand ");
+	fz_findings_rows(v->d, to - i, "more ", v->out);
+	fz_buf_char(v->out, '\n');
 }
 
 static void add_changed(const struct view *v, const struct fz_findings *f, const char *title)
@@ -163,8 +164,9 @@ static void add_unknown(const struct view *v, const struct fz_findings *f)
 
 	if (!n && !f->startup)
 		return;
-	fz_buf_printf(v->out, "\n<details><summary>Unsure, by self: %s</summary>\n",
-		      fz_format_plural(n + f->startup, "function", count));
+	fz_buf_str(v->out, "\n<details><summary>Unsure, by self: ");
+	fz_findings_rows(v->d, n + f->startup, "", v->out);
+	fz_buf_str(v->out, "</summary>\n");
 	add_rows(v, f, changed, changed + n, UNKNOWN_ROWS);
 	if (f->startup)
 		fz_buf_printf(v->out,
@@ -182,8 +184,10 @@ static void add_functions(const struct view *v)
 	fz_findings_init(&self, v->d, v->judgement, false);
 	fz_findings_init(&total, v->d, v->judgement, true);
 	add_changed(v, &self, "Self");
-	fz_buf_printf(v->out, "\n<details><summary>With %s</summary>\n", fz_findings_callees(v->d));
-	fz_auto(fz_free_ptr) char *title = fz_asprintf("Total, with %s", fz_findings_callees(v->d));
+	fz_buf_printf(v->out, "\n<details><summary>With %s</summary>\n",
+		      fz_findings_words(v->d)->below);
+	fz_auto(fz_free_ptr) char *title =
+		fz_asprintf("Total, with %s", fz_findings_words(v->d)->below);
 	add_changed(v, &total, title);
 	fz_buf_str(v->out, "\n</details>\n");
 	add_unknown(v, &self);

@@ -258,6 +258,7 @@ def leak(name):
         assert re.search(r"^ .* __main__\.SESSIONS$", text, re.M), text
         done = fizeau("diff", before, after)
         assert done.stdout.startswith("Larger by ") and "__main__.SESSIONS" in done.stdout, done
+        assert " type or holder\n" in done.stdout and "function" not in done.stdout, done
 
 
 def traced(name):

@@ -12,7 +12,9 @@
 #include "compare/judge.h"
 #include "hand_profile.h"
 #include "named.h"
+#include "profile/heap_fact.h"
 #include "report/findings.h"
+#include "report/text.h"
 
 static void check(enum fz_verdict verdict, double change, double low, double high,
 		  const char *wanted)
@@ -89,6 +91,35 @@ static void test_words(void **state)
 		    "Unsure whether more or fewer");
 }
 
+/* What is in a heap is not called and has no code: it is new or gone. */
+static void rows_of_a_heap_are_no_functions(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("app.old 3\napp.same 1\n", 0);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("app.new 5\napp.same 1\n", 0);
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	struct fz_diff_options o = { .scale = FZ_SCALE_TIME };
+	struct fz_text_options table = { .style = { .ascii = true, .columns = 80 },
+					 .limit = 10,
+					 .detail = FZ_TEXT_TABLE };
+	struct fz_judged judged[3] = { 0 };
+	struct fz_judgement j = { .self = judged, .total = judged, .run.visible_share = 1 };
+
+	fz_profile_set_fact(a, "clock", FZ_STR(FZ_HEAP_CLOCK));
+	fz_profile_set_fact(b, "clock", FZ_STR(FZ_HEAP_CLOCK));
+	assert_int_equal(fz_diff_new(a, b, &o, &d, NULL), 0);
+	assert_int_equal(d->function_count, 3);
+	fz_report_text_diff(d, &j, &table, out);
+	fz_output_add(out, "", 1);
+	const char *text = fz_output_buffer(out)->p;
+	assert_non_null(strstr(text, "type or holder\n"));
+	assert_non_null(strstr(text, "\nNew: 1 type or holder, self 5\n"));
+	assert_non_null(strstr(text, "\nGone: 1 type or holder, self 3\n"));
+	assert_null(strstr(text, "function"));
+	assert_null(strstr(text, "called"));
+}
+
 #define BOOT "/usr/lib/python3.12/importlib/_bootstrap.py"
 #define IMPORT(module) BOOT ":_find_and_load:1;" module ":<module>:1"
 
@@ -158,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_interval),
 					    cmocka_unit_test(test_words),
+					    cmocka_unit_test(rows_of_a_heap_are_no_functions),
 					    cmocka_unit_test(moved_imports_are_not_findings) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
