@@ -21,8 +21,8 @@ const runWords = {
 function runHeadline({ header, factor }) {
 	const v = header.verdict;
 	const isSure = v.word === "slower" || v.word === "faster";
-	// Windows of running programs have no verdict on a whole run.
-	const words = v.reason === "windows only" ? v.text : runWords[v.word] ?? v.text;
+	// Shares and parts of running programs have no verdict on a whole run.
+	const words = v.reason?.endsWith(" only") ? v.text : runWords[v.word] ?? v.text;
 	const text = !isSure ? words :
 		`${formatShare(Math.abs(v.change_pct) / 100)} ${oneWord(header, v.word)}`;
 	const { delta } = compare(header.base.sum, header.head.sum, factor);

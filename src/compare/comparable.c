@@ -611,13 +611,11 @@ static void warn_about_ends(struct fz_diff *d)
 
 	if (base || head)
 		fz_diff_warn(d,
-			     "%s treated as %s, which %s not specify; for parts of a running "
-			     "program use --scale %s",
+			     "%s assumed to be %s; for parts of a running program use --scale %s",
 			     base && head ? "both are"
 			     : base       ? "the base is"
 					  : "the head is",
 			     base && head ? "whole runs" : "a whole run",
-			     base && head ? "the files do" : "the file does",
 			     fz_diff_has_durations(d) ? "window" : "share");
 }
 

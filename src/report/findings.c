@@ -225,12 +225,27 @@ static void add_interval(const struct fz_judged_run *run, struct fz_buf *out)
 		      fz_format_percent_change(run->high, high));
 }
 
+/* Why the totals do not show a change; NULL if they do. */
+static const char *no_change(const struct fz_diff *d, const struct fz_judgement *j)
+{
+	if (j->method == FZ_JUDGE_IDENTICAL)
+		return NULL;
+	switch (d->scale) {
+	case FZ_SCALE_SHARE:
+		return "shares are compared";
+	case FZ_SCALE_WINDOW:
+		return "parts of running programs were recorded";
+	default:
+		return NULL;
+	}
+}
+
 void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 			 const struct fz_style *style, struct fz_buf *out)
 {
 	const struct fz_cost_words *words = fz_cost_words(d->metric, d->unit);
 	const struct fz_judged_run *run = &j->run;
-	const char *word;
+	const char *word, *nothing = no_change(d, j);
 	char number[FZ_NUMBER_SIZE];
 
 	switch (run->word) {
@@ -254,31 +269,14 @@ void fz_findings_verdict(const struct fz_diff *d, const struct fz_judgement *j,
 			fz_buf_str(out, "Not judged");
 		else if (fz_diff_is_one_recording(d))
 			fz_buf_str(out, "Two ranges of one recording");
+		else if (nothing)
+			fz_buf_printf(out, "No overall verdict, because only %s", nothing);
 		else
-			fz_buf_printf(out, "Unsure whether %s or %s%s", words->more, words->less,
-				      d->scale == FZ_SCALE_SHARE ? " from shares alone"
-				      : d->scale == FZ_SCALE_WINDOW
-					      ? " from parts of running programs"
-					      : "");
+			fz_buf_printf(out, "Unsure whether %s or %s", words->more, words->less);
 		break;
 	}
-	if (j->method == FZ_JUDGE_APPROXIMATE)
+	if (j->method == FZ_JUDGE_APPROXIMATE && !nothing)
 		fz_buf_str(out, " (approximate: sample order unknown)");
-}
-
-/* Why the totals do not show the change; NULL if they do. */
-static const char *no_change(const struct fz_diff *d, const struct fz_judgement *j)
-{
-	if (j->method == FZ_JUDGE_IDENTICAL)
-		return NULL;
-	switch (d->scale) {
-	case FZ_SCALE_SHARE:
-		return "";
-	case FZ_SCALE_WINDOW:
-		return " in what was recorded";
-	default:
-		return NULL;
-	}
 }
 
 /* Append the change of the total, with its interval if the verdict did not have it. */
@@ -287,13 +285,10 @@ static void add_change(const struct fz_diff *d, const struct fz_judgement *j, st
 	double expected = fz_diff_expected(d, d->total[FZ_BASE]);
 	double change = (double)d->total[FZ_HEAD] - expected;
 	bool told = j->run.word == FZ_RUN_SLOWER || j->run.word == FZ_RUN_FASTER;
-	const char *nothing = no_change(d, j);
 	char number[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
 
-	if (nothing) {
-		fz_buf_str(out, nothing);
+	if (no_change(d, j))
 		return;
-	}
 	fz_buf_printf(out, ", %s", fz_format_change(change, d->unit, number));
 	if (fz_findings_scaled(d)) {
 		fz_buf_str(out, " against the expected ");
@@ -439,11 +434,11 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 	case FZ_JUDGE_VISITS:
 		fz_buf_printf(out,
 			      "Judged: one %s per side, by how often and how long each function "
-			      "was sampled, assuming the noise of a %s.",
+			      "was sampled, assuming the usual noise of %s.",
 			      d->scale == FZ_SCALE_WINDOW ? "time range" : "run",
-			      d->speed_scale.used ? "machine of known speed"
-			      : j->cpu_clock      ? "CPU clock"
-						  : "wall clock");
+			      d->speed_scale.used ? "times adjusted to the machine's speed"
+			      : j->cpu_clock      ? "CPU time"
+						  : "wall time");
 		break;
 	case FZ_JUDGE_APPROXIMATE:
 		fz_buf_str(out, "Judged: approximately. The order of samples is not recorded, so "
@@ -460,8 +455,9 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 		fz_buf_str(out, FZ_MIN(base->run_count, head->run_count) > 1
 					? "Judged: counted, not sampled; by how counts differ from "
 					  "run to run."
-					: "Judged: counted, not sampled, only once on a side; the "
-					  "intervals allow for changes of the environment.");
+					: "Judged: counted, not sampled; a side was counted only "
+					  "once, so the intervals allow for changes of the "
+					  "environment.");
 		break;
 	case FZ_JUDGE_NONE:
 	case FZ_JUDGE_METHODS:

@@ -70,8 +70,8 @@ For a clear answer, record several runs of each version:
 Smallest detectable change: 82.8 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
-Warning: both are treated as whole runs, which the files do not specify; for
-  parts of a running program use --scale window.
+Warning: both are assumed to be whole runs; for parts of a running program use
+  --scale window.
 
 Self: 0 slower, 0 faster, 1 gone or no longer called, 0 same within ±0.2 % of
   the run, 7 unsure (?).
@@ -112,7 +112,7 @@ Scaling: time, factor 1; base values are as recorded.
 Base base.bin: 1,203 samples every 500 us, 6.1 % failed, 0.0 % missed.
 Head head.bin: 1,207 samples every 500 us, 7.4 % failed, 0.0 % missed.
 Judged: one run per side, by how often and how long each function was sampled,
-  assuming the noise of a wall clock.
+  assuming the usual noise of wall time.
 
 $ fizeau diff base.bin base.bin --scale time
 Same: nothing differs: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
@@ -138,8 +138,8 @@ $ fizeau diff base.bin base.bin --scale time --verbose
 Same: nothing differs: 602 ms -> 602 ms of wall time, 0 s (0.0 %).
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
-Warning: both are treated as whole runs, which the files do not specify; for
-  parts of a running program use --scale window.
+Warning: both are assumed to be whole runs; for parts of a running program use
+  --scale window.
 
 Self: 0 slower, 0 faster, 8 same within ±0.2 % of the run, 0 unsure.
 
@@ -220,7 +220,7 @@ $ fizeau diff --format json base.bin head.bin | head -n 54 | cut -c 1-220
   "warnings": [
     "more than 5 % of the base's samples could not be read",
     "more than 5 % of the head's samples could not be read",
-    "both are treated as whole runs, which the files do not specify; for parts of a running program use --scale window"
+    "both are assumed to be whole runs; for parts of a running program use --scale window"
   ],
   "name_rules": [
     {"rule": "prefixes and versions of libraries", "base_functions": 2, "head_functions": 2},
@@ -331,7 +331,7 @@ fizeau: wrote x.svg
 
 # Two columns, as difffolded.pl writes them: as recorded, or scaled on request.
 $ printf 'a;b 3\na;c 14\na;gone 6\n' > 1.folded && printf 'a;b 7\na;c 13\na;new;er 5\n' > 2.folded && fizeau diff 1.folded 2.folded --format folded
-# Unsure whether slower or faster from shares alone (approximate: sample order unknown): 23 samples -> 25 samples.
+# No overall verdict, because only shares are compared: 23 samples -> 25 samples.
 # Smallest detectable change of a function with 10.0 % of the run: 85.2 % of the run.
 # Scaling: share, factor 1, which most functions agree with; base values are as recorded.
 a;c 14 13
@@ -340,7 +340,7 @@ a;gone 6 0
 a;new;er 0 5
 
 $ fizeau diff 1.folded 2.folded --format folded --scale share
-# Unsure whether slower or faster from shares alone (approximate: sample order unknown): 23 samples -> 25 samples.
+# No overall verdict, because only shares are compared: 23 samples -> 25 samples.
 # Smallest detectable change of a function with 10.0 % of the run: 84.9 % of the run.
 # Scaling: share; expected is before times 1.0870, to make the totals equal. First column: expected.
 a;c 15 13
@@ -350,8 +350,7 @@ a;new;er 0 5
 
 # Names cannot break the text.
 $ printf 'a\033[31m;b 3\n' > 3.folded && fizeau diff 1.folded 3.folded --verbose | head -n 14
-Unsure whether slower or faster from shares alone (approximate: sample order
-  unknown): 23 samples -> 3 samples.
+No overall verdict, because only shares are compared: 23 samples -> 3 samples.
 For a clear answer, record several runs of each version:
   fizeau diff BASE... :: HEAD...  # several files per side
 Smallest detectable change of a function with 10.0 % of the run: 115.1 % of the
@@ -475,8 +474,8 @@ Only with callees: 1 slower, 0 faster.
 
 Measured: the order of samples is not recorded, so typical noise is assumed;
   smallest detectable change: 45.6 %; 83 more runs per side would detect 5.0 %.
-Limits: both are treated as whole runs, which the files do not specify; for
-  parts of a running program use --scale share.
+Limits: both are assumed to be whole runs; for parts of a running program use
+  --scale share.
 fizeau: the run is slower by 75.0 %, past the threshold of 5.0 %
 [1]
 
@@ -542,7 +541,7 @@ Unsure whether slower or faster (approximate: sample order unknown): 60 samples
 Unsure: parse +3 ±81.3; 1 more (--table).
 
 $ fizeau diff c.folded d.folded --format markdown | head -n 3
-### Unsure whether slower or faster from shares alone (approximate: sample order unknown): 60 samples -> 63 samples.
+### No overall verdict, because only shares are compared: 60 samples -> 63 samples.
 
 **Self**: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 2 unsure.
 
@@ -589,8 +588,8 @@ Removed or no longer called (not sampled in the head): 2 functions, self 7
 # because parse got slower, and twice as much of everything is nothing. "before" is what was
 # measured, "expected" what that lets expect.
 $ printf 'm;parse 3000\nm;load 2000\nm;save 1000\nm;wait 1500\n' > g.folded && printf 'm;parse 18000\nm;load 4100\nm;save 1950\nm;wait 3000\n' > h.folded && fizeau diff g.folded h.folded --verbose | sed '/^Total/,/^Scaling/{/^Scaling/!d}'
-Unsure whether slower or faster from shares alone (approximate: sample order
-  unknown): 7,500 samples -> 27,050 samples.
+No overall verdict, because only shares are compared: 7,500 samples -> 27,050
+  samples.
 For a clear answer, record several runs of each version:
   fizeau diff BASE... :: HEAD...  # several files per side
 Smallest detectable change of a function with 10.0 % of the run: 9.4 % of the
@@ -627,7 +626,7 @@ $ fizeau diff g.folded h.folded --format markdown | grep '^|' | head -n 3
 # A function is a link if its file is here and the report lies beside it.
 $ printf 'main (k.py:1);parse (k.py:12) 3000\n' > k.folded && printf 'main (k.py:1);parse (k.py:12) 12000\n' > l.folded
 > touch k.py && fizeau diff k.folded l.folded -o k.md && grep 'k.py' k.md; fizeau diff k.folded l.folded --format markdown | grep 'k.py'
-fizeau: Unsure whether slower or faster from shares alone (approximate: sample order unknown): 3,000 samples -> 12,000 samples.
+fizeau: No overall verdict, because only shares are compared: 3,000 samples -> 12,000 samples.
 fizeau: wrote k.md
 fizeau: wrote k.md.svg
 | ? <code>parse</code> | 0<br><sub>±91,135<br>0.0&nbsp;%</sub> | <sub>3,000 → 12,000<br>expected 12,000</sub> | <sub>[<code>k.py&#58;12</code>](k.py#L12)</sub> |
@@ -642,7 +641,7 @@ $ printf '<module> (<ipython-input-2-15dedc3fbfe1>:1);work (/t/ipykernel_41/2213
 "name": "work", "file": "\u003cipython-input-#>", "line": 2, "state": "common"
 
 $ fizeau diff g.folded h.folded -o h.svg && grep -A 2 'parse$' h.svg | head -n 3
-fizeau: Unsure whether slower or faster from shares alone (approximate: sample order unknown): 7,500 samples -> 27,050 samples.
+fizeau: No overall verdict, because only shares are compared: 7,500 samples -> 27,050 samples.
 fizeau: wrote h.svg
 <g><title>parse
 self 3,000 → 18,000 (+11,993, +199.7 % of the expected 6,007)
@@ -685,8 +684,8 @@ fizeau: --scale window requires the length of both recordings, and the base has 
 
 # Of recordings that are times and durations, each second.
 $ fizeau diff base.bin head.bin --verbose --scale window | sed -n "1,2p;/^ *before/,/parse/p;/^Scaling/,/\\.$/p"
-Unsure whether slower or faster from parts of running programs: 602 ms -> 604 ms
-  of wall time in what was recorded.
+No overall verdict, because only parts of running programs were recorded: 602 ms
+  -> 604 ms of wall time.
    before  expected     after      change  interval         %   function
   69.0 ms   70.2 ms       0 s    -70.2 ms  ±60.8 ms      to 0   dropped.<loc…:21
    368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse
@@ -699,7 +698,7 @@ Scaling: window; expected is before times 1.0180, for 652 ms recorded instead of
 
 # Two ranges of one recording.
 $ fizeau diff base.bin --base-range 0s-300ms --head-range 300-600ms -l 2 --verbose
-Two ranges of one recording: 299 ms -> 298 ms of wall time in what was recorded.
+Two ranges of one recording: 299 ms -> 298 ms of wall time.
 Smallest detectable change of a function with 10.0 % of the run: 16.4 % of the
   run.
 
@@ -721,7 +720,7 @@ Scaling: window, factor 1; base values are as recorded.
 Base base.bin 0s-300ms: 598 samples every 500 us.
 Head base.bin 300-600ms: 595 samples every 500 us.
 Judged: one time range per side, by how often and how long each function was
-  sampled, assuming the noise of a wall clock.
+  sampled, assuming the usual noise of wall time.
 
 $ fizeau diff base.bin --base 0%-50% --head 0%-50% | head -n 1
 Same: nothing differs: 318 ms -> 318 ms of wall time, 0 s (0.0 %).
@@ -737,7 +736,7 @@ $ fizeau diff base.bin --base-range -50% --head-range 50%- --format json | grep 
     "mode": "window",
     "word": "unknown",
     "reason": "windows only",
-fizeau: Two ranges of one recording: 318 ms -> 283 ms of wall time in what was recorded.
+fizeau: Two ranges of one recording: 318 ms -> 283 ms of wall time.
 fizeau: wrote ranges.html
 
 $ fizeau diff base.bin head.bin --base-range -50% --head-range 50%- --verbose | grep -E '^(Two|Scaling|Base|Head|Judged)'

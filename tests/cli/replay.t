@@ -594,8 +594,8 @@ Warning: the base's numbers are interpreted as microseconds, because all are
   multiples of the smallest, some thousands; set --input-unit to change that.
 Warning: the head's numbers are interpreted as microseconds, because all are
   multiples of the smallest, some thousands; set --input-unit to change that.
-Warning: both are treated as whole runs, which the files do not specify; for
-  parts of a running program use --scale share.
+Warning: both are assumed to be whole runs; for parts of a running program use
+  --scale share.
 
 $ printf 'a;b 4\nc 10\n' >plain.folded && fizeau replay plain.folded -o plain.bin
 fizeau: warning: binary: samples are written as 1 ms each, because the sampling interval is unknown

@@ -244,8 +244,8 @@ Paths to significant changes; --all-frames shows all.
 
 Measured: the order of samples is not recorded, so typical noise is assumed;
   smallest detectable change: 42.4 %; 71 more runs per side would detect 5.0 %.
-Limits: both are treated as whole runs, which the files do not specify; for
-  parts of a running program use --scale share.
+Limits: both are assumed to be whole runs; for parts of a running program use
+  --scale share.
 
 $ COLUMNS=100 fizeau diff --tree --scale time b.folded h.folded --all-frames --color always | sed -n 's/\x1b/^/gp'
 ^[1mSlower by 44.3 % [+6.3 %, +95.9 %] (approximate: sample order unknown): 14,899 samples -> 21,501

@@ -68,6 +68,11 @@ static void check_words(const char *metric, const char *unit, const char *verdic
 	j.run.word = FZ_RUN_UNKNOWN;
 	fz_findings_verdict(&d, &j, &(struct fz_style){ .ascii = true }, &out);
 	assert_string_equal(out.p, unsure);
+	fz_buf_reset(&out);
+	d.scale = FZ_SCALE_SHARE;
+	j.method = FZ_JUDGE_APPROXIMATE;
+	fz_findings_verdict(&d, &j, &(struct fz_style){ .ascii = true }, &out);
+	assert_string_equal(out.p, "No overall verdict, because only shares are compared");
 }
 
 static void test_words(void **state)

@@ -103,7 +103,7 @@ static void times_are_compared_by_time(void **state)
 		fz_auto(fz_diff_freep) struct fz_diff *d = diff_of(a, b);
 		assert_int_equal(d->scale, cases[i].scale);
 		assert_true(fabs(d->factor - cases[i].factor) < 1e-12);
-		assert_int_equal(warned(d, "treated as"), cases[i].told);
+		assert_int_equal(warned(d, "assumed to be"), cases[i].told);
 		assert_string_equal(d->metric, "wall");
 	}
 }
