@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "profile/merge.h"
 #include "record/count/count.h"
+#include "record/sources.h"
 #include "profile/benchmarks.h"
 
 #include <math.h>
@@ -214,6 +215,17 @@ static int run_counted(struct fz_series *s, char *const argv[], const struct fz_
 	return fz_series_run(s, argv, &at, ret, err);
 }
 
+/* Keep the text of what ran, as a sampler does while it runs. */
+static void add_sources(const struct fz_series *s, const char *folder, struct fz_profile *p)
+{
+	if (s->options->no_source)
+		return;
+	struct fz_sources *sources = fz_sources_new(p);
+	fz_sources_ended(sources, folder, p->runs[0].start_unix_ns);
+	fz_sources_finish(sources);
+	fz_sources_free(sources);
+}
+
 int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_launch_place *place,
 		    struct fz_series_run *ret, struct fz_error *err)
 {
@@ -245,6 +257,7 @@ int fz_series_count(struct fz_series *s, char *const argv[], const struct fz_lau
 		ret->profile->runs[0].start_unix_ns = start;
 		ret->profile->runs[0].duration_ns = lasted;
 		fz_trial_add_facts(ret->profile, argv, place ? place->folder : NULL, &ret->child);
+		add_sources(s, counter.options.cwd, ret->profile);
 		warn_of_unknown_instruction(s, &ret->child);
 		warn_of_killed(s, &counter, &ret->child);
 		warn_of_allocator(s, ret->profile);

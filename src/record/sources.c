@@ -90,6 +90,17 @@ void fz_sources_process(struct fz_sources *s, pid_t pid, bool started)
 	s->newest = started ? 0 : start_time(pid);
 }
 
+void fz_sources_ended(struct fz_sources *s, const char *folder, int64_t start_ns)
+{
+	fz_close_fd(&s->root);
+	fz_close_fd(&s->cwd);
+	s->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	s->cwd = open(folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	s->uid = geteuid();
+	s->gid = getegid();
+	s->newest = start_ns / FZ_SECOND;
+}
+
 static bool is_our_root(int folder)
 {
 	struct stat theirs, ours;

@@ -18,6 +18,9 @@ void fz_sources_free(struct fz_sources *s);
 /* New files belong to this process from now on. If we did not start it, files that are newer than
  * the process are skipped, because it does not run their contents. */
 void fz_sources_process(struct fz_sources *s, pid_t pid, bool started);
+/* The same for a program that we started in this folder (NULL: ours) and that has ended. Files
+ * modified after its start, in Unix nanoseconds, are skipped. */
+void fz_sources_ended(struct fz_sources *s, const char *folder, int64_t start_ns);
 /* Load at most one file that is new in the profile. */
 void fz_sources_step(struct fz_sources *s);
 /* Load all remaining files. */

@@ -582,6 +582,24 @@ def installed():
         assert f"base, run 1 of 1: the command ran code of another checkout of this project: {own}" in err, err
 
 
+@suite.test("counted: a renamed function is linked by the recorded source")
+def counted_sources():
+    need_tool()
+    with project() as p:
+        for name in ("helper", "assist"):
+            folder = p.outside / name
+            folder.mkdir()
+            (folder / "app.py").write_text(
+                f"def {name}(n):\n    s = 0\n    for i in range(n): s += i * i % 7 ^ n\n    return s\n"
+                f"for _ in range(20): {name}(200)\n")
+        commands = [f"cd {name} && exec {p.python} -S app.py" for name in ("helper", "assist")]
+        words = (*ONCE, "--count", "--base-command", commands[0], "--head-command", commands[1])
+        for options, how in (((), "body"), (("--no-source",), None)):
+            out, _ = p.fizeau("compare", *words, *options, "--format", "json", cwd=p.outside)
+            assist = next(f for f in json.loads(out)["functions"] if f["name"] == "assist")
+            assert assist.get("match", {}).get("how") == how, assist
+
+
 @suite.test("two commands, outside of any repository")
 def commands():
     with project() as p:
