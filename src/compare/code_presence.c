@@ -273,12 +273,12 @@ enum fz_presence fz_code_presence_anywhere(struct fz_code *c, enum fz_side side,
 
 	if (known == FZ_PRESENCE_UNKNOWN && layout.n && is_defined && !within)
 		known = presence_in_layout(c, side, at, layout);
+	if (known == FZ_PRESENCE_NO && is_defined && ran_elsewhere(c, side, function))
+		return FZ_PRESENCE_UNKNOWN;
 	if (known == FZ_PRESENCE_NO && is_defined)
 		known = find_lost(c, side, at);
 	if (known == FZ_PRESENCE_YES && within)
 		return fz_code_presence(c, side, function) == FZ_PRESENCE_YES ? FZ_PRESENCE_YES
 									      : FZ_PRESENCE_UNKNOWN;
-	if (known == FZ_PRESENCE_NO && is_defined && ran_elsewhere(c, side, function))
-		return FZ_PRESENCE_UNKNOWN;
 	return known;
 }

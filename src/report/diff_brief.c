@@ -26,6 +26,8 @@ enum { NAMES_SHOWN = 3, NAME_COLUMNS = 40 };
 /* Smaller differences, as a fraction of the run, are left out. */
 static const double open_share = 0.01;
 static const double code_share = 0.001;
+/* Larger differences, as a fraction of the cost, are not the cost of the same function. */
+static const double same_cost = 0.25;
 /* Smaller adjustments, as a fraction of the head, are not printed. */
 static const double least_adjustment = 0.05;
 
@@ -92,6 +94,75 @@ static void print_renamed(const struct fz_diff *d, const struct fz_style *style,
 	print_sentence(&line, style, out);
 }
 
+/* Can it be part of an option without quotation marks? */
+static bool is_plain(struct fz_str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!isalnum((unsigned char)s.p[i]) && !memchr("_./-", s.p[i], 4))
+			return false;
+	return s.n > 0;
+}
+
+/* The only function of that name and state; NULL if there are none or several. */
+static const struct fz_diff_function *only_one(const struct fz_diff *d, struct fz_str name,
+					       enum fz_state state)
+{
+	const struct fz_diff_function *found = NULL;
+
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const struct fz_diff_function *f = &d->functions[i];
+		if (f->state != state || !fz_str_eq(f->name, name))
+			continue;
+		if (found)
+			return NULL;
+		found = f;
+	}
+	return found;
+}
+
+/* Did both certainly cost something, and is the difference within noise and not large? */
+static bool costs_the_same(const struct fz_diff *d, const struct fz_judgement *j,
+			   const struct fz_diff_function *removed,
+			   const struct fz_diff_function *new)
+{
+	const struct fz_judged *x = &j->self[removed - d->functions];
+	const struct fz_judged *y = &j->self[new - d->functions];
+	double before = fz_diff_expected(d, removed->cost.self[FZ_BASE]);
+	double change = (double)new->cost.self[FZ_HEAD] - before;
+
+	return x->verdict == FZ_VERDICT_CHANGED && y->verdict == FZ_VERDICT_CHANGED &&
+	       fabs(change) <= hypot(x->high - x->low, y->high - y->low) / 2 &&
+	       fabs(change) <= same_cost * before;
+}
+
+/* Print the costliest function that may have moved to another file, although its code does not
+ * prove that. */
+static void print_maybe_moved(const struct fz_diff *d, const struct fz_judgement *j,
+			      const struct fz_style *style, struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf line = { 0 };
+
+	for (uint32_t i = 0; i < d->function_count && !line.n; i++) {
+		const struct fz_diff_function *was = &d->functions[i], *is;
+		if (was->kind != FZ_KIND_PYTHON || !is_plain(was->name) || !is_plain(was->file) ||
+		    (double)was->cost.self[FZ_BASE] < open_share * whole(d) ||
+		    only_one(d, was->name, FZ_REMOVED) != was)
+			continue;
+		is = only_one(d, was->name, FZ_NEW);
+		if (!is || is->presence == FZ_PRESENCE_YES || was->presence == FZ_PRESENCE_YES ||
+		    fz_str_eq(is->file, was->file) || !is_plain(is->file) ||
+		    !costs_the_same(d, j, was, is))
+			continue;
+		int name = (int)was->name.n, from = (int)was->file.n, to = (int)is->file.n;
+		fz_buf_printf(&line,
+			      "Perhaps moved: %.*s, from %.*s to %.*s (to compare it as one "
+			      "function: --map %.*s:%.*s=%.*s:%.*s).",
+			      name, was->name.p, from, was->file.p, to, is->file.p, from,
+			      was->file.p, name, was->name.p, to, is->file.p, name, was->name.p);
+	}
+	print_sentence(&line, style, out);
+}
+
 /* Print the largest differences that noise could explain. */
 static void print_open(const struct fz_diff *d, const struct fz_judgement *j,
 		       const struct fz_style *style, struct fz_buf *out)
@@ -130,6 +201,7 @@ void fz_report_brief_rest(const struct fz_diff *d, const struct fz_judgement *j,
 	print_code(d, heap ? "New: " : "New code: ", FZ_NEW, style, out);
 	print_code(d, heap ? "Gone: " : "Removed code: ", FZ_REMOVED, style, out);
 	print_renamed(d, style, out);
+	print_maybe_moved(d, j, style, out);
 	if (j->run.word != FZ_RUN_SAME)
 		print_open(d, j, style, out);
 	if (out->n == at + 1)

@@ -125,6 +125,72 @@ static void rows_of_a_heap_are_no_functions(void **state)
 	assert_null(strstr(text, "called"));
 }
 
+#define LOAD "def load(s, k):\n    for i in range(900): s ^= i + k\n    return s\n"
+
+/* The short text after load of m.py, which the head still imports but did not run, became load of
+ * n.py. The caller frees. */
+static char *text_after_move(const char *head, double reach)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		hand_profile("app.py:main:2;m.py:load:1 100\napp.py:main:2 50\n", 1000);
+	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile(head, 1000);
+	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
+	fz_auto(fz_diff_freep) struct fz_diff *d = NULL;
+	struct fz_diff_options o = { .scale = FZ_SCALE_TIME };
+	struct fz_text_options brief = { .style = { .ascii = true, .columns = 300 },
+					 .brief_limit = 8 };
+	struct fz_judged self[4] = { 0 };
+	struct fz_judgement j = { .self = self, .total = self };
+
+	fz_profile_add_source(a, fz_profile_string(a, FZ_STR("app.py")),
+			      FZ_STR("from m import load, save\ndef main():\n    load(1, 2)\n"));
+	fz_profile_add_source(a, fz_profile_string(a, FZ_STR("m.py")), FZ_STR(LOAD));
+	fz_profile_add_source(
+		b, fz_profile_string(b, FZ_STR("app.py")),
+		FZ_STR("from m import save\nfrom n import load\ndef main():\n    load(1, 2)\n"));
+	fz_profile_add_source(b, fz_profile_string(b, FZ_STR("n.py")), FZ_STR(LOAD));
+	assert_int_equal(fz_diff_new(a, b, &o, &d, NULL), 0);
+	assert_true(d->function_count <= FZ_ARRAY_LEN(self));
+	for (uint32_t i = 0; i < d->function_count; i++) {
+		const int64_t *cost = d->functions[i].cost.self;
+		double change = (double)(cost[FZ_HEAD] - cost[FZ_BASE]);
+		self[i] = (struct fz_judged){ .verdict = d->functions[i].state == FZ_COMMON
+								 ? FZ_VERDICT_UNKNOWN
+								 : FZ_VERDICT_CHANGED,
+					      .low = change - reach,
+					      .high = change + reach };
+	}
+	fz_report_text_diff(d, &j, &brief, out);
+	fz_output_add(out, "", 1);
+	return fz_buf_take(fz_output_buffer(out));
+}
+
+/* A move that the code does not prove is a hint, and never "newly called". */
+static void a_function_may_have_moved(void **state)
+{
+	static const char hint[] =
+		"\nPerhaps moved: load, from m.py to n.py (to compare it as one function: --map "
+		"m.py:load=n.py:load).\n";
+	static const struct {
+		const char *head;
+		double reach; /* of the intervals of both */
+		bool hint;
+	} cases[] = {
+		{ "app.py:main:3;n.py:load:1 105\napp.py:main:3 50\n", 9000, true },
+		{ "app.py:main:3;n.py:load:1 120\napp.py:main:3 50\n", 9000, false },
+		{ "app.py:main:3;n.py:load:1 150\napp.py:main:3 50\n", 90000, false },
+		{ "app.py:main:3;n.py:load:1 105\napp.py:main:3;o.py:load:1 50\n", 9000, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_free_ptr) char *text = text_after_move(cases[i].head, cases[i].reach);
+		assert_int_equal(!!strstr(text, hint), cases[i].hint);
+		assert_int_equal(!!strstr(text, "Perhaps"), cases[i].hint);
+		assert_null(strstr(text, "1 newly called"));
+	}
+}
+
 #define BOOT "/usr/lib/python3.12/importlib/_bootstrap.py"
 #define IMPORT(module) BOOT ":_find_and_load:1;" module ":<module>:1"
 
@@ -195,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_interval),
 					    cmocka_unit_test(test_words),
 					    cmocka_unit_test(rows_of_a_heap_are_no_functions),
+					    cmocka_unit_test(a_function_may_have_moved),
 					    cmocka_unit_test(moved_imports_are_not_findings) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
