@@ -104,7 +104,7 @@ static enum fz_judge_method choose_method(const struct fz_inference *c)
 	bool instructions = strcmp(metric, "instructions") == 0;
 	bool heap = fz_profile_is_heap(base->profile) && fz_profile_is_heap(head->profile);
 
-	if (has_empty_run(base) || has_empty_run(head))
+	if (c->empty_run)
 		return FZ_JUDGE_NONE;
 	if (is_identical(c))
 		return FZ_JUDGE_IDENTICAL;
@@ -554,6 +554,7 @@ void fz_inference_init(struct fz_inference *c)
 	}
 	c->runs = c->walk[FZ_BASE].run_count + c->walk[FZ_HEAD].run_count;
 	c->cpu_clock = is_cpu_clock(c->d);
+	c->empty_run = has_empty_run(&c->walk[FZ_BASE]) || has_empty_run(&c->walk[FZ_HEAD]);
 	c->method = choose_method(c);
 	if (fz_inference_by_samples(c))
 		prepare_samples(c);

@@ -207,6 +207,7 @@ static struct fz_judgement *new_judgement(const struct fz_inference *c)
 	struct fz_judgement *j = fz_calloc(1, sizeof(*j));
 
 	j->method = c->method;
+	j->empty_run = c->empty_run;
 	j->cpu_clock = c->cpu_clock;
 	j->delta = c->o->delta;
 	j->run = c->method == FZ_JUDGE_IDENTICAL ? run_identical : run_not_judged;

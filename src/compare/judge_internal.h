@@ -25,6 +25,7 @@ struct fz_inference {
 	const struct fz_judge_options *o;
 	const struct fz_judged_run *run; /* the judgement of the run */
 	enum fz_judge_method method;
+	bool empty_run; /* on either side */
 	bool cpu_clock;
 	struct fz_walk walk[FZ_SIDES];
 	uint32_t runs; /* of both sides */

@@ -63,6 +63,7 @@ struct fz_judge_options {
 
 struct fz_judgement {
 	enum fz_judge_method method;
+	bool empty_run;            /* a run has no samples, so nothing was judged */
 	bool cpu_clock;            /* with the noise of a CPU clock, else of a wall clock */
 	double delta;              /* as used */
 	uint64_t bursts[FZ_SIDES]; /* excluded repetitions of a late sampler */

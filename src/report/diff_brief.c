@@ -240,9 +240,11 @@ static void add_method(const struct fz_diff *d, const struct fz_judgement *j, st
 		fz_buf_str(out, "both sides are identical");
 		break;
 	case FZ_JUDGE_VISITS:
-		fz_buf_printf(out, "one %s per side, by the %s clock",
+		fz_buf_printf(out, "one %s per side%s",
 			      d->scale == FZ_SCALE_WINDOW ? "time range" : "run",
-			      j->cpu_clock ? "CPU" : "wall");
+			      strcmp(d->metric, "cpu") == 0    ? ", by the CPU clock"
+			      : strcmp(d->metric, "wall") == 0 ? ", by the wall clock"
+							       : "");
 		break;
 	case FZ_JUDGE_APPROXIMATE:
 		fz_buf_str(out, "the order of samples is not recorded, so typical noise is "
@@ -262,7 +264,7 @@ static void add_method(const struct fz_diff *d, const struct fz_judgement *j, st
 		break;
 	case FZ_JUDGE_NONE:
 	case FZ_JUDGE_METHODS:
-		fz_buf_printf(out, "not judged: %s", fz_findings_why_not(d));
+		fz_buf_printf(out, "not judged: %s", fz_findings_why_not(d, j));
 		break;
 	}
 	if (d->speed_scale.used)

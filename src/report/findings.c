@@ -409,7 +409,7 @@ void fz_findings_rows(const struct fz_diff *d, uint32_t n, const char *more, str
 		      n == 1 ? words->one : words->many);
 }
 
-const char *fz_findings_why_not(const struct fz_diff *d)
+const char *fz_findings_why_not(const struct fz_diff *d, const struct fz_judgement *j)
 {
 	const struct fz_profile *base = d->profile[FZ_BASE], *head = d->profile[FZ_HEAD];
 	/* Is each side a single part of a fleet? Their variation is unknown. */
@@ -420,7 +420,9 @@ const char *fz_findings_why_not(const struct fz_diff *d)
 		return "a side has too few hosts or too little data to estimate its noise";
 	if (fz_diff_is_subtracted(d))
 		return "a side has negative costs, like a difference of two profiles";
-	return "a side has no samples, or no test exists for this metric";
+	if (!d->samples[FZ_BASE] || !d->samples[FZ_HEAD])
+		return "a side has no samples";
+	return j->empty_run ? "a run has no samples" : "no test exists for this metric";
 }
 
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out)
@@ -461,7 +463,7 @@ void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, s
 		break;
 	case FZ_JUDGE_NONE:
 	case FZ_JUDGE_METHODS:
-		fz_buf_printf(out, "Not judged: %s.", fz_findings_why_not(d));
+		fz_buf_printf(out, "Not judged: %s.", fz_findings_why_not(d, j));
 		break;
 	}
 }

@@ -82,7 +82,7 @@ const struct fz_row_words *fz_findings_words(const struct fz_diff *d);
 /* Append "1 function", "3 more functions", "12 types and holders". more: "more " or "". */
 void fz_findings_rows(const struct fz_diff *d, uint32_t n, const char *more, struct fz_buf *out);
 /* Why nothing was judged (FZ_JUDGE_NONE). */
-const char *fz_findings_why_not(const struct fz_diff *d);
+const char *fz_findings_why_not(const struct fz_diff *d, const struct fz_judgement *j);
 /* Append which test was used and what that means. */
 void fz_findings_method(const struct fz_diff *d, const struct fz_judgement *j, struct fz_buf *out);
 /* If the head was adjusted to the base's machine speed, append that, both speeds, and the measured

@@ -53,7 +53,7 @@ static const char *unknown_reason(const struct fz_diff *d, const struct fz_judge
 	if (verdicts->run.word != FZ_RUN_UNKNOWN)
 		return NULL;
 	if (verdicts->method == FZ_JUDGE_NONE)
-		return d->samples[FZ_BASE] && d->samples[FZ_HEAD] ? "no test" : "no samples";
+		return verdicts->empty_run ? "no samples" : "no test";
 	return d->scale == FZ_SCALE_SHARE    ? "shares only"
 	       : d->scale == FZ_SCALE_WINDOW ? "windows only"
 					     : "noise";

@@ -306,7 +306,7 @@ Not judged: 14.5 KiB -> 21.0 KiB of memory, +6.45 KiB (+44.3 %).
 
 Paths that differ most (--min-share); --all-frames shows all.
 
-Measured: not judged: a side has no samples, or no test exists for this metric.
+Measured: not judged: no test exists for this metric.
 
 $ LC_ALL=C fizeau diff --tree --scale time b.folded h.folded -l 4 | sed -n '/before/,/^$/p'
    before     after     change           call tree

@@ -125,6 +125,20 @@ static void rows_of_a_heap_are_no_functions(void **state)
 	assert_null(strstr(text, "called"));
 }
 
+static void the_reason_why_not_is_true(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+	struct fz_diff d = { .profile = { p, p }, .samples = { 1, 1 } };
+	struct fz_judgement j = { 0 };
+
+	(void)state;
+	assert_string_equal(fz_findings_why_not(&d, &j), "no test exists for this metric");
+	j.empty_run = true;
+	assert_string_equal(fz_findings_why_not(&d, &j), "a run has no samples");
+	d.samples[FZ_HEAD] = 0;
+	assert_string_equal(fz_findings_why_not(&d, &j), "a side has no samples");
+}
+
 #define LOAD "def load(s, k):\n    for i in range(900): s ^= i + k\n    return s\n"
 
 /* The short text after load of m.py, which the head still imports but did not run, became load of
@@ -261,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_interval),
 					    cmocka_unit_test(test_words),
 					    cmocka_unit_test(rows_of_a_heap_are_no_functions),
+					    cmocka_unit_test(the_reason_why_not_is_true),
 					    cmocka_unit_test(a_function_may_have_moved),
 					    cmocka_unit_test(moved_imports_are_not_findings) };
 

@@ -581,6 +581,7 @@ static void test_nothing_to_judge(void **state)
 	empty.samples = 0;
 	judged none = judge(&empty, &usual);
 	assert_int_equal(none.j->method, FZ_JUDGE_NONE);
+	assert_true(none.j->empty_run);
 	assert_int_equal(changed(&none), 0);
 	assert_int_equal(count(none.j->self, none.d->function_count, FZ_VERDICT_UNKNOWN),
 			 none.d->function_count);
@@ -588,7 +589,13 @@ static void test_nothing_to_judge(void **state)
 	bytes.unit = "bytes";
 	judged heap = judge(&bytes, &bytes);
 	assert_int_equal(heap.j->method, FZ_JUDGE_NONE);
+	assert_false(heap.j->empty_run);
 	assert_true(isnan(heap.j->self[0].low) && isnan(heap.j->run.smallest_visible));
+	struct fz_profile *more = record(&usual);
+	fz_profile_add_run(more, &(struct fz_run){ 0 });
+	judged one_empty = judge_pair(record(&usual), more, FZ_SCALE_TIME);
+	assert_int_equal(one_empty.j->method, FZ_JUDGE_NONE);
+	assert_true(one_empty.j->empty_run);
 }
 
 /* A difference of two profiles is not a sample of anything. */
