@@ -42,12 +42,53 @@ struct bench {
 	struct fz_profile *profile;
 	struct fz_child child; /* how the last execution ended */
 	bool explained;        /* the log reports that a benchmark failed */
+	bool is_whole;         /* nothing is marked: the program is the benchmark */
+	const char *doing;     /* what progress reports */
+	int64_t since, second; /* when that began, and the last second that was reported */
+	struct fz_buf said;    /* lines of troubles that were reported */
 };
 
-static void report_progress(const struct bench *b, const char *doing)
+/* ---- what is reported meanwhile ---- */
+
+static void report_progress(struct bench *b, const char *doing)
 {
+	b->doing = doing;
+	b->since = fz_clock_now();
+	b->second = 0;
 	if (b->options->progress)
 		fz_notify_progress(b->series->notify, "%s: %s", b->series->command, doing);
+}
+
+/* Report a trouble once. */
+static void say_trouble(struct bench *b, struct fz_str name, struct fz_str what)
+{
+	fz_auto(fz_buf_release) struct fz_buf line = { 0 };
+
+	/* The first character keeps it from being found at the end of another line. */
+	fz_buf_char(&line, '\n');
+	fz_buf_add(&line, name.p, name.n);
+	fz_buf_str(&line, name.n ? ": " : "");
+	fz_buf_add(&line, what.p, what.n);
+	fz_buf_char(&line, '\n');
+	if (b->said.n && memmem(b->said.p, b->said.n, line.p, line.n))
+		return;
+	fz_buf_add(&b->said, line.p, line.n);
+	fz_notify_warn(b->series->notify, "%s: %.*s", b->series->command, (int)line.n - 2,
+		       line.p + 1);
+}
+
+static void say_troubles(struct bench *b, const struct fz_profile *p)
+{
+	fz_auto(fz_benchmarks_release) struct fz_benchmarks list = { 0 };
+
+	if (!b->options->progress)
+		return;
+	fz_benchmarks_read(p, &list);
+	for (size_t i = 0; i < list.n; i++)
+		if (list.list[i].trouble.n)
+			say_trouble(b, list.list[i].name, list.list[i].trouble);
+	if (list.trouble.n)
+		say_trouble(b, FZ_STR(""), list.trouble);
 }
 
 static int make_log(struct bench *b, struct fz_error *err)
@@ -148,6 +189,41 @@ static int take_log(struct bench *b, struct fz_error *err)
 
 /* ---- executions ---- */
 
+struct failures {
+	const struct bench *b;
+	struct fz_profile *p;
+};
+
+static void take_failed(void *arg, struct fz_str line)
+{
+	struct failures *found = arg;
+	fz_auto(fz_jsonread_release) json_t *v = json_loadb(line.p, line.n, 0, NULL);
+	struct fz_str name = fz_jsonread_kstr(v, "name");
+	struct fz_str failed = fz_jsonread_kstr(v, "failed");
+
+	if (name.n && failed.n && fz_benchmark_wanted(name, found->b->options->filter))
+		fz_benchmark_add_failure(found->p, name, failed);
+}
+
+/* Once a second while the command runs: report how long it has run, and new failures. */
+static void watch(void *arg)
+{
+	struct bench *b = arg;
+	fz_auto(fz_profile_freep) struct fz_profile *failures = NULL;
+	int64_t second = (fz_clock_now() - b->since) / FZ_SECOND;
+	struct fz_error ignored;
+
+	if (second == b->second)
+		return;
+	b->second = second;
+	failures = fz_profile_new();
+	fz_input_each_line(b->log, LINE_MAX_BYTES, take_failed, &(struct failures){ b, failures },
+			   &ignored);
+	say_troubles(b, failures);
+	fz_notify_progress(b->series->notify, "%s: %s, %lld s", b->series->command, b->doing,
+			   (long long)second);
+}
+
 static bool has_trouble(const struct bench *b)
 {
 	return fz_profile_fact(b->profile, "bench.trouble").n != 0;
@@ -242,6 +318,21 @@ static int count_apart(struct bench *b, struct fz_counter *counter, struct fz_er
 	return rc ? rc : count_once(b, counter, "counting once more, with another allocator", err);
 }
 
+/* Nothing is marked: take everything, for which callgrind has to count again. */
+static int count_whole(struct bench *b, struct fz_counter *counter, struct fz_error *err)
+{
+	struct fz_profile *all = NULL;
+	struct fz_error ignored;
+
+	counter->options.benchmarks = false;
+	counter->options.bodies = true;
+	if (counter->engine == FZ_COUNTER_OURS && fz_counter_read(counter, &all, &ignored))
+		return 0; /* the command did not run under Valgrind */
+	fz_profile_free(b->profile);
+	b->profile = all;
+	return all ? 0 : count_once(b, counter, "counting all of it", err);
+}
+
 static int count(struct bench *b, struct fz_error *err)
 {
 	const struct fz_bench_options *o = b->options;
@@ -249,8 +340,8 @@ static int count(struct bench *b, struct fz_error *err)
 				      .cache = o->cache,
 				      .memory = o->memory,
 				      .other = o->other,
-				      .options = { .benchmarks = !o->whole,
-						   .bodies = o->whole != NULL,
+				      .options = { .benchmarks = !o->whole || o->marks_first,
+						   .bodies = o->whole && !o->marks_first,
 						   .harness = o->harness,
 						   .outline = !o->native,
 						   .root = o->root,
@@ -262,13 +353,17 @@ static int count(struct bench *b, struct fz_error *err)
 
 	if (!rc)
 		rc = count_once(b, &counter, "counting under Valgrind", err);
+	if (!rc && o->whole && o->marks_first && !is_marked(b->profile) && !has_trouble(b))
+		rc = count_whole(b, &counter, err);
 	if (!rc && o->memory && o->apart && is_python(b->profile) && !fz_series_stopped(b->series))
 		rc = count_apart(b, &counter, err);
 	fz_counter_end(&counter);
 	if (rc)
 		return rc;
 	/* If the program failed, only its marked parts are valid. */
-	if (o->whole && !is_marked(b->profile) && !has_trouble(b))
+	b->is_whole =
+		o->whole && b->profile->samples.n && !is_marked(b->profile) && !has_trouble(b);
+	if (b->is_whole)
 		fz_benchmark_of_all(b->profile, fz_str_of(o->whole));
 	return 0;
 }
@@ -286,7 +381,8 @@ static void begin_profile(struct bench *b)
 static int time_program(struct bench *b, struct fz_error *err)
 {
 	enum { ROUNDS = 7 };
-	struct fz_str name = fz_path_base(fz_str_of(b->argv[0]));
+	struct fz_str name =
+		b->is_whole ? fz_str_of(b->options->whole) : fz_path_base(fz_str_of(b->argv[0]));
 	char doing[64];
 	int rc = 0;
 
@@ -337,7 +433,12 @@ static int time_marked(struct bench *b, struct fz_error *err)
 static int time_it(struct bench *b, struct fz_error *err)
 {
 	begin_profile(b);
-	return b->options->symbol ? time_program(b, err) : time_marked(b, err);
+	if (b->options->symbol || b->is_whole)
+		return time_program(b, err);
+	int rc = time_marked(b, err);
+	b->is_whole = !rc && b->options->whole && !is_marked(b->profile) && !has_trouble(b) &&
+		      !fz_series_stopped(b->series);
+	return b->is_whole ? time_program(b, err) : rc;
 }
 
 static void add_facts(struct bench *b, int64_t start)
@@ -376,20 +477,28 @@ int fz_bench_measure(struct fz_series *s, const struct fz_bench_options *o, char
 	/* A benchmark that hangs may have started others. */
 	b.place.own_group = b.place.no_input = true;
 	s->patience = o->timeout;
+	s->meanwhile = o->progress ? watch : NULL;
+	s->meanwhile_arg = &b;
 	if (!rc)
 		rc = make_log(&b, err);
 	if (!rc && o->what != FZ_BENCH_WALL)
 		rc = count(&b, err);
+	if (!rc && o->what != FZ_BENCH_WALL)
+		say_troubles(&b, b.profile);
 	if (!rc && o->what != FZ_BENCH_COUNT && !fz_series_stopped(s))
 		rc = time_it(&b, err);
+	s->meanwhile = NULL;
 	if (o->progress)
 		fz_notify_progress_end(s->notify);
+	if (!rc)
+		say_troubles(&b, b.profile);
 	if (b.log)
 		unlink(b.log);
 	if (b.times)
 		unlink(b.times);
 	free(b.log);
 	free(b.times);
+	fz_buf_release(&b.said);
 	if (!rc && fz_series_stopped(s))
 		rc = fz_series_interrupted(err);
 	if (!rc)

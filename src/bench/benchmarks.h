@@ -26,10 +26,12 @@ struct fz_bench_options {
 	const char *filter; /* NULL: all */
 	const char *whole;  /* if nothing is marked, the program is this benchmark; NULL: there is
 			       none */
+	bool marks_first;   /* with whole: count everything only if nothing is marked, so that a
+			       program that is killed keeps its complete benchmarks */
 	const char *root;   /* paths of files below this folder are relative to it; NULL */
 	unsigned other;     /* environment to count in: struct fz_counter */
 	double timeout;     /* seconds for each execution of the command; 0: none */
-	bool progress;      /* report progress to the series' notify */
+	bool progress;      /* report progress and troubles, once known, to the series' notify */
 };
 
 /* Fails only if nothing could be measured. Failures of one benchmark, or of the command after some

@@ -107,6 +107,9 @@ static int try_out(struct fz_ci_run *c, struct fz_error *err)
 		if (!rc && jobs[i].fatal && !excused)
 			rc = fz_fail(err, FZ_EINPUT, "%s: %s", jobs[i].checkout->name,
 				     jobs[i].trouble);
+		else if (!rc && jobs[i].trouble && !excused)
+			fz_notify_warn(c->notify, "ci: %s: %s; counting it to find out why",
+				       jobs[i].checkout->name, jobs[i].trouble);
 		fz_job_release(&jobs[i]);
 	}
 	return rc;

@@ -12,6 +12,7 @@
 #include "profile/benchmarks.h"
 #include "report/table.h"
 #include "bench/benchmarks.h"
+#include "bench/revision.h"
 #include "stats/order.h"
 #include "store/store.h"
 
@@ -50,8 +51,7 @@ static const struct fz_opt option_table[] = {
 	FZ_OPT(STRING, "filter", "TEXT", &options.bench.filter,
 	       "run only benchmarks whose names contain TEXT", .short_name = 'k', .common = true),
 	FZ_OPT(CALL, "bench-main", "FUNCTION", &options.bench.symbol,
-	       "measure a program that defines no benchmarks: its main function, or with --count "
-	       "all calls of FUNCTION",
+	       "measure only the program's main function, or with --count all calls of FUNCTION",
 	       .call = set_symbol, .optional = true, .common = true),
 	FZ_OPT(CALL, "timeout", "SECONDS", &options.bench.timeout,
 	       "end the command after SECONDS and use the results so far",
@@ -247,28 +247,12 @@ static int judge(const struct fz_bench_base *base, const struct fz_profile *p, b
 	return 0;
 }
 
-/* ---- troubles ---- */
-
-static void say_trouble(struct fz_str name, struct fz_str what)
-{
-	if (name.n)
-		fz_cli_warn("bench: %.*s: %.*s", (int)name.n, name.p, (int)what.n, what.p);
-	else
-		fz_cli_warn("bench: %.*s", (int)what.n, what.p);
-}
-
-static bool say_troubles(const struct fz_benchmarks *list)
+static bool has_troubles(const struct fz_benchmarks *list)
 {
 	bool any = list->trouble.n != 0;
 
-	for (size_t i = 0; i < list->n; i++) {
-		if (!list->list[i].trouble.n)
-			continue;
-		say_trouble(list->list[i].name, list->list[i].trouble);
-		any = true;
-	}
-	if (list->trouble.n)
-		say_trouble(FZ_STR(""), list->trouble);
+	for (size_t i = 0; i < list->n; i++)
+		any |= list->list[i].trouble.n != 0;
 	return any;
 }
 
@@ -286,7 +270,7 @@ static int none_found(const struct fz_benchmarks *list, struct fz_error *err)
 		return fz_fail(err, FZ_EINPUT, "no benchmarks were measured");
 	return fz_fail(err, FZ_EINPUT,
 		       "the command runs no benchmarks that Fizeau knows; add them "
-		       "(docs/benchmarks.md), or use --bench-main to measure the whole program");
+		       "(docs/benchmarks.md), or use --bench-main to measure its main function");
 }
 
 /* ---- the command ---- */
@@ -321,7 +305,7 @@ static int report(struct fz_profile *p, const char *program, int *ret_status, st
 		return fz_fail_errno(err, "the current folder");
 	fz_auto(fz_free_ptr) char *folder = fz_store_folder(cwd);
 	fz_benchmarks_read(p, &list);
-	bool troubles = say_troubles(&list);
+	bool troubles = has_troubles(&list);
 	if (!fz_benchmarks_measured(&list))
 		return none_found(&list, err);
 	fz_bench_base_find(folder, p, &base);
@@ -350,9 +334,14 @@ static int measure(char *const argv[], struct fz_series *series, struct fz_profi
 			return fz_fail_errno(err, "/dev/null");
 	}
 	fz_series_begin(series, "bench", &options.record.how, &fz_cli_notify);
+	fz_auto(fz_free_ptr) char *whole = fz_revision_whole(argv);
+	if (!options.bench.filter && !options.bench.symbol)
+		options.bench.whole = whole;
+	options.bench.marks_first = true;
 	int rc = fz_bench_measure_here(series, &options.bench, argv,
 				       options.show_output ? STDERR_FILENO : silent, ret, err);
 	fz_series_end(series);
+	options.bench.whole = NULL;
 	return rc;
 }
 
@@ -401,11 +390,12 @@ const struct fz_command fz_command_bench = {
 	.name = "bench",
 	.summary = "count instructions and time of a command's benchmarks",
 	.usage = "[options] -- COMMAND [ARGUMENTS]",
-	.examples = "  $ fizeau bench -- pytest tests/ --codspeed  # repeat after an edit to see "
-		    "the change\n"
-		    "  $ fizeau bench --count -k parse -- ./benchmarks\n"
-		    "  $ fizeau bench --bench-main -- ./program input\n"
-		    "  $ fizeau bench -o bench.html -- node bench.mjs\n",
+	.examples =
+		"  $ fizeau bench -- pytest tests/ --codspeed  # repeat after an edit to see "
+		"the change\n"
+		"  $ fizeau bench --count -k parse -- ./benchmarks\n"
+		"  $ fizeau bench -- ./program input           # without benchmarks: all of it\n"
+		"  $ fizeau bench -o bench.html -- node bench.mjs\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,
 	.stop_at_first = true,

@@ -60,8 +60,11 @@ int fz_series_run(struct fz_series *s, char *const argv[], const struct fz_launc
 	int rc = fz_launch_start(argv, &s->old_mask, place, &t.child, err);
 	int64_t until = fz_clock_now() + (int64_t)(s->patience * FZ_SECOND);
 	s->late = false;
-	while (!rc && !t.stopped_by && !s->late && !fz_trial_wait(&t, POLL_MS))
+	while (!rc && !t.stopped_by && !s->late && !fz_trial_wait(&t, POLL_MS)) {
 		s->late = s->patience > 0 && fz_clock_now() >= until;
+		if (s->meanwhile)
+			s->meanwhile(s->meanwhile_arg);
+	}
 	if (!rc && !t.child.reaped && (s->late || !fz_trial_wait(&t, FZ_TRIAL_PATIENCE_MS)))
 		fz_trial_terminate(&t);
 	fz_close_fd(&t.record.signal_fd);

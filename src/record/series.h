@@ -23,8 +23,11 @@ struct fz_series {
 	bool warned_counting;                 /* likewise */
 	double patience;                      /* time limit in seconds of fz_series_run; 0: none */
 	bool late;                            /* the last program exceeded it */
-	unsigned other;                       /* fz_series_count: struct fz_counter */
-	struct fz_count_options counts;       /* likewise */
+	void (*meanwhile)(void *arg);         /* called about five times a second while
+						 fz_series_run waits; NULL */
+	void *meanwhile_arg;
+	unsigned other;                 /* fz_series_count: struct fz_counter */
+	struct fz_count_options counts; /* likewise */
 };
 
 /* All arguments are borrowed; notify may be NULL. */

@@ -284,7 +284,23 @@ def check_requests():
         assert "no benchmark name contains 'nosuch'" in result.stderr, result.stderr
 
 
-@suite.test("--bench-main: no marks needed")
+@suite.test("a failure is reported while the others are measured")
+def check_early():
+    with tempfile.TemporaryDirectory() as folder:
+        script = ('for name in json.bad bad; do echo "{\\"name\\": \\"$name\\", \\"failed\\": \\"why\\"}"; done >> "$FIZEAU_BENCH_LOG"; '
+                  'for i in $(seq 1200); do [ -e seen ] && break; sleep 0.1; done; '
+                  'echo \'{"name": "good", "rounds": [5, 6]}\' >> "$FIZEAU_BENCH_LOG"; exit 1')
+        with subprocess.Popen([FIZEAU, "bench", "--wall", "--", "sh", "-c", script], cwd=folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            said = [process.stderr.readline() for _ in range(2)]
+            pathlib.Path(folder, "seen").touch()
+            assert said == [f"fizeau: warning: bench: {name}: failed: why\n" for name in ("json.bad", "bad")], said
+            rest = process.stderr.read()
+            assert process.wait() == 2 and "bad" not in rest, rest
+            assert "good" in process.stdout.read()
+
+
+@suite.test("a program without marks is one benchmark; --bench-main measures its main alone")
 def check_main():
     need_tool()
     with tempfile.TemporaryDirectory() as folder:
@@ -292,8 +308,15 @@ def check_main():
                                    "int main(void) { work(100); return work(200) != 200; }")
         rows = table(bench("--bench-main", "--", program, cwd=folder))
         assert set(rows) == {"program"} and rows["program"][1][1] != "-", rows
-        result = bench("--", program, cwd=folder, status=2)
-        assert "runs no benchmarks" in result.stderr, result.stderr
+        main = int(rows["program"][0].replace(",", ""))
+        for words in [], ["--callgrind"]:
+            whole = table(bench(*words, "--", program, "x", cwd=folder))
+            counted, rest = whole[f"{program} x"]
+            assert len(whole) == 1 and int(counted.replace(",", "")) > main and rest[1] != "-", whole
+        whole = table(bench("--wall", "--", program, "x", cwd=folder))
+        assert set(whole) == {f"{program} x"}, whole
+        result = bench("-k", "nosuch", "--", program, cwd=folder, status=2)
+        assert "no benchmark name contains 'nosuch'" in result.stderr, result.stderr
         result = bench("--bench-main=work", "--", program, cwd=folder, status=2)
         assert "requires --count" in result.stderr, result.stderr
 

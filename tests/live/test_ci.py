@@ -21,6 +21,8 @@ from livelib import FIZEAU, SANITIZED, SOURCE, Skip, Suite
 
 suite = Suite()
 
+EARLY = "; counting it to find out why"
+
 PYTHON = "/usr/bin/python3"
 PARSE_PR = '''\
 import re
@@ -473,7 +475,7 @@ def check_trouble():
                          (["--setup", "git merge-base --is-ancestor change HEAD", "--", "true"],
                           "cannot build base: --setup")):
         done = r.fizeau("ci", "--no-wall", "-o", str(r.out), *words, status=2)
-        errors = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ")]
+        errors = [line for line in done.stderr.splitlines() if line.startswith("fizeau: ") and EARLY not in line]
         assert wrong in done.stderr and len(errors) == 1, done.stderr
         assert not r.out.exists(), "something was written"
     shallow = os.path.join(r.scratch.name, "shallow")
@@ -483,11 +485,27 @@ def check_trouble():
     assert done.returncode == 2 and "shallow" in done.stderr, done
 
 
+@suite.test("a command that fails is reported before it is counted")
+def check_early():
+    r = loops()
+    seen = os.path.join(r.scratch.name, "seen")
+    # Counting has a log for failures; it ends only after the failure was reported.
+    script = f'[ -z "$FIZEAU_BENCH_LOG" ] || while [ ! -e {seen} ]; do sleep 0.1; done; exit 3'
+    words = [FIZEAU, "ci", "--no-wall", "--others", "0", "--", "sh", "-c", script]
+    with subprocess.Popen(words, cwd=r.path, env=r.env, stderr=subprocess.PIPE, text=True) as process:
+        said = process.stderr.readline()
+        assert f"head: the command ended with status 3{EARLY}" in said + process.stderr.readline(), said
+        pathlib.Path(seen).touch()
+        process.stderr.read()
+        assert process.wait() == 2
+
+
 @suite.test("a command that takes too long is named: one line, exit 2, nothing half-written")
 def check_too_long():
     r = loops()
     done = r.fizeau("ci", "--no-wall", "-o", str(r.out), "--timeout", "1", "--", "sleep", "60", status=2)
-    assert "was still running after 1 s (--timeout)" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    lines = [line for line in done.stderr.splitlines() if EARLY not in line]
+    assert "was still running after 1 s (--timeout)" in lines[0] and len(lines) == 1, done.stderr
     assert not r.out.exists(), "something was written"
 
 
