@@ -222,14 +222,20 @@ static void strip(struct fz_name_side *side, struct fz_str root)
 	}
 }
 
+/* Strips a folder that files share, but not the slash of absolute paths that share nothing else. */
+static void strip_shared(struct fz_name_side *side, struct fz_str first, size_t folder)
+{
+	if (folder != (size_t)-1 && folder > 1)
+		strip(side, (struct fz_str){ first.p, folder });
+}
+
 void fz_name_strip_own_folder(struct fz_name_side *side)
 {
 	struct fz_str first = FZ_STR("");
 	size_t folder = (size_t)-1;
 
 	narrow_folder(side, &first, &folder);
-	if (folder != (size_t)-1)
-		strip(side, (struct fz_str){ first.p, folder });
+	strip_shared(side, first, folder);
 }
 
 /* Two roots, including final slashes, and the number of pairs of files they make equal. */
@@ -377,7 +383,7 @@ void fz_name_strip_roots(struct fz_name_side side[2])
 		for (int s = 0; s < 2; s++)
 			narrow_folder(&side[s], &first, &folder);
 		for (int s = 0; s < 2; s++)
-			strip(&side[s], (struct fz_str){ first.p, folder });
+			strip_shared(&side[s], first, folder);
 	}
 	free(ballot.votes);
 	fz_map_release(&ballot.map);

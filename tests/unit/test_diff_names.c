@@ -72,6 +72,19 @@ static void python_files_show_the_root(void **state)
 	fz_arena_release(&arena);
 }
 
+static void absolute_paths_keep_their_slash(void **state)
+{
+	(void)state;
+	struct fz_arena arena = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		hand_profile("/srv/app/a.py:m:1;/opt/shared/b.py:n:1 1\n", 0);
+
+	const struct fz_name *names = fz_names_of(p, &arena);
+	assert_str(file_of(p, names, "m"), "/srv/app/a.py");
+	assert_str(file_of(p, names, "n"), "/opt/shared/b.py");
+	fz_arena_release(&arena);
+}
+
 /* The checkouts may be NULL. */
 static void expect_pair_of(const char *const checkouts[2], const char *base, const char *head,
 			   const char *function, const char *base_file, const char *head_file)
@@ -119,6 +132,9 @@ static void roots_of_a_pair(void **state)
 		    "\\\\k\\b\\c\\app.py:m:1;\\\\k\\b\\c\\p\\u.py:u:1 1", "u", "p/u.py", "p/u.py");
 	expect_pair("\\\\h\\a\\app.py:m:1;\\\\h\\a\\p\\u.py:u:1 1", "/y/app.py:m:1;/y/p/u.py:u:1 1",
 		    "u", "p/u.py", "p/u.py");
+	/* only the slash in common: it stays */
+	expect_pair("/a/m.py:f:1;/opt/z.py:z:1 1", "/a/m.py:f:1;/opt/z.py:z:1 1", "f", "/a/m.py",
+		    "/a/m.py");
 	/* nothing in common: each its own */
 	expect_pair("/a/old.py:f:1 1", "/b/c/new.py:f:1 1", "f", "old.py", "new.py");
 }
@@ -273,6 +289,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(library_files_lose_version_and_prefix),
 		cmocka_unit_test(python_files_show_the_root),
+		cmocka_unit_test(absolute_paths_keep_their_slash),
 		cmocka_unit_test(roots_of_a_pair),
 		cmocka_unit_test(files_outside_the_checkouts_have_no_vote),
 		cmocka_unit_test(weaker_side_decides_about_files),
