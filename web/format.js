@@ -52,19 +52,22 @@ export function formatEnd(v, unit) {
 	return v === 0 ? "0" : formatChange(v, unit);
 }
 
+const percentDigits = (size) => (size >= 1000 ? formatCount(size) : size.toFixed(1));
+
 // A fraction as a percentage.
 export function formatShare(f) {
 	if (!Number.isFinite(f)) return "–";
 	const p = f * 100;
 	if (p !== 0 && Math.abs(p) < 0.05) return "< 0.1 %";
-	return `${p.toFixed(1)} %`;
+	return `${percentDigits(p)} %`;
 }
 
 // A signed part of a whole.
 export function formatPart(f) {
 	const p = f * 100;
 	if (!Number.isFinite(p) || Math.abs(p) < 0.005) return "0 %";
-	return `${p > 0 ? "+" : "−"}${Math.abs(p).toFixed(Math.abs(p) < 1 ? 2 : 1)} %`;
+	const size = Math.abs(p), digits = size < 1 ? size.toFixed(2) : percentDigits(size);
+	return `${p > 0 ? "+" : "−"}${digits} %`;
 }
 
 // Relative change; null if there is nothing to compare with.
@@ -72,8 +75,7 @@ export function formatPercentChange(ratio) {
 	if (ratio === null || !Number.isFinite(ratio)) return "–";
 	const p = ratio * 100;
 	if (Math.abs(p) < 0.05) return "±0 %";
-	const size = Math.abs(p);
-	return `${p > 0 ? "+" : "−"}${size >= 1000 ? formatCount(size) : size.toFixed(1)} %`;
+	return `${p > 0 ? "+" : "−"}${percentDigits(Math.abs(p))} %`;
 }
 
 // Relative change of a result of compare, also of one that grew from nothing.

@@ -32,6 +32,12 @@ test("no ratio: no interval, new code, and at most all is gone", async () => {
 	assert.equal(intervalOf(family, 2, compare(10, 50, 1), { factor: 1, isSwapped: true }), null);
 });
 
+test("percentages from a thousand on are whole and grouped, in a headline as in a table", async () => {
+	const { formatPart, formatPercentChange, formatShare } = await load("format.js");
+	assert.deepEqual([formatShare(16.278), formatPart(16.278), formatPercentChange(16.278)], ["1,628 %", "+1,628 %", "+1,628 %"]);
+	assert.deepEqual([formatShare(0.1628), formatPart(0.1628), formatPart(0.001628)], ["16.3 %", "+16.3 %", "+0.16 %"]);
+});
+
 test("a change has its interval next to it; if ± would contain 0, its certain end", async () => {
 	const { intervalText } = await load("interval_text.js"), { CHANGED, UNKNOWN } = await load("colors.js");
 	const { compare } = await load("format.js");
