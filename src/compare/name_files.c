@@ -193,9 +193,13 @@ static size_t shared_folder(struct fz_str a, struct fz_str b, size_t limit)
 }
 
 /* Whether a file counts in the choice of roots. C code called from Python does not, because it may
- * have been compiled anywhere. */
+ * have been compiled anywhere, nor does "../csu/libc-start.c", whose folder is unknown. */
 static bool counts_for_roots(const struct fz_name_side *side, uint32_t file)
 {
+	struct fz_str name = side->canonical[file];
+
+	if (fz_str_starts(name, "./") || fz_str_starts(name, "../"))
+		return false;
 	return !side->apart[file] && (!side->any_python || side->python[file]);
 }
 

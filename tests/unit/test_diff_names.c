@@ -72,6 +72,22 @@ static void python_files_show_the_root(void **state)
 	fz_arena_release(&arena);
 }
 
+/* The C library's files name no folder, so they do not hide the program's. */
+static void files_without_a_folder_hide_no_root(void **state)
+{
+	(void)state;
+	struct fz_arena arena = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *p = hand_profile(
+		"../csu/start.c:s:1;/h/p/main.c:m:1;/h/p/q/t.c:t:1;./libio/genops.c:g:1 1\n", 0);
+
+	const struct fz_name *names = fz_names_of(p, &arena);
+	assert_str(file_of(p, names, "s"), "../csu/start.c");
+	assert_str(file_of(p, names, "m"), "main.c");
+	assert_str(file_of(p, names, "t"), "q/t.c");
+	assert_str(file_of(p, names, "g"), "./libio/genops.c");
+	fz_arena_release(&arena);
+}
+
 static void absolute_paths_keep_their_slash(void **state)
 {
 	(void)state;
@@ -289,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(library_files_lose_version_and_prefix),
 		cmocka_unit_test(python_files_show_the_root),
+		cmocka_unit_test(files_without_a_folder_hide_no_root),
 		cmocka_unit_test(absolute_paths_keep_their_slash),
 		cmocka_unit_test(roots_of_a_pair),
 		cmocka_unit_test(files_outside_the_checkouts_have_no_vote),
