@@ -33,8 +33,10 @@ export function buildProcesses(model, sums) {
 	const items = processes.map((p) => {
 		const box = el("input", { type: "checkbox", checked: true, "data-process": p.label,
 			onchange: () => choose(processes.filter((_, k) => items[k].box.checked)) });
-		const only = el("button",
-			{ class: "link only", title: "Only this process", onclick: () => choose([p]) }, "only");
+		const only = el("button", {
+			class: "link only", title: "Only this process",
+			"aria-label": `only ${showName(p.label)}`, onclick: () => choose([p]),
+		}, "only");
 		return { box,
 			element: el("li", {}, el("label", {}, box, el("span", {}, showName(p.label))), only,
 				el("span", { class: "quiet" }, formatShare(p.sum / all))) };

@@ -441,12 +441,15 @@ function threadFilter(model, sums) {
 		model.acts.set({ threads: n > 0 && n < boxes.length ? flags : null });
 	};
 	const items = listed.map((i, at) => {
-		const only = el("button", { class: "link only", title: "Only this thread", onclick: () => {
-			boxes.forEach((b, k) => (b.checked = k === at));
-			choose();
-		} }, "only");
 		const { label, process } = threads[i];
 		const name = process ? `${label} · ${process}` : label;
+		const only = el("button", {
+			class: "link only", title: "Only this thread", "aria-label": `only ${showName(name)}`,
+			onclick: () => {
+				boxes.forEach((b, k) => (b.checked = k === at));
+				choose();
+			},
+		}, "only");
 		return el("li", { "data-label": name.toLowerCase() },
 			el("label", {}, boxes[at], el("span", {}, showName(name))), only,
 			el("span", { class: "quiet" }, formatShare(sums[i] / all)));

@@ -17,12 +17,13 @@ function moduleItem(model, [name, cost], sum, { chosenNow, choose }) {
 		else chosen.delete(name);
 		choose([...chosen]);
 	} });
-	const only = el("button",
-		{
-			class: "link only", title: "Only this module", onclick: () => choose([name]),
-		}, "only");
+	const shown = showName(name || "(no file)");
+	const only = el("button", {
+		class: "link only", title: "Only this module", "aria-label": `only ${shown}`,
+		onclick: () => choose([name]),
+	}, "only");
 	const element = el("li", {},
-		el("label", {}, box, el("span", {}, showName(name || "(no file)"))), only,
+		el("label", {}, box, el("span", {}, shown)), only,
 		el("span", { class: "quiet" }, formatShare(cost / sum)));
 	return { name, box, element };
 }

@@ -26,6 +26,15 @@ test("axe finds nothing in any view of a diff and of a profile, light and dark",
 			});
 });
 
+test("no two buttons of the sidebar have the same name for a screen reader", async () => {
+	await withPage(profilePage(path.join(__dirname, "../data/tachyon/threads.bin")), {}, async (page) => {
+		await page.evaluate(() => document.querySelectorAll("#sidebar details").forEach((d) => (d.open = true)));
+		const names = await page.$$eval("#sidebar li button", (list) => list.map((b) => b.getAttribute("aria-label") ?? b.textContent));
+		assert.ok(names.filter((name) => name.startsWith("only ")).length > 3, names.join(", "));
+		assert.deepEqual(names.filter((name, i) => names.indexOf(name) !== i), []);
+	});
+});
+
 test("axe finds nothing in the dialogs, in a narrow window and with a frame selected", async () => {
 	await withPage(diffPage(base, head, ["exact"]), {}, async (page) => {
 		for (const key of ["?", "S"]) {
