@@ -22,7 +22,7 @@ int64_t fz_retention_advance(struct fz_retention *t, int64_t newest_ns,
 	else
 		t->reached = FZ_MAX(t->reached, FZ_MIN(most, clock.unix_ns));
 	t->measured = clock.monotonic_ns;
-	return t->reached ? FZ_MIN(t->reached, clock.unix_ns) : clock.unix_ns;
+	return FZ_MIN(t->reached, clock.unix_ns);
 }
 
 /* ---- the newest data ---- */
@@ -189,6 +189,9 @@ void fz_retention_run(struct fz_retention *t, struct fz_server *s, struct fz_ret
 		s->say(err.message);
 		return;
 	}
+	/* Only data shows that the clock is right: without any, no push is too old. */
+	if (!t->reached && !newest)
+		return;
 	int64_t now = fz_retention_advance(t, newest, clock);
 	report_lag(t, s, clock.unix_ns - now);
 	if (o->retain_days) {

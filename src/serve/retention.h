@@ -20,7 +20,7 @@ struct fz_retention {
 };
 
 /* Advance the present: it begins at the newest stored data, advances at most twice as fast as
- * monotonic time, and is never later than the clock. newest_ns 0: nothing is stored. */
+ * monotonic time, and is never later than the clock. newest_ns: not 0 the first time. */
 int64_t fz_retention_advance(struct fz_retention *t, int64_t newest_ns,
 			     struct fz_retention_clock clock);
 

@@ -70,11 +70,15 @@ static void test_clock_ahead(void **state)
 	(void)state;
 	server.say = note;
 	server.options.retain_days = DAYS;
-	/* Without data there is nothing to lose. */
-	run(at(0, 0));
-	restart();
+	/* Without data the present is unknown: nothing is too old for it. */
+	run(at(40, 0));
+	assert_int_equal(said_n, 0);
 	push("old", 20, 200, "stored");
 	push("new", 0, 200, "stored");
+	run(at(40, 0));
+	assert_true(is_there("old") && is_there("new"));
+	assert_int_equal(said_n, 1);
+	restart();
 	run(at(40, 0));
 	assert_true(is_there("old") && is_there("new"));
 	assert_int_equal(said_n, 1);
@@ -134,7 +138,6 @@ static void test_advance(void **state)
 	struct fz_retention t = { 0 };
 
 	(void)state;
-	assert_int_equal(fz_retention_advance(&t, 0, at(5, 0)), at(5, 0).unix_ns);
 	assert_int_equal(fz_retention_advance(&t, at(2, 0).unix_ns, at(5, 0)), at(2, 0).unix_ns);
 	assert_int_equal(fz_retention_advance(&t, 0, at(6, 1)), at(4, 0).unix_ns);
 	assert_int_equal(fz_retention_advance(&t, 0, at(3, 2)), at(3, 0).unix_ns);
