@@ -39,23 +39,25 @@ bool fz_fleet_check_due(const struct fz_fleet_watch *w)
 	return w->last >= next_end(w);
 }
 
-/* Minutes of both sides: base_from <= minute of the base < base_until, and the head's from
- * head_from until the end of the check. base_until 0: the end of the check. */
+/* Minutes of both sides: base_from <= minute of the base < base_until, likewise of the head, which
+ * is not before the base. */
 struct minutes {
-	int64_t base_from, base_until, head_from;
+	int64_t base_from, base_until, head_from, head_until;
 };
 
+/* Compare two versions, or "1970-01-01..": all of them. */
 static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
-		   const struct minutes *m, struct check *ret, struct fz_error *err)
+		   const char *head, const struct minutes *m, struct check *ret,
+		   struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *before = fz_asprintf("%s@%s", w->service, base);
-	fz_auto(fz_free_ptr) char *after = fz_asprintf("%s@%s", w->service, w->version);
+	fz_auto(fz_free_ptr) char *after = fz_asprintf("%s@%s", w->service, head);
 	const char *const names[] = { before, after };
 	struct fz_fleet_query q = { .project = w->project,
 				    .labels = "",
 				    .metric = w->metric,
 				    .from = m->base_from,
-				    .until = next_end(w),
+				    .until = m->head_until,
 				    .head_from = m->head_from,
 				    .base_until = m->base_until };
 
@@ -126,71 +128,118 @@ static bool is_confirmed(const struct check *c, uint64_t key)
 
 /* ---- controls: comparisons that show effects of the time of day or week ---- */
 
-/* The base in the release's own minutes, and in the same minutes a day and a week earlier. */
-enum { BESIDE, DAY, WEEK, CONTROLS };
+/* The base in the release's own minutes, and in the same minutes a day and a week earlier; or in
+ * the day before the release; then what all versions did a week earlier. */
+enum { BESIDE, DAY, WEEK, BEFORE, PATTERN, CONTROLS };
+enum { WEEK_MINUTES = 7 * FZ_FLEET_DAY };
 
-/* Compares with a control; of the release, the minutes from head_from on. ret->j stays NULL if the
- * base did less than half as much then. */
+/* Of the release, the minutes from head_from on. */
+static struct minutes minutes_of(const struct fz_fleet_watch *w, int control, int64_t head_from)
+{
+	static const int64_t minutes[] = { [DAY] = FZ_FLEET_DAY, [WEEK] = WEEK_MINUTES };
+	int64_t end = next_end(w);
+
+	if (control == BEFORE)
+		return (struct minutes){ w->first - FZ_FLEET_DAY, end, head_from, end };
+	return (struct minutes){ head_from - minutes[control], end - minutes[control], head_from,
+				 end };
+}
+
+/* ret->j stays NULL if the base did not run then, or did less than half as much. */
 static int compare_control(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
 			   int control, int64_t head_from, struct check *ret, struct fz_error *err)
 {
-	static const int64_t days[CONTROLS] = { [DAY] = 1, [WEEK] = 7 };
-	int64_t earlier = days[control] * FZ_FLEET_DAY;
-	const struct minutes m = { head_from - earlier, next_end(w) - earlier, head_from };
-	int r = compare(f, w, base, &m, ret, err);
+	const struct minutes m = minutes_of(w, control, head_from);
+	int r = compare(f, w, base, w->version, &m, ret, err);
 
+	if (control == BEFORE)
+		return r;
 	if (r == FZ_EINPUT || r == FZ_EUSAGE)
-		return 0; /* the base did not run then */
+		return 0;
 	if (!r && 2 * ret->profile[FZ_BASE]->quality.taken < ret->profile[FZ_HEAD]->quality.taken)
 		ret->j = NULL;
 	return r;
 }
 
 /* Compares with the same minutes a week or a day earlier, which have the same pattern, else with
- * the day before. *used: the control, or CONTROLS for the day. */
+ * the day before. */
 static int compare_all(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
-		       struct check *ret, int *used, struct fz_error *err)
+		       struct check *ret, int *ret_used, struct fz_error *err)
 {
-	const struct minutes day = { .base_from = w->first - FZ_FLEET_DAY };
+	static const int order[] = { WEEK, DAY, BEFORE };
 	int r = 0;
 
-	for (*used = WEEK; *used >= DAY; --*used) {
-		r = compare_control(f, w, base, *used, w->first, ret, err);
-		if (r || ret->j)
-			return r;
+	for (size_t i = 0; !r && !ret->j && i < FZ_ARRAY_LEN(order); i++) {
+		*ret_used = order[i];
+		r = compare_control(f, w, base, order[i], w->first, ret, err);
 	}
-	*used = CONTROLS;
-	return compare(f, w, base, &day, ret, err);
+	return r;
 }
 
-/* The same for the minutes since the last check. */
-static int compare_later(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
-			 int used, struct check *ret, struct fz_error *err)
+/* First compared minute of a side. */
+static int64_t first_minute(const struct check *c, enum fz_side side)
 {
-	const struct minutes day = { .base_from = w->first - FZ_FLEET_DAY,
-				     .head_from = w->checked };
+	const struct fz_profile *p = c->profile[side];
+	int64_t first = p->runs[0].start_unix_ns;
 
-	return used == CONTROLS ? compare(f, w, base, &day, ret, err)
-				: compare_control(f, w, base, used, w->checked, ret, err);
+	for (uint32_t i = 1; i < p->run_count; i++)
+		first = FZ_MIN(first, p->runs[i].start_unix_ns);
+	return first / FZ_MINUTE;
+}
+
+/* Compares all versions between the same two times of a week earlier, if the base is too young to
+ * be compared with itself then. */
+static int compare_pattern(struct fz_fleet *f, const struct fz_fleet_watch *w,
+			   const struct check *all, int used, struct check *ret,
+			   struct fz_error *err)
+{
+	static const char every[] = "1970-01-01..";
+	struct minutes m = minutes_of(w, used, w->first);
+
+	if (used == WEEK)
+		return 0;
+	m.base_from = first_minute(all, FZ_BASE) - WEEK_MINUTES;
+	m.base_until = FZ_MIN(m.base_until, w->first) - WEEK_MINUTES;
+	m.head_from -= WEEK_MINUTES;
+	m.head_until -= WEEK_MINUTES;
+	int r = compare(f, w, every, every, &m, ret, err);
+	return r == FZ_EINPUT || r == FZ_EUSAGE ? 0 : r;
+}
+
+/* Compare with those controls that are not the comparison itself. */
+static int compare_controls(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
+			    const struct check *all, int used, struct check *ret,
+			    struct fz_error *err)
+{
+	int r = compare_pattern(f, w, all, used, &ret[PATTERN], err);
+
+	for (int control = BESIDE; !r && control <= WEEK; control++)
+		if (control != used)
+			r = compare_control(f, w, base, control, w->first, &ret[control], err);
+	return r;
 }
 
 /* Does a control show that a function costs no more than in the base? Earlier minutes come from the
  * same hosts, so each of these controls must show an increase, too. Hosts that still run the base
  * are different hosts and vary more, so they only refute an increase that exceeds their interval; a
- * few hosts cannot hide a change. */
+ * few hosts cannot hide a change. The pattern of a week earlier refutes what is not twice as much,
+ * because weeks differ. */
 static bool is_refuted(const struct check *controls, const struct check *c, uint32_t function)
 {
 	uint64_t key = key_of(&c->d->functions[function]);
-	const struct check *beside = &controls[BESIDE];
+	const struct check *beside = &controls[BESIDE], *pattern = &controls[PATTERN];
+	double low = relative(c, function, c->j->self[function].low);
 	uint32_t same;
 
 	for (int control = DAY; control <= WEEK; control++)
 		if (controls[control].j && !is_confirmed(&controls[control], key))
 			return true;
-	const struct fz_judged *judged = beside->j ? find_key(beside, key, &same) : NULL;
-	return judged && judged->low <= 0 &&
-	       relative(beside, same, judged->high) <
-		       relative(c, function, c->j->self[function].low);
+	const struct fz_judged *judged = pattern->j ? find_key(pattern, key, &same) : NULL;
+	/* Also if the function is new, now or then. */
+	if (judged && judged->low > 0 && !(2 * relative(pattern, same, judged->high) < low))
+		return true;
+	judged = beside->j ? find_key(beside, key, &same) : NULL;
+	return judged && judged->low <= 0 && relative(beside, same, judged->high) < low;
 }
 
 /* ---- alarms ---- */
@@ -230,17 +279,6 @@ static void add_page(const struct fz_fleet_watch *w, const char *base, struct fz
 	fz_json_kstr(j, "page", fz_buf_view(&url));
 }
 
-/* First compared minute of the release. */
-static int64_t first_minute(const struct check *c)
-{
-	const struct fz_profile *p = c->profile[FZ_HEAD];
-	int64_t first = p->runs[0].start_unix_ns;
-
-	for (uint32_t i = 1; i < p->run_count; i++)
-		first = FZ_MIN(first, p->runs[i].start_unix_ns);
-	return first / FZ_MINUTE;
-}
-
 static char *describe(const struct fz_fleet_watch *w, const char *base, const struct check *c,
 		      const uint32_t *found, uint32_t n, struct fz_arena *arena)
 {
@@ -256,7 +294,7 @@ static char *describe(const struct fz_fleet_watch *w, const char *base, const st
 	const struct fz_profile *p = c->profile[FZ_HEAD];
 	fz_json_kstr(&j, "metric", fz_str_of(p->metrics[p->default_metric].name));
 	add_function(c, found[0], &j);
-	fz_json_kint(&j, "first_seen", first_minute(c) * 60);
+	fz_json_kint(&j, "first_seen", first_minute(c, FZ_HEAD) * 60);
 	fz_json_kint(&j, "raised", next_end(w) * 60);
 	fz_json_kstr(&j, "seen", fz_profile_fact(c->profile[FZ_HEAD], FZ_FLEET_FACT));
 	add_page(w, base, &j);
@@ -287,7 +325,7 @@ static void raise_alarm(struct fz_fleet_watch *w, const char *base, const struct
 		.change = relative(c, found[0], delta(c, found[0])),
 		.low = relative(c, found[0], c->j->self[found[0]].low),
 		.high = relative(c, found[0], c->j->self[found[0]].high),
-		.first_seen = first_minute(c),
+		.first_seen = first_minute(c, FZ_HEAD),
 		.raised = next_end(w),
 	};
 	for (uint32_t i = 0; i < n; i++) {
@@ -350,7 +388,7 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	struct check controls[CONTROLS] = { 0 };
 	fz_auto(fz_free_ptr) uint32_t *found = NULL;
 	uint32_t n = 0;
-	int used = CONTROLS;
+	int used = BEFORE;
 	int r = fz_fleet_previous(f, w->project, w->service, w->version, &base, err);
 
 	if (r)
@@ -358,16 +396,14 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	if (base.n)
 		r = compare_all(f, w, base.p, &all, &used, err);
 	if (!r && base.n && w->suspect_n)
-		r = compare_later(f, w, base.p, used, &later, err);
+		r = compare_control(f, w, base.p, used, w->checked, &later, err);
 	if (!r && later.j) {
 		found = fz_calloc(FZ_MAX(all.d->function_count, 1), sizeof(*found));
 		n = confirm(w, &all, &later, found);
 	}
 	/* A release without an increase needs no controls. */
-	for (int control = 0; !r && n && control < CONTROLS; control++)
-		r = control == used ? 0
-				    : compare_control(f, w, base.p, control, w->first,
-						      &controls[control], err);
+	if (!r && n)
+		r = compare_controls(f, w, base.p, &all, used, controls, err);
 	/* If some hosts are missing, the wrong version may seem to be the previous one. */
 	if (!r && fz_fleet_missing(f))
 		r = fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",

@@ -173,6 +173,7 @@ struct hours {
 	struct {
 		int start, minutes; /* after SIM_START */
 		double slower;
+		const char *version; /* NULL: "a", the last of them */
 	} base[3], head;
 	bool alarm;
 };
@@ -205,6 +206,26 @@ static const struct hours hours[] = {
 	  { { 0, MINUTES, 0 }, { WEEK - DAY, MINUTES, 0 }, { WEEK - 100, 100, 0 } },
 	  { WEEK, MINUTES, 0.2 },
 	  true },
+	{ "each week, also before the base",
+	  0,
+	  { { -DAY, MINUTES, 0, "0" }, { 0, MINUTES, 0.2, "0" }, { WEEK - DAY, MINUTES, 0 } },
+	  { WEEK, MINUTES, 0.2 },
+	  false },
+	{ "not each week, nor before the base",
+	  0,
+	  { { -DAY, MINUTES, 0, "0" }, { 0, MINUTES, 0, "0" }, { WEEK - DAY, MINUTES, 0 } },
+	  { WEEK, MINUTES, 0.2 },
+	  true },
+	{ "each week before the base, and more",
+	  0,
+	  { { -DAY, MINUTES, 0, "0" }, { 0, MINUTES, 0.2, "0" }, { WEEK - DAY, MINUTES, 0 } },
+	  { WEEK, MINUTES, 0.6 },
+	  true },
+	{ "each week, and the base is a few hours old",
+	  0,
+	  { { -100, 100, 0, "0" }, { 0, MINUTES, 0.2, "0" }, { WEEK - 100, 100, 0 } },
+	  { WEEK, MINUTES, 0.2 },
+	  false },
 	{ "on other hosts meanwhile",
 	  1,
 	  { { DAY - 100, 100, 0 }, { DAY, MINUTES, 0.2 } },
@@ -231,7 +252,7 @@ static int watch_hours(struct fz_fleet *f, const struct hours *h, int *alarms, s
 	for (size_t i = 0; !r && i < FZ_ARRAY_LEN(h->base) && h->base[i].minutes; i++) {
 		sim.start = h->base[i].start;
 		sim.minutes = h->base[i].minutes;
-		r = sim_push(f, &sim, "a", false, 1, h->base[i].slower, err);
+		r = sim_push(f, &sim, h->base[i].version ?: "a", false, 1, h->base[i].slower, err);
 	}
 	sim.start = h->head.start;
 	sim.minutes = h->head.minutes;
