@@ -130,7 +130,8 @@ static char *name_of(const struct fz_fleet_side *s, const struct range *range, c
 
 	fz_buf_printf(&out, "%s@%s%s", s->service, s->version ? s->version : "",
 		      s->version && range ? "@" : "");
-	if (range && range->from)
+	/* ".." alone is not a range. */
+	if (range && (range->from || range->until == INT64_MAX))
 		add_time(&out, range->from);
 	if (range)
 		fz_buf_str(&out, "..");
