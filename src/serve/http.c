@@ -89,6 +89,12 @@ struct fz_http {
 	atomic_ullong responses[6]; /* by first digit of the status */
 };
 
+/* Methods of a path. */
+enum { GET = 1, POST = 2 };
+static const char *const allowed[] = {
+	[GET] = "GET, HEAD", [POST] = "POST", [GET | POST] = "GET, HEAD, POST"
+};
+
 struct request {
 	struct fz_work work; /* first */
 	struct fz_http *http;
@@ -97,6 +103,7 @@ struct request {
 	struct fz_http_request q;
 	struct fz_http_answer a;
 	struct fz_buf body;
+	unsigned methods;       /* of the path; 0: it is unknown */
 	uint64_t booked;        /* bytes read after the request was rejected */
 	bool refused, hopeless; /* hopeless: respond without reading the body */
 	bool answered;
@@ -268,8 +275,6 @@ static void check_machine(struct request *r)
 static const struct fz_http_route *find_route(const struct fz_http *h, struct request *r,
 					      const char *method, const char *path)
 {
-	bool known = false;
-
 	if (strcmp(method, "HEAD") == 0)
 		method = "GET";
 	for (const struct fz_http_route *route = h->routes; route->path; route++) {
@@ -278,13 +283,13 @@ static const struct fz_http_route *find_route(const struct fz_http *h, struct re
 
 		if (below ? strncmp(route->path, path, n) != 0 : strcmp(route->path, path) != 0)
 			continue;
-		known = true;
+		r->methods |= strcmp(route->method, "GET") == 0 ? GET : POST;
 		r->q.rest = path + n;
 		if (strcmp(route->method, method) == 0)
 			return route;
 	}
-	refuse(r, known ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND,
-	       known ? "method not allowed" : "not found");
+	refuse(r, r->methods ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND,
+	       r->methods ? "method not allowed" : "not found");
 	return NULL;
 }
 
@@ -347,6 +352,8 @@ static enum MHD_Result send_answer(struct fz_http *h, struct request *r)
 	if (r->a.status == MHD_HTTP_UNAUTHORIZED)
 		mhd.header(response, "WWW-Authenticate",
 			   "Basic realm=\"fizeau: the password is a token\", charset=\"UTF-8\"");
+	if (r->a.status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		mhd.header(response, "Allow", allowed[r->methods]);
 	if (r->a.status == MHD_HTTP_SERVICE_UNAVAILABLE)
 		mhd.header(response, "Retry-After", "5");
 	enum MHD_Result result = mhd.queue(r->connection, r->a.status, response);
@@ -394,27 +401,53 @@ static void check_encoding(struct request *r)
 	       "unsupported Content-Encoding: send gzip, zstd or an unencoded body");
 }
 
-static enum MHD_Result count_length(void *arg, enum MHD_ValueKind kind, const char *name,
-				    size_t name_n, const char *value, size_t value_n)
+struct headers {
+	unsigned lengths, hosts;
+	bool spaced; /* "Content-Length : 3" */
+};
+
+static enum MHD_Result see_header(void *arg, enum MHD_ValueKind kind, const char *name,
+				  size_t name_n, const char *value, size_t value_n)
 {
-	unsigned *n = arg;
+	struct headers *h = arg;
 
 	(void)kind;
 	(void)name_n;
 	(void)value;
 	(void)value_n;
-	*n += strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
+	h->lengths += strcasecmp(name, "Content-Length") == 0 ||
+		      strcasecmp(name, "Transfer-Encoding") == 0;
+	h->hosts += strcasecmp(name, "Host") == 0;
+	h->spaced |= strpbrk(name, " \t") != NULL;
 	return MHD_YES;
 }
 
 /* Another reader of the request, such as a proxy, may find that its body ends elsewhere. */
-static void check_length(struct request *r)
+static void check_headers(struct request *r)
 {
-	unsigned n = 0;
+	const char *coding = header_of(r, "Transfer-Encoding");
+	struct headers h = { 0 };
 
-	mhd.values(r->connection, MHD_HEADER_KIND, count_length, &n);
-	if (n > 1)
+	mhd.values(r->connection, MHD_HEADER_KIND, see_header, &h);
+	if (h.lengths > 1)
 		refuse(r, MHD_HTTP_BAD_REQUEST, "the length of the body is stated twice");
+	if (h.hosts > 1)
+		refuse(r, MHD_HTTP_BAD_REQUEST, "there are two Host headers");
+	if (h.spaced)
+		refuse(r, MHD_HTTP_BAD_REQUEST, "the name of a header contains a space");
+	if (!*coding || strcasecmp(coding, "chunked") == 0)
+		return;
+	/* Where such a body ends is unknown. */
+	refuse(r, MHD_HTTP_NOT_IMPLEMENTED, "unsupported Transfer-Encoding: send chunked");
+	r->hopeless = true;
+}
+
+/* "http://host/path" is meant for proxies, but every server must accept it. */
+static const char *path_of(const char *target)
+{
+	const char *host = *target == '/' ? NULL : strstr(target, "://");
+
+	return host ? strchr(host + 3, '/') ?: "/" : target;
 }
 
 static struct request *begin(struct fz_http *h, struct MHD_Connection *connection, const char *path,
@@ -429,12 +462,12 @@ static struct request *begin(struct fz_http *h, struct MHD_Connection *connectio
 					.type = "text/plain; charset=utf-8",
 					.file = -1 };
 	find_peer(r);
-	check_length(r);
+	check_headers(r);
 	mhd.values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, r);
 	r->q.type = fz_str_of(header_of(r, "Content-Type"));
 	r->q.profiles_version = fz_str_of(header_of(r, "OTLP-Profiles-Development-Version"));
 	r->q.http = h;
-	r->route = find_route(h, r, method, path);
+	r->route = find_route(h, r, method, path_of(path));
 	if (r->route && r->route->right && h->options.tokens)
 		check_token(h, r);
 	else if (r->route && r->route->right)
@@ -445,7 +478,7 @@ static struct request *begin(struct fz_http *h, struct MHD_Connection *connectio
 	if (fz_parse_u64(fz_str_of(header_of(r, "Content-Length")), UINT64_MAX, &length) &&
 	    length > h->options.body_max)
 		too_large(h, r);
-	r->hopeless = length > READ_FOR_NOTHING * h->options.body_max;
+	r->hopeless |= length > READ_FOR_NOTHING * h->options.body_max;
 	return r;
 }
 
