@@ -200,13 +200,31 @@ static const char *question_for(const struct fz_client *c, CURLcode code)
 	return "is 'fizeau serve' running there?";
 }
 
-static int check(const struct fz_client *c, const struct attempt *a, const struct fz_buf *answer,
-		 struct fz_error *err)
+/* The reason for a failure: the first line of the response, if it is complete. */
+static struct fz_str reason_of(const struct attempt *a, const struct fz_buf *answer)
 {
 	struct fz_str rest = fz_buf_view(answer), line = fz_str_take_line(&rest);
 
+	if (a->status >= 300 && a->status < 400)
+		return FZ_STR("this URL redirects; use the one it leads to");
+	if (a->code != CURLE_OK && (!line.n || a->status < 300))
+		return fz_str_of(curl.error(a->code));
+	return line.n ? line : FZ_STR("the response gives no reason");
+}
+
+/* Servers confirm what they store; another server, or the page of a proxy, may accept anything. */
+static int check(const struct fz_client *c, bool is_push, const struct attempt *a,
+		 const struct fz_buf *answer, struct fz_error *err)
+{
+	struct fz_str why;
+
 	if (a->status >= 200 && a->status < 300 && a->code == CURLE_OK)
-		return 0;
+		return !is_push || fz_str_starts(fz_buf_view(answer), "{\"status\"")
+			       ? 0
+			       : fz_fail(err, FZ_ESYSTEM,
+					 "%s: unexpected response (is 'fizeau serve' running "
+					 "there?)",
+					 c->server);
 	if (answer->overflow)
 		return fz_fail(err, FZ_ELIMIT, "%s: the response is larger than 1 GiB", c->server);
 	if (a->code == CURLE_PEER_FAILED_VERIFICATION || a->code == CURLE_SSL_CACERT_BADFILE)
@@ -216,8 +234,9 @@ static int check(const struct fz_client *c, const struct attempt *a, const struc
 	if (a->status == 0)
 		return fz_fail(err, FZ_ESYSTEM, "%s: %s (%s)", c->server, curl.error(a->code),
 			       question_for(c, a->code));
+	why = reason_of(a, answer);
 	return fz_fail(err, FZ_EINPUT, "%s: %.*s (status %ld)", c->server,
-		       (int)FZ_MIN(line.n, LINE_MAX_BYTES), line.p, a->status);
+		       (int)FZ_MIN(why.n, LINE_MAX_BYTES), why.p, a->status);
 }
 
 int fz_client_check(const struct fz_client *c, struct fz_error *err)
@@ -247,8 +266,9 @@ static int ask_below(const struct fz_client *c, const char *query, const struct 
 		return r;
 	fz_auto(fz_free_ptr) char *url = fz_client_url(c->server, query);
 	struct attempt a = ask_some_times(c, url, body, attempts, ret);
-	*ret_status = a.status;
-	return check(c, &a, ret, err);
+	r = check(c, body != NULL, &a, ret, err);
+	*ret_status = r && a.status >= 200 && a.status < 300 ? 0 : a.status;
+	return r;
 }
 
 int fz_client_request(const struct fz_client *c, const char *query, const struct fz_str *body,

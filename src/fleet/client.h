@@ -41,10 +41,12 @@ long fz_client_fetch(const struct fz_client *c, const char *url, const struct fz
 char *fz_client_url(const char *server, const char *query);
 /* query: the part of the URL after the server, "/api/push?service=...". body NULL: GET. Retries for
  * a while if the server cannot be reached, is busy or disconnects; all our requests may be
- * repeated, since pushes have ids. The error contains the first line of the response. */
+ * repeated, since pushes have ids. The error contains the first line of the response. With a body
+ * the response must be a server's confirmation, {"status": ...}. */
 int fz_client_request(const struct fz_client *c, const char *query, const struct fz_str *body,
 		      struct fz_buf *ret, struct fz_error *err);
-/* The same with c->attempts. *ret_status: the response's status; 0: no response. */
+/* The same with c->attempts. *ret_status: the response's status; 0: no response, or not a server's.
+ */
 int fz_client_try(const struct fz_client *c, const char *query, const struct fz_str *body,
 		  struct fz_buf *ret, long *ret_status, struct fz_error *err);
 /* Path and query of a push; the caller frees. */

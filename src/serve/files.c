@@ -245,5 +245,5 @@ void fz_answer_keep_count(void *arg, const struct fz_http_request *q, struct fz_
 	if (keep_count(arg, q, &err))
 		fz_http_refuse(ret, &err);
 	else
-		fz_buf_str(&ret->body, "kept\n");
+		fz_inputs_answer(ret, "stored", NULL, 0);
 }

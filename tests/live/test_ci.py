@@ -609,7 +609,7 @@ def check_kept_at_server():
         path = f"/api/count?commit={commit}&key="
         body = server.ask("GET", path + key, token="readreadreadread")[1]
         write = {"token": "writewritewritewrite"}
-        server.says(200, "kept", "POST", path + key, body, **write)
+        server.says(200, "stored", "POST", path + key, body, **write)
         server.says(422, "the environment of this key", "POST", path + "0" * 16, body, **write)
         server.says(422, "belongs to another commit", "POST", f"/api/count?commit={'0' * 40}&key={key}", body, **write)
         server.says(422, "not a profile in a supported format", "POST", path + key, b"x" * 100, **write)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many connections a client opens, counted by a server in this process. */
+/* A client's connections, counted by a server in this process, and which responses it believes. */
 #include "fleet/client.h"
 
 #include <arpa/inet.h>
@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "agent/sender.h"
+#include "base/io.h"
 
 enum { REQUESTS = 3 };
 
@@ -23,6 +24,7 @@ static struct counting {
 	int listener;
 	char url[64];
 	bool closes; /* after each response, without saying so */
+	const char *answer;
 	atomic_uint connections, requests;
 } server;
 
@@ -49,7 +51,6 @@ static bool take_request(int fd)
 
 static void *serve(void *arg)
 {
-	static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
 	int fd;
 
 	(void)arg;
@@ -57,7 +58,8 @@ static void *serve(void *arg)
 		server.connections++;
 		while (take_request(fd)) {
 			server.requests++;
-			if (write(fd, answer, sizeof(answer) - 1) < 0 || server.closes)
+			if (!fz_write_full(fd, server.answer, strlen(server.answer)) ||
+			    server.closes)
 				break;
 		}
 		close(fd);
@@ -72,7 +74,9 @@ static int start(void **state)
 	socklen_t size = sizeof(at);
 
 	(void)state;
-	server = (struct counting){ .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+	server = (struct counting){ .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+				    .answer = "HTTP/1.1 200 OK\r\nContent-Length: 19\r\n\r\n"
+					      "{\"status\":\"stored\"}" };
 	assert_int_equal(bind(server.listener, (struct sockaddr *)&at, size), 0);
 	assert_int_equal(listen(server.listener, 8), 0);
 	assert_int_equal(getsockname(server.listener, (struct sockaddr *)&at, &size), 0);
@@ -102,7 +106,7 @@ static void push(struct fz_connection *connection)
 
 		if (fz_client_request(&client, "/api/push", &body, &answer, &err))
 			fail_msg("%s", err.message);
-		assert_true(fz_str_eq(fz_buf_view(&answer), FZ_STR("ok\n")));
+		assert_true(fz_str_eq(fz_buf_view(&answer), FZ_STR("{\"status\":\"stored\"}")));
 	}
 	assert_int_equal(server.requests, REQUESTS);
 }
@@ -166,6 +170,53 @@ static void sender(void **state)
 	assert_int_equal(system(remove), 0);
 }
 
+static void ignore_gone(void *arg, const struct fz_agent_spooled *p, const struct fz_buf *answer)
+{
+	(void)arg;
+	(void)p;
+	(void)answer;
+}
+
+/* Only a server's confirmation is believed: after anything else a push stays in the spool. */
+static void not_confirmed(void **state)
+{
+	static const struct {
+		const char *answer, *says;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n<html></html>",
+		  "unexpected response (is 'fizeau serve' running there?)" },
+		{ "HTTP/1.1 204 No Content\r\n\r\n", "unexpected response" },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"status\":", "(status 200)" },
+		{ "HTTP/1.1 301 Moved\r\nLocation: https://x/\r\nContent-Length: 0\r\n\r\n",
+		  "this URL redirects; use the one it leads to (status 301)" },
+		{ "HTTP/1.1 500 Error\r\nContent-Length: 0\r\n\r\n",
+		  "the response gives no reason (status 500)" },
+	};
+	const struct fz_client client = { .server = server.url };
+	const struct fz_notify notify = { 0 };
+	char folder[] = "/tmp/fizeau-client-XXXXXX";
+	struct fz_agent_spool *spool;
+	struct fz_error err;
+
+	(void)state;
+	server.closes = true;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(fz_agent_spool_open(folder, 1 << 20, false, &notify, &spool, &err), 0);
+	assert_int_equal(fz_agent_spool_add(spool, "/api/push", FZ_STR("body"), 1, &err), 0);
+	const struct fz_agent_send how = {
+		.client = &client, .spool = spool, .notify = &notify, .gone = ignore_gone
+	};
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		server.answer = cases[i].answer;
+		if (!fz_agent_send(&how, &err) || !strstr(err.message, cases[i].says))
+			fail_msg("%zu: %s", i, err.message);
+		assert_int_equal(fz_agent_spool_count(spool).n, 1);
+	}
+	fz_agent_spool_close(spool);
+	fz_auto(fz_free_ptr) char *remove = fz_asprintf("rm -r %s", folder);
+	assert_int_equal(system(remove), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +224,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(kept, start, stop),
 		cmocka_unit_test_setup_teardown(closed, start, stop),
 		cmocka_unit_test_setup_teardown(sender, start, stop),
+		cmocka_unit_test_setup_teardown(not_confirmed, start, stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
