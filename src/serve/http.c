@@ -203,11 +203,13 @@ static enum MHD_Result take_parameter(void *arg, enum MHD_ValueKind kind, const 
 static void take_token(const char *header, struct fz_buf *ret)
 {
 	fz_auto(fz_buf_release) struct fz_buf pair = { 0 };
+	struct fz_str rest = fz_str_of(header), scheme = fz_str_take_word(&rest);
 
-	if (strncasecmp(header, "Bearer ", 7) == 0)
-		fz_buf_str(ret, header + 7);
-	if (strncasecmp(header, "Basic ", 6) != 0 ||
-	    !fz_base64_decode(&pair, fz_str_of(header + 6)))
+	rest = fz_str_trimmed(rest);
+	if (scheme.n == 6 && strncasecmp(scheme.p, "Bearer", 6) == 0)
+		fz_buf_add(ret, rest.p, rest.n);
+	if (scheme.n != 5 || strncasecmp(scheme.p, "Basic", 5) != 0 ||
+	    !fz_base64_decode(&pair, rest))
 		return;
 	const char *colon = memchr(pair.p ? pair.p : "", ':', pair.n);
 	if (colon)

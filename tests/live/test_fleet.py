@@ -294,6 +294,8 @@ def tokens():
         with Server(folder, "--tokens", file) as server:
             server.says(401, "authentication required", "GET", "/")
             server.says(401, "unknown token", "GET", "/", token="readreadreadrea")
+            for header in "bearer readreadreadread", "Bearer  readreadreadread\t ":
+                assert server.ask("GET", "/", Authorization=header)[0] == 200, header
             file.write_text(TOKENS + "one read added-added-added\n", encoding="utf-8")
             server.process.send_signal(signal.SIGHUP)
             wait_until(lambda: server.ask("GET", "/", token="added-added-added")[0] == 200, "the new token")
