@@ -26,15 +26,28 @@ static struct fz_profile *with_sources(const char *text, const char *const *sour
 	return p;
 }
 
-static struct fz_diff *compare(struct fz_profile *a, struct fz_profile *b, struct fz_diff_options o)
+/* The trees are folders with the sources of each side, or NULL. */
+static struct fz_diff *compare_in(struct fz_profile *a, struct fz_profile *b, const char *base,
+				  const char *head)
 {
+	const struct fz_diff_options o = { .scale = FZ_SCALE_TIME, .trees = { base, head } };
 	struct fz_diff *d = NULL;
 	struct fz_error err;
 
-	o.scale = FZ_SCALE_TIME;
 	if (fz_diff_new(a, b, &o, &d, &err))
 		fail_msg("%s", err.message);
 	return d;
+}
+
+static struct fz_diff *compare(struct fz_profile *a, struct fz_profile *b)
+{
+	return compare_in(a, b, NULL, NULL);
+}
+
+/* In one direction, or back. */
+static struct fz_diff *compare_way(struct fz_profile *a, struct fz_profile *b, bool back)
+{
+	return back ? compare(b, a) : compare(a, b);
 }
 
 static void expect_word(const struct fz_diff *d, const char *name, const char *word)
@@ -68,8 +81,7 @@ static void a_module_that_became_a_package_is_found(void **state)
 			     package);
 
 	for (int back = 0; back < 2; back++) {
-		struct fz_diff_options o = { 0 };
-		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
 		assert_int_equal(function_named(d, "load")->link.how, FZ_LINK_MOVED);
 		assert_int_equal(function_named(d, "save")->link.how, FZ_LINK_MOVED);
 		assert_int_equal(d->link_count, 2);
@@ -96,8 +108,7 @@ static void a_module_in_another_folder_is_found(void **state)
 			     new);
 
 	for (int back = 0; back < 2; back++) {
-		struct fz_diff_options o = { 0 };
-		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
 		assert_int_equal(function_named(d, "load")->link.how, FZ_LINK_MOVED);
 		assert_int_equal(function_named(d, "save")->link.how, FZ_LINK_MOVED);
 		assert_int_equal(d->link_count, 2);
@@ -116,8 +127,8 @@ static void a_package_has_the_names_of_its_module(void **state)
 		"app.py:main:1 3\nm/core.py:P.go:1 3\nm/b/ends.py:P.end:8 3\nm/core.py:twin:11 3\n"
 		"m/other.py:twin:2 3\nm/core.py:<module>:1 3\n",
 		0);
-	fz_auto(fz_diff_freep) struct fz_diff *d = compare(a, b, (struct fz_diff_options){ 0 });
-	fz_auto(fz_diff_freep) struct fz_diff *back = compare(b, a, (struct fz_diff_options){ 0 });
+	fz_auto(fz_diff_freep) struct fz_diff *d = compare(a, b);
+	fz_auto(fz_diff_freep) struct fz_diff *back = compare(b, a);
 
 	assert_int_equal(function_named(d, "P.go")->link.how, FZ_LINK_MOVED);
 	assert_int_equal(function_named(d, "P.end")->link.how, FZ_LINK_MOVED);
@@ -151,14 +162,13 @@ static void a_function_that_moved_is_not_new(void **state)
 		with_sources("app.py:main:3;a.py:save:1 20\napp.py:main:3;b.py:load:1 20\n"
 			     "app.py:main:3;b.py:fresh:3 20\n",
 			     rewritten);
-	fz_auto(fz_diff_freep) struct fz_diff *moved = compare(a, b, (struct fz_diff_options){ 0 });
-	fz_auto(fz_diff_freep) struct fz_diff *other = compare(a, c, (struct fz_diff_options){ 0 });
+	fz_auto(fz_diff_freep) struct fz_diff *moved = compare(a, b);
+	fz_auto(fz_diff_freep) struct fz_diff *other = compare(a, c);
 
 	expect_word(moved, "load", "newly called");
 	expect_word(other, "load", "new or newly called");
 }
 
-/* What the base ran under that name, in other code than Python's, was there. */
 /* `load` became `load_rows` and the name went to other code, which did not run: git calls it a
  * complete rewrite (diff -B). If the code under the name is still similar, it keeps its function.
  */
@@ -185,9 +195,8 @@ static void reused_name_is_not_a_match(void **state)
 		with_sources("m.py:main:9;m.py:load_rows:5;~:read 20\n", kept);
 
 	for (int back = 0; back < 2; back++) {
-		struct fz_diff_options o = { 0 };
-		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
-		fz_auto(fz_diff_freep) struct fz_diff *e = compare(back ? c : a, back ? a : c, o);
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
+		fz_auto(fz_diff_freep) struct fz_diff *e = compare_way(a, c, back);
 		const char *now = back ? "load" : "load_rows";
 		assert_int_equal(function_named(d, now)->state, FZ_COMMON);
 		assert_int_equal(function_named(d, now)->link.how, FZ_LINK_BODY);
@@ -225,10 +234,8 @@ static void shared_code_is_not_a_match(void **state)
 		with_sources("m.py:read_value:1 20\n", new_long);
 
 	for (int back = 0; back < 2; back++) {
-		struct fz_diff_options o = { 0 };
-		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
-		fz_auto(fz_diff_freep) struct fz_diff *only =
-			compare(back ? e : c, back ? c : e, o);
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
+		fz_auto(fz_diff_freep) struct fz_diff *only = compare_way(c, e, back);
 		assert_int_equal(d->link_count, 0);
 		expect_word(d, "read_long", back ? "newly called" : "no longer called");
 		expect_word(d, "read_value", back ? "gone" : "new");
@@ -252,8 +259,7 @@ static void a_wrapper_is_not_what_it_wraps(void **state)
 		"app.py:f:1;n.py:accept.<locals>.load:1 20\napp.py:f:1;m.py:save:2 20\n", head);
 
 	for (int back = 0; back < 2; back++) {
-		struct fz_diff_options o = { 0 };
-		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
 		assert_int_equal(d->link_count, 1);
 		assert_int_equal(function_named(d, "accept.<locals>.load")->state, FZ_COMMON);
 		expect_word(d, "load", back ? "newly called" : "no longer called");
@@ -284,8 +290,7 @@ static void a_constructor_moves_with_its_class(void **state)
 			     head);
 
 	for (int back = 0; back < 2; back++) {
-		struct fz_diff_options o = { 0 };
-		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
 		assert_int_equal(d->link_count, 1);
 		assert_int_equal(function_named(d, "Single.__init__")->link.how, FZ_LINK_MOVED);
 	}
@@ -316,18 +321,16 @@ static void a_plugin_does_not_match_another(void **state)
 		"app.py:main:3;p/fr.py:P.vat:3 20\napp.py:main:3;p/fr.py:<module>:1 20\n", head);
 
 	for (int back = 0; back < 2; back++) {
-		struct fz_diff_options o = { 0 };
-		fz_auto(fz_diff_freep) struct fz_diff *d = compare(back ? b : a, back ? a : b, o);
-		fz_auto(fz_diff_freep) struct fz_diff *called =
-			compare(back ? e : c, back ? c : e, o);
-		fz_auto(fz_diff_freep) struct fz_diff *equal =
-			compare(back ? f : a, back ? a : f, o);
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
+		fz_auto(fz_diff_freep) struct fz_diff *called = compare_way(c, e, back);
+		fz_auto(fz_diff_freep) struct fz_diff *equal = compare_way(a, f, back);
 		assert_int_equal(d->link_count, 0);
 		assert_int_equal(equal->link_count, 0);
 		assert_int_equal(called->link_count, 2);
 	}
 }
 
+/* What the base ran under that name, in other code than Python's, was there. */
 static void a_function_that_was_compiled_is_not_new(void **state)
 {
 	(void)state;
@@ -339,7 +342,7 @@ static void a_function_that_was_compiled_is_not_new(void **state)
 	fz_auto(fz_profile_freep) struct fz_profile *b =
 		with_sources("app.py:main:1;b.py:M.new:2 20\n", head);
 	a->functions[1].kind = FZ_KIND_NATIVE;
-	fz_auto(fz_diff_freep) struct fz_diff *d = compare(a, b, (struct fz_diff_options){ 0 });
+	fz_auto(fz_diff_freep) struct fz_diff *d = compare(a, b);
 
 	assert_int_equal(function_named(d, "M.new")->presence, FZ_PRESENCE_UNKNOWN);
 }
@@ -385,16 +388,13 @@ static void trees_show_what_is_new(void **state)
 	fz_auto(fz_profile_freep) struct fz_profile *counted_a = with_sources(base_text, none);
 	fz_auto(fz_profile_freep) struct fz_profile *counted_b = with_sources(head_text, none);
 	fz_auto(fz_diff_freep) struct fz_diff *counted =
-		compare(counted_a, counted_b, (struct fz_diff_options){ .trees = { base, head } });
-	fz_auto(fz_diff_freep) struct fz_diff *without =
-		compare(a, b, (struct fz_diff_options){ 0 });
-	fz_auto(fz_diff_freep) struct fz_diff *with =
-		compare(a, b, (struct fz_diff_options){ .trees = { base, head } });
+		compare_in(counted_a, counted_b, base, head);
+	fz_auto(fz_diff_freep) struct fz_diff *without = compare(a, b);
+	fz_auto(fz_diff_freep) struct fz_diff *with = compare_in(a, b, base, head);
 
 	/* Nothing is read for files that take no part in matching. */
 	fz_auto(fz_profile_freep) struct fz_profile *nameless = with_sources("save 20\n", none);
-	fz_auto(fz_diff_freep) struct fz_diff *weak =
-		compare(nameless, counted_b, (struct fz_diff_options){ .trees = { base, head } });
+	fz_auto(fz_diff_freep) struct fz_diff *weak = compare_in(nameless, counted_b, base, head);
 
 	assert_int_equal(function_named(weak, "save")->state, FZ_COMMON);
 	expect_word(without, "load", "new or newly called");
@@ -428,8 +428,8 @@ static void code_on_both_sides_is_not_a_wrapper(void **state)
 	memcpy(a->recording.python, (uint8_t[]){ 3, 12, 1 }, 3);
 	memcpy(b->recording.python, (uint8_t[]){ 3, 12, 1 }, 3);
 	memcpy(c->recording.python, (uint8_t[]){ 3, 12, 1 }, 3);
-	fz_auto(fz_diff_freep) struct fz_diff *wraps = compare(a, b, (struct fz_diff_options){ 0 });
-	fz_auto(fz_diff_freep) struct fz_diff *none = compare(c, b, (struct fz_diff_options){ 0 });
+	fz_auto(fz_diff_freep) struct fz_diff *wraps = compare(a, b);
+	fz_auto(fz_diff_freep) struct fz_diff *none = compare(c, b);
 
 	expect_word(none, "decode", "no longer called");
 	for (uint32_t i = 0; i < none->node_count; i++)

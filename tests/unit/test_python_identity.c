@@ -248,6 +248,32 @@ static const struct fz_python_stack *stack_of(const struct reader *r, unsigned t
 	return NULL;
 }
 
+/* A case that runs on each of these versions of CPython. */
+struct versions {
+	void (*run)(struct reader *r);
+	bool all_threads;
+};
+
+static void each_version(void **state)
+{
+	const struct versions *v = *state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct reader r;
+		begin(&r, minor, v->all_threads);
+		v->run(&r);
+		end(&r);
+	}
+}
+
+#define EACH_VERSION(function, all)                                                               \
+	{                                                                                         \
+		.name = #function, .test_func = each_version, .initial_state = &(struct versions) \
+		{                                                                                 \
+			function, all                                                             \
+		}                                                                                 \
+	}
+
 /* The layouts of 3.9 and 3.10 have the same lists of interpreters and threads. */
 static void test_version_by_text(void **state)
 {
@@ -264,127 +290,85 @@ static void test_version_by_text(void **state)
 
 /* ---- threads ---- */
 
-static void test_reused_state(void **state)
+static void test_reused_state(struct reader *r)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct reader r;
-		begin(&r, minor, true);
-		put_state(r.l, 1, 0, 1, 2, world->states[0]);
-		put_interp(r.l, 0, 0, world->states[1], NULL);
-		take(&r, 2);
-		assert_non_null(stack_of(&r, 1, 0));
-		put_state(r.l, 1, 0, 2, 3, world->states[0]);
-		put_gil(r.l, 2);
-		take(&r, 2);
-		assert_null(stack_of(&r, 1, 0));
-		assert_non_null(stack_of(&r, 2, 0));
-		assert_non_null(stack_of(&r, 0, 0));
-		end(&r);
-	}
+	put_state(r->l, 1, 0, 1, 2, world->states[0]);
+	put_interp(r->l, 0, 0, world->states[1], NULL);
+	take(r, 2);
+	assert_non_null(stack_of(r, 1, 0));
+	put_state(r->l, 1, 0, 2, 3, world->states[0]);
+	put_gil(r->l, 2);
+	take(r, 2);
+	assert_null(stack_of(r, 1, 0));
+	assert_non_null(stack_of(r, 2, 0));
+	assert_non_null(stack_of(r, 0, 0));
 }
 
 /* A state that was made by the main thread, as whose it is listed until its thread runs. */
-static void test_reused_state_of_main(void **state)
+static void test_reused_state_of_main(struct reader *r)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct reader r;
-		begin(&r, minor, true);
-		put_state(r.l, 1, 0, 0, 2, NULL);
-		put_interp(r.l, 0, 0, world->states[1], NULL);
-		take(&r, 1);
-		assert_non_null(stack_of(&r, 0, 0));
-		put_state(r.l, 1, 0, 1, 2, NULL);
-		take(&r, 1);
-		assert_non_null(stack_of(&r, 1, 0));
-		end(&r);
-	}
+	put_state(r->l, 1, 0, 0, 2, NULL);
+	put_interp(r->l, 0, 0, world->states[1], NULL);
+	take(r, 1);
+	assert_non_null(stack_of(r, 0, 0));
+	put_state(r->l, 1, 0, 1, 2, NULL);
+	take(r, 1);
+	assert_non_null(stack_of(r, 1, 0));
 }
 
 /* No `threading` is imported. */
-static void test_main_thread_has_a_name(void **state)
+static void test_main_thread_has_a_name(struct reader *r)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct reader r;
-		begin(&r, minor, false);
-		take(&r, 1);
-		const struct fz_thread *t = &r.profile->threads[r.sample.stacks[0].thread];
-		assert_true(t->is_main);
-		assert_string_equal(r.profile->strings[t->name].p, "MainThread");
-		end(&r);
-	}
+	take(r, 1);
+	const struct fz_thread *t = &r->profile->threads[r->sample.stacks[0].thread];
+	assert_true(t->is_main);
+	assert_string_equal(r->profile->strings[t->name].p, "MainThread");
 }
 
 /* A thread gets its name when it first holds the GIL, and may be listed before. */
-static void test_thread_gets_a_name(void **state)
+static void test_thread_gets_a_name(struct reader *r)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct reader r;
-		begin(&r, minor, true);
-		put_state(r.l, 1, 0, 1, 2, world->states[0]);
-		put_interp(r.l, 0, 0, world->states[1], NULL);
-		take(&r, 2);
-		assert_int_equal(tgkill(r.pid, (pid_t)world->tids[1], SIGUSR1), 0);
-		while (!__atomic_load_n(&world->renamed, __ATOMIC_ACQUIRE))
-			sched_yield();
-		usleep(10000); /* longer than until the next list */
-		take(&r, 2);
-		const struct fz_thread *t = &r.profile->threads[stack_of(&r, 1, 0)->thread];
-		assert_string_equal(r.profile->strings[t->name].p, "job-7");
-		end(&r);
-	}
+	put_state(r->l, 1, 0, 1, 2, world->states[0]);
+	put_interp(r->l, 0, 0, world->states[1], NULL);
+	take(r, 2);
+	assert_int_equal(tgkill(r->pid, (pid_t)world->tids[1], SIGUSR1), 0);
+	while (!__atomic_load_n(&world->renamed, __ATOMIC_ACQUIRE))
+		sched_yield();
+	usleep(10000); /* longer than until the next list */
+	take(r, 2);
+	const struct fz_thread *t = &r->profile->threads[stack_of(r, 1, 0)->thread];
+	assert_string_equal(r->profile->strings[t->name].p, "job-7");
 }
 
 /* Python runs in another thread than the one that began the program. */
-static void test_oldest_thread_is_main(void **state)
+static void test_oldest_thread_is_main(struct reader *r)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct reader r;
-		begin(&r, minor, false);
-		put_state(r.l, 0, 0, 1, 1, NULL);
-		take(&r, 1);
-		const struct fz_thread *t = &r.profile->threads[r.sample.stacks[0].thread];
-		assert_int_equal(t->tid, world->tids[1]);
-		assert_true(t->is_main);
-		assert_string_equal(r.profile->strings[t->name].p, "MainThread");
-		end(&r);
-	}
+	put_state(r->l, 0, 0, 1, 1, NULL);
+	take(r, 1);
+	const struct fz_thread *t = &r->profile->threads[r->sample.stacks[0].thread];
+	assert_int_equal(t->tid, world->tids[1]);
+	assert_true(t->is_main);
+	assert_string_equal(r->profile->strings[t->name].p, "MainThread");
 }
 
 /* C forked without telling Python: the first state has the id that its thread has in the parent,
  * the second belongs to a thread that only the parent has. The third is of a thread begun since. */
-static void test_forked_in_c(void **state)
+static void test_forked_in_c(struct reader *r)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct reader r;
-		begin(&r, minor, true);
-		put_state(r.l, 2, 0, 0, 1, NULL);
-		put_state(r.l, 1, 0, 2, 2, world->states[2]);
-		put_state(r.l, 0, 0, 1, 3, world->states[1]);
-		if (r.l->thread.native_thread_id != FZ_PY_ABSENT) {
-			put(world->states[2], r.l->thread.native_thread_id, (uint64_t)getpid());
-			put(world->states[1], r.l->thread.native_thread_id, 1);
-		}
-		put(world->pthreads[2], LIBC_TID, 1);
-		put_interp(r.l, 0, 0, world->states[0], NULL);
-		take(&r, 2);
-		assert_non_null(stack_of(&r, 1, 0));
-		const struct fz_python_stack *first = stack_of(&r, 0, 0);
-		assert_non_null(first);
-		assert_true(r.profile->threads[first->thread].is_main);
-		end(&r);
+	put_state(r->l, 2, 0, 0, 1, NULL);
+	put_state(r->l, 1, 0, 2, 2, world->states[2]);
+	put_state(r->l, 0, 0, 1, 3, world->states[1]);
+	if (r->l->thread.native_thread_id != FZ_PY_ABSENT) {
+		put(world->states[2], r->l->thread.native_thread_id, (uint64_t)getpid());
+		put(world->states[1], r->l->thread.native_thread_id, 1);
 	}
+	put(world->pthreads[2], LIBC_TID, 1);
+	put_interp(r->l, 0, 0, world->states[0], NULL);
+	take(r, 2);
+	assert_non_null(stack_of(r, 1, 0));
+	const struct fz_python_stack *first = stack_of(r, 0, 0);
+	assert_non_null(first);
+	assert_true(r->profile->threads[first->thread].is_main);
 }
 
 /* The second thread forked, and the child has not run yet: both states have ids of the parent, and
@@ -445,110 +429,85 @@ static void test_interpreters_come_and_go(void **state)
 
 /* A thread that enters another interpreter holds the GIL in the name of its first state, and the
  * GIL counts no change. */
-static void test_second_state_does_not_wait(void **state)
+static void test_second_state_does_not_wait(struct reader *r)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct reader r;
-		begin(&r, minor, true);
-		put_state(r.l, 1, 1, 0, 2, NULL);
-		put_interp(r.l, 1, 1, world->states[1], world->interps[0]);
-		put_first(r.l, 1);
-		put_current(r.l, world->states[1]);
-		for (int i = 0; i < 3; i++)
-			take(&r, 1);
-		assert_false(stack_of(&r, 0, 1)->status & FZ_STATUS_HAS_EXCEPTION);
-		assert_true(stack_of(&r, 0, 1)->status & FZ_STATUS_HAS_GIL);
-		put(world->states[1], r.l->thread.raised, 8);
-		take(&r, 1);
-		assert_true(stack_of(&r, 0, 1)->status & FZ_STATUS_HAS_EXCEPTION);
-		end(&r);
-	}
+	put_state(r->l, 1, 1, 0, 2, NULL);
+	put_interp(r->l, 1, 1, world->states[1], world->interps[0]);
+	put_first(r->l, 1);
+	put_current(r->l, world->states[1]);
+	for (int i = 0; i < 3; i++)
+		take(r, 1);
+	assert_false(stack_of(r, 0, 1)->status & FZ_STATUS_HAS_EXCEPTION);
+	assert_true(stack_of(r, 0, 1)->status & FZ_STATUS_HAS_GIL);
+	put(world->states[1], r->l->thread.raised, 8);
+	take(r, 1);
+	assert_true(stack_of(r, 0, 1)->status & FZ_STATUS_HAS_EXCEPTION);
 }
 
 /* Two states of the main thread, the second one above the first in its C stack. */
-static void test_thread_runs_with_one_state(void **state)
+static void test_thread_runs_with_one_state(struct reader *r)
 {
 	const uint8_t *outer = world->main_stack + 128, *inner = world->main_stack;
-	(void)state;
 
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct reader r;
-		begin(&r, minor, true);
-		uint32_t both = minor < 10 ? 2 : 1; /* that have frames */
-		put_state(r.l, 1, 1, 0, 2, NULL);
-		put_interp(r.l, 1, 1, world->states[1], world->interps[0]);
-		put_first(r.l, 1);
-		put_call(r.l, 0, outer);
-		put_current(r.l, world->states[0]);
-		take(&r, 1);
-		assert_non_null(stack_of(&r, 0, 0));
-		put_call(r.l, 1, inner);
-		put_current(r.l, world->states[1]);
-		take(&r, both);
-		assert_ptr_equal(&r.sample.stacks[0], stack_of(&r, 0, 1));
-		put_current(r.l, NULL);
-		take(&r, both);
-		if (both == 1)
-			assert_non_null(stack_of(&r, 0, 1));
-		put_state(r.l, 1, 1, 0, 2, NULL);
-		put_current(r.l, world->states[0]);
-		take(&r, 1);
-		assert_non_null(stack_of(&r, 0, 0));
-		end(&r);
-	}
+	uint32_t both = r->l->minor < 10 ? 2 : 1; /* that have frames */
+	put_state(r->l, 1, 1, 0, 2, NULL);
+	put_interp(r->l, 1, 1, world->states[1], world->interps[0]);
+	put_first(r->l, 1);
+	put_call(r->l, 0, outer);
+	put_current(r->l, world->states[0]);
+	take(r, 1);
+	assert_non_null(stack_of(r, 0, 0));
+	put_call(r->l, 1, inner);
+	put_current(r->l, world->states[1]);
+	take(r, both);
+	assert_ptr_equal(&r->sample.stacks[0], stack_of(r, 0, 1));
+	put_current(r->l, NULL);
+	take(r, both);
+	if (both == 1)
+		assert_non_null(stack_of(r, 0, 1));
+	put_state(r->l, 1, 1, 0, 2, NULL);
+	put_current(r->l, world->states[0]);
+	take(r, 1);
+	assert_non_null(stack_of(r, 0, 0));
 }
 
 /* And both of one interpreter. */
-static void test_second_state_of_interpreter(void **state)
+static void test_second_state_of_interpreter(struct reader *r)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct reader r;
-		begin(&r, minor, true);
-		put_state(r.l, 1, 0, 0, 2, world->states[0]);
-		put_interp(r.l, 0, 0, world->states[1], NULL);
-		put(world->states[1], r.l->thread.raised, 8);
-		put_call(r.l, 1, world->main_stack);
-		put_current(r.l, world->states[1]);
-		take(&r, 1);
-		assert_true(stack_of(&r, 0, 0)->status & FZ_STATUS_HAS_EXCEPTION);
-		put_state(r.l, 1, 0, 0, 2, world->states[0]);
-		put(world->states[1], r.l->thread.raised, 8);
-		put_call(r.l, 0, world->main_stack);
-		put_current(r.l, world->states[0]);
-		take(&r, 1);
-		assert_false(stack_of(&r, 0, 0)->status & FZ_STATUS_HAS_EXCEPTION);
-		end(&r);
-	}
+	put_state(r->l, 1, 0, 0, 2, world->states[0]);
+	put_interp(r->l, 0, 0, world->states[1], NULL);
+	put(world->states[1], r->l->thread.raised, 8);
+	put_call(r->l, 1, world->main_stack);
+	put_current(r->l, world->states[1]);
+	take(r, 1);
+	assert_true(stack_of(r, 0, 0)->status & FZ_STATUS_HAS_EXCEPTION);
+	put_state(r->l, 1, 0, 0, 2, world->states[0]);
+	put(world->states[1], r->l->thread.raised, 8);
+	put_call(r->l, 0, world->main_stack);
+	put_current(r->l, world->states[0]);
+	take(r, 1);
+	assert_false(stack_of(r, 0, 0)->status & FZ_STATUS_HAS_EXCEPTION);
 }
 
 /* The main thread has made a state, and another thread runs with it, which keeps the main thread's
  * id up to 3.11: what the main thread does meanwhile is not lost. */
-static void test_state_in_another_thread(void **state)
+static void test_state_in_another_thread(struct reader *r)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor < 12; minor++) {
-		struct reader r;
-		begin(&r, minor, true);
-		put_state(r.l, 2, 0, 1, 3, world->states[0]);
-		put_interp(r.l, 0, 0, world->states[2], NULL);
-		put_state(r.l, 1, 1, 0, 2, NULL);
-		put_interp(r.l, 1, 1, world->states[1], world->interps[0]);
-		put_first(r.l, 1);
-		put_call(r.l, 0, world->main_stack);
-		put_call(r.l, 1, world->pthreads[1] - 128);
-		put_call(r.l, 2, world->pthreads[1] - 64);
-		put_current(r.l, world->states[1]);
-		take(&r, 3);
-		assert_non_null(stack_of(&r, 0, 0));
-		assert_non_null(stack_of(&r, 0, 1));
-		assert_non_null(stack_of(&r, 1, 0));
-		end(&r);
-	}
+	if (r->l->minor >= 12)
+		return;
+	put_state(r->l, 2, 0, 1, 3, world->states[0]);
+	put_interp(r->l, 0, 0, world->states[2], NULL);
+	put_state(r->l, 1, 1, 0, 2, NULL);
+	put_interp(r->l, 1, 1, world->states[1], world->interps[0]);
+	put_first(r->l, 1);
+	put_call(r->l, 0, world->main_stack);
+	put_call(r->l, 1, world->pthreads[1] - 128);
+	put_call(r->l, 2, world->pthreads[1] - 64);
+	put_current(r->l, world->states[1]);
+	take(r, 3);
+	assert_non_null(stack_of(r, 0, 0));
+	assert_non_null(stack_of(r, 0, 1));
+	assert_non_null(stack_of(r, 1, 0));
 }
 
 static int set_up(void **state)
@@ -565,18 +524,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_version_by_text),
-		cmocka_unit_test(test_reused_state),
-		cmocka_unit_test(test_reused_state_of_main),
-		cmocka_unit_test(test_main_thread_has_a_name),
-		cmocka_unit_test(test_thread_gets_a_name),
-		cmocka_unit_test(test_oldest_thread_is_main),
-		cmocka_unit_test(test_forked_in_c),
+		EACH_VERSION(test_reused_state, true),
+		EACH_VERSION(test_reused_state_of_main, true),
+		EACH_VERSION(test_main_thread_has_a_name, false),
+		EACH_VERSION(test_thread_gets_a_name, true),
+		EACH_VERSION(test_oldest_thread_is_main, false),
+		EACH_VERSION(test_forked_in_c, true),
 		cmocka_unit_test(test_forked_in_a_thread),
 		cmocka_unit_test(test_interpreters_come_and_go),
-		cmocka_unit_test(test_second_state_does_not_wait),
-		cmocka_unit_test(test_thread_runs_with_one_state),
-		cmocka_unit_test(test_second_state_of_interpreter),
-		cmocka_unit_test(test_state_in_another_thread),
+		EACH_VERSION(test_second_state_does_not_wait, true),
+		EACH_VERSION(test_thread_runs_with_one_state, true),
+		EACH_VERSION(test_second_state_of_interpreter, true),
+		EACH_VERSION(test_state_in_another_thread, true),
 	};
 	return cmocka_run_group_tests(tests, set_up, NULL);
 }
