@@ -41,10 +41,11 @@ static int take(const char *path, fz_bench_google_visit *visit, void *arg, struc
 	if (rc)
 		return rc;
 	struct fz_str name = fz_jsonread_kstr(benchmark, "title");
-	size_t n = json_array_size(json_object_get(sample, "times"));
-	for (size_t i = 0; i < n && name.n; i++) {
-		double ns = fz_jsonread_number(fz_jsonread_kat(sample, "times", i), -1);
-		double iterations = fz_jsonread_number(fz_jsonread_kat(sample, "iters", i), -1);
+	const json_t *times = json_object_get(sample, "times");
+	const json_t *iters = json_object_get(sample, "iters");
+	for (size_t i = 0; i < json_array_size(times) && name.n; i++) {
+		double ns = fz_jsonread_number(json_array_get(times, i), -1);
+		double iterations = fz_jsonread_number(json_array_get(iters, i), -1);
 		if (ns > 0 && iterations > 0)
 			visit(arg, name, ns / iterations, FZ_STR(""));
 	}

@@ -147,50 +147,10 @@ static void collect_entries(struct matcher *m)
 
 /* ---- mappings ---- */
 
-static bool is_named(const struct matcher *m, struct fz_str side, const struct entry *e)
-{
-	const struct fz_profile *p = m->d->profile[e->side];
-	const struct fz_function *f = &p->functions[e->function];
-
-	return fz_map_rule_names(side, name_of(m, e), p->strings[f->name], p->strings[f->file]);
-}
-
-/* The group of the head function that a mapping names, or FZ_NONE. */
-static uint32_t mapped_group(const struct matcher *m, struct fz_str name)
-{
-	for (uint32_t i = 0; i < m->n; i++)
-		if (m->entries[i].side == FZ_HEAD && is_named(m, name, &m->entries[i]))
-			return m->entries[i].group;
-	return FZ_NONE;
-}
-
-static void apply_map(struct matcher *m, const char *text)
-{
-	struct fz_map_rule rule;
-	uint32_t group = FZ_NONE, found = 0;
-
-	fz_assert(fz_map_rule_parse(text, &m->d->arena, &rule));
-	if (rule.new.n) {
-		group = mapped_group(m, rule.new);
-		if (group == FZ_NONE) {
-			fz_diff_warn(m->d, "the head has no function '%.*s' (--map %s)",
-				     (int)rule.new.n, rule.new.p, text);
-			return;
-		}
-	}
-	for (uint32_t i = 0; i < m->n; i++) {
-		struct entry *e = &m->entries[i];
-		if (e->side != FZ_BASE || !is_named(m, rule.old, e))
-			continue;
-		/* Without a new name it gets a group of its own. */
-		e->group = rule.new.n ? group : m->n + i;
-		e->mapped = true;
-		found++;
-	}
-	if (!found)
-		fz_diff_warn(m->d, "the base has no function '%.*s' (--map %s)", (int)rule.old.n,
-			     rule.old.p, text);
-}
+/* The parts of a mapping "old=new", in which \= is an equals sign and \\ a backslash. */
+struct map_rule {
+	struct fz_str old, new;
+};
 
 static bool is_escape(const char *c)
 {
@@ -219,7 +179,7 @@ static struct fz_str unescape(const char *text, const char *end, struct fz_arena
 	return (struct fz_str){ out, n };
 }
 
-bool fz_map_rule_parse(const char *text, struct fz_arena *arena, struct fz_map_rule *ret)
+static bool parse_rule(const char *text, struct fz_arena *arena, struct map_rule *ret)
 {
 	const char *equals = find_equals(text);
 
@@ -237,12 +197,54 @@ static bool is_file_and_name(struct fz_str text, struct fz_str file, struct fz_s
 	       memcmp(text.p + file.n + 1, name.p, name.n) == 0;
 }
 
-bool fz_map_rule_names(struct fz_str side, const struct fz_name *canonical, struct fz_str name,
-		       struct fz_str file)
+/* Whether a mapping's side names this function, as "function" or "file:function". */
+static bool is_named(const struct matcher *m, struct fz_str side, const struct entry *e)
 {
+	const struct fz_profile *p = m->d->profile[e->side];
+	const struct fz_function *f = &p->functions[e->function];
+	struct fz_str name = p->strings[f->name], file = p->strings[f->file];
+	const struct fz_name *canonical = name_of(m, e);
+
 	return fz_str_eq(side, canonical->name) || fz_str_eq(side, name) ||
 	       is_file_and_name(side, canonical->file, canonical->name) ||
 	       is_file_and_name(side, file, name);
+}
+
+/* The group of the head function that a mapping names, or FZ_NONE. */
+static uint32_t mapped_group(const struct matcher *m, struct fz_str name)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->entries[i].side == FZ_HEAD && is_named(m, name, &m->entries[i]))
+			return m->entries[i].group;
+	return FZ_NONE;
+}
+
+static void apply_map(struct matcher *m, const char *text)
+{
+	struct map_rule rule;
+	uint32_t group = FZ_NONE, found = 0;
+
+	fz_assert(parse_rule(text, &m->d->arena, &rule));
+	if (rule.new.n) {
+		group = mapped_group(m, rule.new);
+		if (group == FZ_NONE) {
+			fz_diff_warn(m->d, "the head has no function '%.*s' (--map %s)",
+				     (int)rule.new.n, rule.new.p, text);
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct entry *e = &m->entries[i];
+		if (e->side != FZ_BASE || !is_named(m, rule.old, e))
+			continue;
+		/* Without a new name it gets a group of its own. */
+		e->group = rule.new.n ? group : m->n + i;
+		e->mapped = true;
+		found++;
+	}
+	if (!found)
+		fz_diff_warn(m->d, "the base has no function '%.*s' (--map %s)", (int)rule.old.n,
+			     rule.old.p, text);
 }
 
 int fz_diff_check_map(const char *text, struct fz_error *err)

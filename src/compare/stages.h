@@ -15,15 +15,6 @@ void fz_diff_make_urgent(struct fz_diff *d);
 /* match.c: functions, function_of, rules. Costs are still 0. */
 int fz_diff_match(struct fz_diff *d, const struct fz_diff_options *o, struct fz_error *err);
 
-/* The parts of a mapping "old=new", in which \= is an equals sign and \\ a backslash. */
-struct fz_map_rule {
-	struct fz_str old, new;
-};
-bool fz_map_rule_parse(const char *text, struct fz_arena *arena, struct fz_map_rule *ret);
-/* Whether a mapping's side names this function, as "function" or "file:function". */
-bool fz_map_rule_names(struct fz_str side, const struct fz_name *canonical, struct fz_str name,
-		       struct fz_str file);
-
 /* link.c: partners for functions that only one side has; the two become one function.
  * lines[side][profile function]: 0 if unknown. fixed[function]: must not change. */
 struct fz_code;

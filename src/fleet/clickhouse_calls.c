@@ -438,7 +438,8 @@ int fz_clickhouse_check(const struct fz_clickhouse *c, uint32_t shard, const str
 
 /* ---- statements and rows ---- */
 
-void fz_sql_add_text(struct fz_buf *sql, const char *text)
+/* Append unhex('...'). */
+static void add_text(struct fz_buf *sql, const char *text)
 {
 	fz_buf_str(sql, "unhex('");
 	for (const char *p = text; *p; p++)
@@ -456,7 +457,7 @@ void fz_sql_format(struct fz_buf *sql, const char *format, ...)
 			fz_buf_char(sql, *p);
 			continue;
 		}
-		fz_sql_add_text(sql, va_arg(texts, const char *));
+		add_text(sql, va_arg(texts, const char *));
 		p++;
 	}
 	va_end(texts);

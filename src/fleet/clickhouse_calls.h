@@ -66,8 +66,6 @@ int fz_clickhouse_check(const struct fz_clickhouse *c, uint32_t shard, const str
 
 /* ---- statements and rows ---- */
 
-/* Append unhex('...'). */
-void fz_sql_add_text(struct fz_buf *sql, const char *text);
 /* Append `format`, with each {} replaced by the next text. */
 void fz_sql_format(struct fz_buf *sql, const char *format, ...);
 /* "[project = ... AND [service = ... AND [version = ... AND]]] " for those that are not NULL. */

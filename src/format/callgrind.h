@@ -26,4 +26,3 @@ struct fz_callgrind_source {
 int fz_callgrind_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
 int fz_callgrind_read_source(struct fz_input *in, struct fz_profile *p,
 			     struct fz_callgrind_source *source, struct fz_error *err);
-int fz_callgrind_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);

@@ -318,7 +318,7 @@ static void choose_metrics(struct writer *w)
 			w->metric[w->metrics++] = m;
 }
 
-int fz_callgrind_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+static int write_profile(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
 {
 	fz_auto(release) struct writer w = { .p = p, .out = out };
 
@@ -365,5 +365,5 @@ const struct fz_format fz_format_callgrind = {
 	.notes = "a call graph: read as a reconstructed tree; written without stacks and threads",
 	.sniff = sniff,
 	.read = fz_callgrind_read,
-	.write = fz_callgrind_write,
+	.write = write_profile,
 };

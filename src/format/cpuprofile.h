@@ -7,7 +7,6 @@
 #include "profile/profile.h"
 
 int fz_cpuprofile_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
-int fz_cpuprofile_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 /* Whether a call frame marks an idle thread, whose samples are not time of the program. */
 bool fz_cpuprofile_is_idle(const json_t *call);
 /* Notes the idle time in the profile. */

@@ -332,7 +332,7 @@ static void release(struct writer *w)
 	fz_map_release(&w->location_of);
 }
 
-int fz_cpuprofile_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+static int write_profile(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
 {
 	fz_auto(release) struct writer w = { .p = p, .threads = has_threads(p) };
 	int r = fz_fit_time(p, "a .cpuprofile", &w.us, err);
@@ -381,5 +381,5 @@ const struct fz_format fz_format_cpuprofile = {
 	.notes = "written: the default metric in microseconds; threads are nodes below the root",
 	.sniff = sniff,
 	.read = fz_cpuprofile_read,
-	.write = fz_cpuprofile_write,
+	.write = write_profile,
 };

@@ -90,7 +90,6 @@ int fz_format_save(const struct fz_profile *p, const struct fz_format *f, const 
 
 /* Readers and writers in files of their own. */
 int fz_speedscope_read(struct fz_input *in, struct fz_profile *p, struct fz_error *err);
-int fz_speedscope_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 /* FZ_EUNSUPPORTED if the default metric is not a time. */
 int fz_perfetto_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 /* CPython's line-delimited JSON: the cost of each position in the code. */

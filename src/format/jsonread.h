@@ -30,11 +30,6 @@ static inline struct fz_str fz_jsonread_kstr(const json_t *v, const char *key)
 {
 	return fz_jsonread_str(json_object_get(v, key));
 }
-/* Element `i` of member `key`. */
-static inline json_t *fz_jsonread_kat(const json_t *v, const char *key, size_t i)
-{
-	return json_array_get(json_object_get(v, key), i);
-}
 
 /* Whether the first bytes of a file are an object with that key at that depth (1: outermost). */
 bool fz_jsonread_has_key(const uint8_t *head, size_t n, unsigned depth, const char *key);

@@ -45,12 +45,19 @@ static void read_build_id(struct reader *r, struct fz_cursor *c, struct fz_perfs
 	m->build_id = fz_profile_text(r->p, fz_profile_string(r->p, fz_buf_view(&hex)));
 }
 
+/* The contents after the header. */
+static struct fz_cursor body_of(const struct fz_perfdata_record *r)
+{
+	return fz_cursor_of(r->p + sizeof(struct perf_event_header),
+			    fz_perfdata_header(r).size - sizeof(struct perf_event_header));
+}
+
 /* {pid, tid, start, size, offset}, in MMAP2 also {device, inode, generation} or a build id,
  * {protection, flags}; then the path. */
 static void read_map(struct reader *r, const struct fz_perfdata_record *record)
 {
 	struct perf_event_header h = fz_perfdata_header(record);
-	struct fz_cursor c = fz_perfdata_body(record);
+	struct fz_cursor c = body_of(record);
 	struct fz_perfspace_map m = { .build_id = FZ_STR("") };
 	uint32_t pid = fz_cursor_u32(&c);
 
@@ -82,7 +89,7 @@ static void read_map(struct reader *r, const struct fz_perfdata_record *record)
 
 static void read_comm(struct reader *r, const struct fz_perfdata_record *record)
 {
-	struct fz_cursor c = fz_perfdata_body(record);
+	struct fz_cursor c = body_of(record);
 	uint32_t pid = fz_cursor_u32(&c), tid = fz_cursor_u32(&c);
 	struct fz_str name = fz_perfdata_text(&c);
 
@@ -95,7 +102,7 @@ static void read_comm(struct reader *r, const struct fz_perfdata_record *record)
 
 static void read_fork(struct reader *r, const struct fz_perfdata_record *record)
 {
-	struct fz_cursor c = fz_perfdata_body(record);
+	struct fz_cursor c = body_of(record);
 	uint32_t pid = fz_cursor_u32(&c), parent = fz_cursor_u32(&c);
 	uint32_t tid = fz_cursor_u32(&c), parent_tid = fz_cursor_u32(&c);
 
@@ -140,7 +147,7 @@ static struct fz_cursor take_counts(struct fz_cursor *c, uint64_t format)
 static bool parse_sample(const struct fz_perfdata_record *record, const struct perf_event_attr *a,
 			 struct sample *s)
 {
-	struct fz_cursor c = fz_perfdata_body(record);
+	struct fz_cursor c = body_of(record);
 	uint64_t type = a->sample_type;
 
 	*s = (struct sample){ .time = record->time, .period = 1 };

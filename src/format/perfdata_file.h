@@ -63,12 +63,5 @@ static inline struct perf_event_header fz_perfdata_header(const struct fz_perfda
 	return h;
 }
 
-/* The contents after the header. */
-static inline struct fz_cursor fz_perfdata_body(const struct fz_perfdata_record *r)
-{
-	return fz_cursor_of(r->p + sizeof(struct perf_event_header),
-			    fz_perfdata_header(r).size - sizeof(struct perf_event_header));
-}
-
 /* Text up to a NUL or the end. */
 struct fz_str fz_perfdata_text(struct fz_cursor *c);

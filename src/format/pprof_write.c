@@ -270,7 +270,7 @@ static void release(struct writer *w)
 	free(w->values);
 }
 
-int fz_pprof_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+static int write_profile(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
 {
 	fz_auto(release) struct writer w = { .p = p, .out = out };
 
@@ -333,6 +333,6 @@ const struct fz_format fz_format_pprof = {
 	.notes = "every sample type is a metric; labels other than threads are dropped",
 	.sniff = sniff,
 	.read = fz_pprof_read,
-	.write = fz_pprof_write,
+	.write = write_profile,
 	.binary = true,
 };

@@ -116,7 +116,7 @@ static void write_thread(struct fz_json *j, const struct fz_profile *p, uint32_t
 	fz_json_close(j, '}');
 }
 
-int fz_speedscope_write(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
+static int write_profile(const struct fz_profile *p, struct fz_output *out, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) size_t *start = fz_calloc((size_t)p->thread_count + 1, sizeof(*start));
 	fz_auto(fz_free_ptr) size_t *rows = rows_by_thread(p, start);
@@ -157,5 +157,5 @@ const struct fz_format fz_format_speedscope = {
 	.notes = "written: one profile per thread, the default metric; other metrics are dropped",
 	.sniff = sniff,
 	.read = fz_speedscope_read,
-	.write = fz_speedscope_write,
+	.write = write_profile,
 };

@@ -191,6 +191,8 @@ static void take_text(int fd, struct fz_buf *b)
 
 /* ---- filters ---- */
 
+static int start(const struct fz_git_call *c, pid_t *ret, struct fz_error *err);
+
 /* Disables "filter.NAME.clean" etc.: a filter without a command does nothing, and is not
  * required. */
 static void disable(struct setup *s, const char *key)
@@ -218,7 +220,7 @@ static int disable_filters(struct setup *s, const char *folder, struct fz_error 
 	if (pipe2(pipe_fds, O_CLOEXEC))
 		return fz_fail_errno(err, "pipe");
 	c.out = pipe_fds[1];
-	int rc = fz_git_call_start(&c, &pid, err);
+	int rc = start(&c, &pid, err);
 	close(pipe_fds[1]);
 	if (!rc) {
 		take_text(pipe_fds[0], &names);
@@ -248,7 +250,7 @@ static int prepare(struct setup *s, const struct fz_git_call *c, struct fz_error
 	return rc;
 }
 
-int fz_git_call_start(const struct fz_git_call *c, pid_t *ret, struct fz_error *err)
+static int start(const struct fz_git_call *c, pid_t *ret, struct fz_error *err)
 {
 	fz_auto(release) struct setup s = { 0 };
 	int rc = prepare(&s, c, err);
@@ -260,7 +262,7 @@ int fz_git_call_start(const struct fz_git_call *c, pid_t *ret, struct fz_error *
 int fz_git_call_run(const struct fz_git_call *c, int *ret_status, struct fz_error *err)
 {
 	pid_t pid;
-	int rc = fz_git_call_start(c, &pid, err);
+	int rc = start(c, &pid, err);
 
 	if (!rc)
 		*ret_status = wait_for(pid);

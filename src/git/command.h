@@ -30,7 +30,6 @@ struct fz_git_call {
 	const char *index;        /* instead of the repository's; NULL: the repository's */
 };
 
-int fz_git_call_start(const struct fz_git_call *c, pid_t *ret, struct fz_error *err);
 /* Runs git; *ret_status is that of waitpid. */
 int fz_git_call_run(const struct fz_git_call *c, int *ret_status, struct fz_error *err);
 /* Executes git in a forked process. */

@@ -94,7 +94,8 @@ void fz_sampler_init(struct fz_sampler *s, const struct fz_record_options *optio
 		fz_target_process_start_tree(s);
 }
 
-void fz_sampler_let_go(struct fz_sampler *s)
+/* Closes all processes, the engine and the process tree. */
+static void let_go(struct fz_sampler *s)
 {
 	for (size_t i = 0; i < s->process_n; i++) {
 		fz_target_process_free_stopper(s, s->processes[i]);
@@ -110,7 +111,7 @@ void fz_sampler_let_go(struct fz_sampler *s)
 
 void fz_sampler_release(struct fz_sampler *s)
 {
-	fz_sampler_let_go(s);
+	let_go(s);
 	while (s->process_n)
 		fz_target_process_free(s, s->processes[--s->process_n]);
 	free(s->processes);
@@ -414,7 +415,7 @@ void fz_sampler_run(struct fz_sampler *s)
 	if (s->paused)
 		s->paused_ns += s->end_time - s->paused_since;
 	/* Release traced threads, which could not handle a signal while they are stopped. */
-	fz_sampler_let_go(s);
+	let_go(s);
 	struct fz_silent_sum silent = fz_silent_sum(&s->silent, s->profile);
 	fz_sampler_note_silent(s, silent.threads, silent.used);
 	fz_priority_lower();

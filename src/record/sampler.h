@@ -43,6 +43,4 @@ void fz_sampler_turn(struct fz_sampler *s, struct fz_profile *next, struct fz_im
 /* After the run: name the addresses in the recording that was read back. False if there are none.
  */
 bool fz_sampler_name(struct fz_sampler *s, struct fz_profile **p);
-/* Close all processes, the engine and the process tree. */
-void fz_sampler_let_go(struct fz_sampler *s);
 void fz_sampler_release(struct fz_sampler *s);

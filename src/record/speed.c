@@ -184,16 +184,11 @@ double fz_speed_watch_cost(const struct fz_speed_watch *w, int64_t from, int64_t
 	return w ? fz_speed_mean(w->profile, from, to) : 0;
 }
 
-void fz_speed_watch_free(struct fz_speed_watch *w)
-{
-	if (!w)
-		return;
-	fz_speed_watch_stop(w);
-	fz_profile_free(w->profile);
-	free(w);
-}
-
 void fz_speed_watch_freep(struct fz_speed_watch **w)
 {
-	fz_speed_watch_free(*w);
+	if (!*w)
+		return;
+	fz_speed_watch_stop(*w);
+	fz_profile_free((*w)->profile);
+	free(*w);
 }

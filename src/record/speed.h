@@ -34,5 +34,4 @@ void fz_speed_watch_stop(struct fz_speed_watch *w);
  * fz_speed_watch_stop. */
 double fz_speed_watch_cost(const struct fz_speed_watch *w, int64_t from, int64_t to);
 /* NULL is allowed. */
-void fz_speed_watch_free(struct fz_speed_watch *w);
 void fz_speed_watch_freep(struct fz_speed_watch **w);
