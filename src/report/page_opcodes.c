@@ -4,12 +4,15 @@
  *   base 3.12: node 7, line 4, number 33 \
  *                                         > node 7, line 4, "LOAD_ATTR": both weights
  *   head 3.13: node 9, line 4, number 82 /
+ *
+ * Stacks that differ only in lines, columns or instructions are one node of a tree. A second pass
+ * over the stacks adds the weight of each, and of its callees, to the instruction of its innermost
+ * frame.
  */
 #include "report/page_opcodes.h"
 
 #include <stdio.h>
 
-#include "profile/instructions.h"
 #include "symbol/opcode.h"
 
 /* ---- names ---- */
@@ -35,18 +38,6 @@ static uint32_t name_of(struct fz_page_opcodes *o, const uint8_t python[3], uint
 		return add_name(o, known->name, base ? base->name : known->name);
 	snprintf(number, sizeof(number), "<%u>", code);
 	return add_name(o, number, number);
-}
-
-/* Numbers in the page of a profile's opcodes. */
-static void number_names(struct fz_page_opcodes *o, const struct fz_profile *p,
-			 const struct fz_instruction *list, size_t n, uint32_t number_of[256])
-{
-	memset(number_of, 0xff, 256 * sizeof(*number_of));
-	for (size_t i = 0; i < n; i++) {
-		uint32_t *number = &number_of[list[i].opcode];
-		if (*number == FZ_NONE)
-			*number = name_of(o, p->recording.python, list[i].opcode);
-	}
 }
 
 /* ---- rows ---- */
@@ -77,26 +68,54 @@ static void join(struct fz_page_opcodes *o)
 	o->n = kept;
 }
 
+static bool any_opcode(const struct fz_profile *p)
+{
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		if (p->frames[i].opcode != FZ_NO_OPCODE)
+			return true;
+	return false;
+}
+
+static int64_t *stack_weights(const struct fz_tree *t)
+{
+	const struct fz_profile *p = t->profile;
+	int64_t *weights = fz_calloc(p->stack_count + 1ul, sizeof(*weights));
+
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (p->samples.stack[row] != FZ_NONE)
+			weights[p->samples.stack[row]] += fz_sample_weight(p, t->metric, row);
+	return weights;
+}
+
 static void add_side(struct fz_page_opcodes *o, const struct fz_tree *t, enum fz_side side,
 		     const uint32_t *node_of)
 {
-	uint32_t number_of[256];
-	size_t n;
-	fz_auto(fz_free_ptr) struct fz_instruction *list = fz_tree_instructions(t, &n);
+	const struct fz_profile *p = t->profile;
+	uint32_t name_of_code[256];
 
-	if (!n)
+	if (!any_opcode(p))
 		return;
-	number_names(o, t->profile, list, n, number_of);
-	o->list = fz_reallocarray(o->list, o->n + n, sizeof(*o->list));
-	for (size_t i = 0; i < n; i++) {
-		struct fz_page_op *op = &o->list[o->n++];
-		*op = (struct fz_page_op){
-			.node = node_of ? node_of[list[i].node] : list[i].node,
-			.line = list[i].line,
-			.name = number_of[list[i].opcode],
-		};
-		op->self[side] = list[i].self;
-		op->total[side] = list[i].total;
+	memset(name_of_code, 0xff, sizeof(name_of_code));
+	fz_auto(fz_free_ptr) int64_t *self = stack_weights(t);
+	fz_auto(fz_free_ptr) int64_t *total = fz_calloc(p->stack_count + 1ul, sizeof(*total));
+	for (uint32_t i = p->stack_count; i-- > 0;) {
+		total[i] += self[i];
+		if (p->stacks[i].parent != FZ_NONE)
+			total[p->stacks[i].parent] += total[i];
+	}
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		const struct fz_frame *frame = &p->frames[p->stacks[i].frame];
+		uint32_t node = t->stack_node[i], *name = &name_of_code[frame->opcode];
+		if (frame->opcode == FZ_NO_OPCODE || node == FZ_NONE || (!self[i] && !total[i]))
+			continue;
+		if (*name == FZ_NONE)
+			*name = name_of(o, p->recording.python, frame->opcode);
+		struct fz_page_op op = { .node = node_of ? node_of[node] : node,
+					 .line = FZ_MAX(frame->line, 0),
+					 .name = *name };
+		op.self[side] = self[i];
+		op.total[side] = total[i];
+		fz_push(o->list, o->n, o->cap, op);
 	}
 }
 

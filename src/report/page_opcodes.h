@@ -19,7 +19,7 @@ struct fz_page_opcodes {
 		uint32_t name;
 		int64_t self[FZ_SIDES], total[FZ_SIDES];
 	} * list;
-	size_t n;
+	size_t n, cap;
 };
 
 /* Collect instructions from the page's trees; nothing if no opcodes were recorded. */
