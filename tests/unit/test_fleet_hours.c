@@ -192,6 +192,14 @@ static const struct sim few = { .hosts = 2,
 				.samples = 60 };
 static const struct sim others = { .hosts = 9, .minutes = 230, .host_sd = 0.1, .samples = 60 };
 
+/* Stores with both versions. */
+static void begin_with_both(struct stores *s)
+{
+	begin(s);
+	push(s, &many, "1", 1);
+	push(s, &many, "2", 2);
+}
+
 static void test_same(void **state)
 {
 	const struct sim *const sims[] = { &many, &few, &others };
@@ -255,9 +263,7 @@ static void test_late(void **state)
 	struct stores s;
 
 	(void)state;
-	begin(&s);
-	push(&s, &many, "1", 1);
-	push(&s, &many, "2", 2);
+	begin_with_both(&s);
 	sum_all(&s);
 	int64_t before = hours_in(s.f[SUMMED]);
 	late.start = 50;
@@ -278,9 +284,7 @@ static void test_forgotten(void **state)
 	struct fz_error err;
 
 	(void)state;
-	begin(&s);
-	push(&s, &many, "1", 1);
-	push(&s, &many, "2", 2);
+	begin_with_both(&s);
 	sum_all(&s);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(fz_fleet_forget(s.f[i], SIM_START + 60, &err), 2 * 8 * 60);
@@ -323,9 +327,7 @@ static void test_idle(void **state)
 	struct stores s;
 
 	(void)state;
-	begin(&s);
-	push(&s, &many, "1", 1);
-	push(&s, &many, "2", 2);
+	begin_with_both(&s);
 	for (int i = 0; i < 2; i++)
 		ask(s.f[i], "DELETE FROM cell_values WHERE cell IN (SELECT id FROM cell WHERE"
 			    " minute / 60 = (SELECT min(minute) / 60 + 1 FROM cell))");
@@ -531,9 +533,7 @@ static void test_aged_late(void **state)
 	struct stores s;
 
 	(void)state;
-	begin(&s);
-	push(&s, &many, "1", 1);
-	push(&s, &many, "2", 2);
+	begin_with_both(&s);
 	age(&s, 2 * 3 * 8);
 	late.start = 50;
 	late.hosts = 3;
@@ -559,9 +559,7 @@ static void test_aged_forgotten(void **state)
 	struct fz_error err;
 
 	(void)state;
-	begin(&s);
-	push(&s, &many, "1", 1);
-	push(&s, &many, "2", 2);
+	begin_with_both(&s);
 	age(&s, 2 * 3 * 8);
 	for (int i = 0; i < 2; i++) {
 		ask(s.f[i], "DELETE FROM cell_values WHERE cell IN (SELECT id FROM cell WHERE"
@@ -586,9 +584,7 @@ static void test_not_aged(void **state)
 	struct fz_error err;
 
 	(void)state;
-	begin(&s);
-	push(&s, &many, "1", 1);
-	push(&s, &many, "2", 2);
+	begin_with_both(&s);
 	for (int i = 0; i < 2; i++)
 		ask(s.f[i],
 		    "UPDATE cell_values SET bytes = x'010102feffffffffffffffff01' WHERE cell IN"
@@ -616,9 +612,7 @@ static void test_aging_ended(void **state)
 	int64_t rows = 0;
 
 	(void)state;
-	begin(&s);
-	push(&s, &many, "1", 1);
-	push(&s, &many, "2", 2);
+	begin_with_both(&s);
 	assert_int_equal(fz_fleet_age_between(s.f[SUMMED], AGED, stop_there, &rows, &err), 8);
 	assert_int_equal(rows, 8 * 40);
 	check_descriptions(&s);

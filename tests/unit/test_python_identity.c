@@ -266,13 +266,9 @@ static void each_version(void **state)
 	}
 }
 
-#define EACH_VERSION(function, all)                                                               \
-	{                                                                                         \
-		.name = #function, .test_func = each_version, .initial_state = &(struct versions) \
-		{                                                                                 \
-			function, all                                                             \
-		}                                                                                 \
-	}
+#define EACH_VERSION(function, all)                                \
+	((struct CMUnitTest){ #function, each_version, NULL, NULL, \
+			      &(struct versions){ function, all } })
 
 /* The layouts of 3.9 and 3.10 have the same lists of interpreters and threads. */
 static void test_version_by_text(void **state)

@@ -81,6 +81,26 @@ static void end(struct world *w)
 	image_release(&w->image);
 }
 
+/* A case that runs on the image of each version. */
+struct versions {
+	void (*run)(struct world *w);
+};
+
+static void each_version(void **state)
+{
+	const struct versions *v = *state;
+
+	for (unsigned minor = FIRST; minor <= LAST; minor++) {
+		struct world w;
+		begin(&w, minor);
+		v->run(&w);
+		end(&w);
+	}
+}
+
+#define EACH_VERSION(function) \
+	((struct CMUnitTest){ #function, each_version, NULL, NULL, &(struct versions){ function } })
+
 /* Frame i of a stack, innermost first. */
 static const struct fz_frame *frame_at(const struct world *w, uint32_t stack, uint32_t i)
 {
@@ -116,53 +136,32 @@ static void assert_frames(const struct world *w, uint32_t stack, uint32_t i, uin
 
 /* ---- memory that does not change ---- */
 
-static void test_stacks(void **state)
+static void test_stacks(struct world *w)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct world w;
-		begin(&w, minor);
-		assert_int_equal(w.n, w.image.frame_n);
-		for (int i = 0; i < 3; i++) {
-			w.walk.walk.dual = i != 1;
-			assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
-			assert_frames(&w, w.walk.stack, 0, w.n);
-		}
-		end(&w);
+	assert_int_equal(w->n, w->image.frame_n);
+	for (int i = 0; i < 3; i++) {
+		w->walk.walk.dual = i != 1;
+		assert_int_equal(image_walk_sample(&w->walk), FZ_PY_WALK_OK);
+		assert_frames(w, w->walk.stack, 0, w->n);
 	}
 }
 
 /* Where every frame is an object, three copies have to agree about where the stack ends. */
-static void test_first_root(void **state)
+static void test_first_root(struct world *w)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct world w;
-		begin(&w, minor);
-		bool heap = w.l->frames == FZ_PY_FRAMES_HEAP;
-		for (int i = 0; heap && i < 2; i++)
-			assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_ROOT);
-		for (int i = 0; i < 2; i++)
-			assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_OK);
-		end(&w);
-	}
+	bool heap = w->l->frames == FZ_PY_FRAMES_HEAP;
+	for (int i = 0; heap && i < 2; i++)
+		assert_int_equal(image_walk_found(&w->walk), FZ_PY_WALK_ROOT);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(image_walk_found(&w->walk), FZ_PY_WALK_OK);
 }
 
 /* A generator's frame that is not linked to its caller yet does not end a stack. */
-static void test_generator_is_no_root(void **state)
+static void test_generator_is_no_root(struct world *w)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct world w;
-		begin(&w, minor);
-		image_put_u64(&w.image, w.frames[ORDERS] + w.l->frame.previous, 0);
-		for (int i = 0; i < 10; i++)
-			assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_ROOT);
-		end(&w);
-	}
+	image_put_u64(&w->image, w->frames[ORDERS] + w->l->frame.previous, 0);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(image_walk_found(&w->walk), FZ_PY_WALK_ROOT);
 }
 
 /* While a greenlet is switched, its frames are linked without the entry frames between and below
@@ -214,34 +213,21 @@ static void test_greenlet_has_own_root(void **state)
 }
 
 /* A walk through a cycle of frames ends. (Otherwise the test takes a second.) */
-static void test_circle(void **state)
+static void test_circle(struct world *w)
 {
-	(void)state;
 	const struct itimerval second = { .it_value.tv_sec = 1 }, never = { 0 };
 
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct world w;
-		begin(&w, minor);
-		assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
-		image_put_u64(&w.image, w.frames[w.n - 1] + w.l->frame.previous, w.frames[REST]);
-		setitimer(ITIMER_VIRTUAL, &second, NULL);
-		assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_CORRUPT);
-		setitimer(ITIMER_VIRTUAL, &never, NULL);
-		end(&w);
-	}
+	assert_int_equal(image_walk_sample(&w->walk), FZ_PY_WALK_OK);
+	image_put_u64(&w->image, w->frames[w->n - 1] + w->l->frame.previous, w->frames[REST]);
+	setitimer(ITIMER_VIRTUAL, &second, NULL);
+	assert_int_equal(image_walk_found(&w->walk), FZ_PY_WALK_CORRUPT);
+	setitimer(ITIMER_VIRTUAL, &never, NULL);
 }
 
-static void test_thread_of_another(void **state)
+static void test_thread_of_another(struct world *w)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct world w;
-		begin(&w, minor);
-		image_put_u64(&w.image, w.image.thread + w.l->thread.interp, w.image.interp + 8);
-		assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_GONE);
-		end(&w);
-	}
+	image_put_u64(&w->image, w->image.thread + w->l->thread.interp, w->image.interp + 8);
+	assert_int_equal(image_walk_found(&w->walk), FZ_PY_WALK_GONE);
 }
 
 /* ---- what changes while it is copied ---- */
@@ -286,49 +272,33 @@ static void assert_salvaged(struct world *w, uint32_t callers)
 	assert_frames(w, stack, 1, callers);
 }
 
-static void test_changed_frames(void **state)
+static void test_changed_frames(struct world *w)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct world w;
-		begin(&w, minor);
-		for (int i = 0; i < 2; i++) /* the second plan knows how far the frames go */
-			assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
-		for (uint32_t i = 0; i < w.n; i++) {
-			const uint32_t fields[] = { w.l->frame.position, w.l->frame.code,
-						    w.l->frame.previous };
-			for (size_t k = i == REST; k < FZ_ARRAY_LEN(fields); k++) {
-				enum fz_py_outcome rc =
-					walk_while_changing(&w, w.frames[i], fields[k], 8);
-				assert_int_equal(rc, FZ_PY_WALK_CHANGED);
-				assert_salvaged(&w, w.n - 1 - i);
-			}
+	for (int i = 0; i < 2; i++) /* the second plan knows how far the frames go */
+		assert_int_equal(image_walk_sample(&w->walk), FZ_PY_WALK_OK);
+	for (uint32_t i = 0; i < w->n; i++) {
+		const uint32_t fields[] = { w->l->frame.position, w->l->frame.code,
+					    w->l->frame.previous };
+		for (size_t k = i == REST; k < FZ_ARRAY_LEN(fields); k++) {
+			enum fz_py_outcome rc = walk_while_changing(w, w->frames[i], fields[k], 8);
+			assert_int_equal(rc, FZ_PY_WALK_CHANGED);
+			assert_salvaged(w, w->n - 1 - i);
 		}
-		end(&w);
 	}
 }
 
 /* The innermost frame keeps moving: its position is that of the first copy. */
-static void test_innermost_moves(void **state)
+static void test_innermost_moves(struct world *w)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct world w;
-		begin(&w, minor);
-		for (int i = 0; i < 2; i++)
-			assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
-		enum fz_py_outcome rc =
-			walk_while_changing(&w, w.frames[REST], w.l->frame.position, 8);
-		if (w.l->frames == FZ_PY_FRAMES_HEAP) {
-			assert_int_equal(rc, FZ_PY_WALK_UNSURE);
-			rc = image_walk_once(&w.walk);
-		}
-		assert_int_equal(rc, FZ_PY_WALK_OK);
-		assert_frames(&w, w.walk.stack, 0, w.n);
-		end(&w);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(image_walk_sample(&w->walk), FZ_PY_WALK_OK);
+	enum fz_py_outcome rc = walk_while_changing(w, w->frames[REST], w->l->frame.position, 8);
+	if (w->l->frames == FZ_PY_FRAMES_HEAP) {
+		assert_int_equal(rc, FZ_PY_WALK_UNSURE);
+		rc = image_walk_once(&w->walk);
 	}
+	assert_int_equal(rc, FZ_PY_WALK_OK);
+	assert_frames(w, w->walk.stack, 0, w->n);
 }
 
 /* A frame object whose call has ended by its state is not part of a stack, although a trace
@@ -528,42 +498,28 @@ static void test_replaced_code(void **state)
 }
 
 /* Nor is one whose code has taken the memory of code with which stacks have ended. */
-static void test_generator_in_place_of_root(void **state)
+static void test_generator_in_place_of_root(struct world *w)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct world w;
-		begin(&w, minor);
-		uint64_t code = code_of(&w, w.n - 1);
-		bool heap = w.l->frames == FZ_PY_FRAMES_HEAP;
-		assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
-		uint32_t flags = 0x20, line = 117;
-		for (int i = 0; heap && i < 5; i++) {
-			image_put(&w.image, code + w.l->code.flags, &flags, sizeof(flags));
-			image_put(&w.image, code + w.l->code.first_line, &line, sizeof(line));
-			fz_py_codes_expire(&w.walk.codes);
-			assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_ROOT);
-		}
-		end(&w);
+	uint64_t code = code_of(w, w->n - 1);
+	bool heap = w->l->frames == FZ_PY_FRAMES_HEAP;
+	assert_int_equal(image_walk_sample(&w->walk), FZ_PY_WALK_OK);
+	uint32_t flags = 0x20, line = 117;
+	for (int i = 0; heap && i < 5; i++) {
+		image_put(&w->image, code + w->l->code.flags, &flags, sizeof(flags));
+		image_put(&w->image, code + w->l->code.first_line, &line, sizeof(line));
+		fz_py_codes_expire(&w->walk.codes);
+		assert_int_equal(image_walk_found(&w->walk), FZ_PY_WALK_ROOT);
 	}
 }
 
 /* ---- marks between frames ---- */
 
-static void test_collection(void **state)
+static void test_collection(struct world *w)
 {
-	(void)state;
-
-	for (unsigned minor = FIRST; minor <= LAST; minor++) {
-		struct world w;
-		begin(&w, minor);
-		w.walk.gc_frame = w.frames[ORDERS];
-		assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
-		assert_string_equal(name_at(&w, w.walk.stack, ORDERS), "<GC>");
-		assert_int_equal(w.walk.profile->stacks[w.walk.stack].depth, w.n + 1);
-		end(&w);
-	}
+	w->walk.gc_frame = w->frames[ORDERS];
+	assert_int_equal(image_walk_sample(&w->walk), FZ_PY_WALK_OK);
+	assert_string_equal(name_at(w, w->walk.stack, ORDERS), "<GC>");
+	assert_int_equal(w->walk.profile->stacks[w->walk.stack].depth, w->n + 1);
 }
 
 /* sorted() calls `rest`, sum() calls `orders`; `price` and `deep` are called by Python code. */
@@ -593,22 +549,22 @@ static void test_native_marks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_first_root),
-		cmocka_unit_test(test_generator_is_no_root),
+		EACH_VERSION(test_stacks),
+		EACH_VERSION(test_first_root),
+		EACH_VERSION(test_generator_is_no_root),
 		cmocka_unit_test(test_greenlet_is_switched),
 		cmocka_unit_test(test_greenlet_has_own_root),
-		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_thread_of_another),
-		cmocka_unit_test(test_changed_frames),
-		cmocka_unit_test(test_innermost_moves),
+		EACH_VERSION(test_circle),
+		EACH_VERSION(test_thread_of_another),
+		EACH_VERSION(test_changed_frames),
+		EACH_VERSION(test_innermost_moves),
 		cmocka_unit_test(test_finished_frames),
 		cmocka_unit_test(test_seen_twice),
 		cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_respecialised),
 		cmocka_unit_test(test_replaced_code),
-		cmocka_unit_test(test_generator_in_place_of_root),
-		cmocka_unit_test(test_collection),
+		EACH_VERSION(test_generator_in_place_of_root),
+		EACH_VERSION(test_collection),
 		cmocka_unit_test(test_native_marks),
 	};
 

@@ -26,6 +26,20 @@ static uint32_t push(struct fz_profile *p, uint32_t stack, const char *name, con
 		p, stack, fz_profile_frame_named(p, fz_str_of(name), fz_str_of(file), line, kind));
 }
 
+static uint32_t marker(struct fz_profile *p, uint32_t stack, const char *name)
+{
+	return push(p, stack, name, "", FZ_NO_LINE, FZ_KIND_MARKER);
+}
+
+static struct fz_profile *without_samples(void)
+{
+	struct fz_profile *p = fz_profile_new();
+
+	p->recording.features = FZ_FEATURE_WAITS;
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
+	return p;
+}
+
 static void sample(struct fz_profile *p, uint32_t stack, int64_t ns)
 {
 	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
@@ -37,17 +51,15 @@ static void sample(struct fz_profile *p, uint32_t stack, int64_t ns)
 /* main() fetches under a lock, through the standard library, and works. */
 static struct fz_profile *recording(void)
 {
-	struct fz_profile *p = fz_profile_new();
+	struct fz_profile *p = without_samples();
 
 	p->recording.features_known = true;
-	p->recording.features = FZ_FEATURE_WAITS;
-	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	fz_profile_add_run(p, &(struct fz_run){ 0 });
 	uint32_t main = push(p, FZ_NONE, "main", "app.py", 9, FZ_KIND_PYTHON);
 	uint32_t fetch = push(p, main, "fetch", "app.py", 3, FZ_KIND_PYTHON);
 	uint32_t get =
 		push(p, fetch, "Queue.get", "/usr/lib/python3.11/queue.py", 171, FZ_KIND_PYTHON);
-	uint32_t lock = push(p, get, "<lock wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
+	uint32_t lock = marker(p, get, "<lock wait>");
 	uint32_t by = push(p, lock, "<lock released by put>", "app.py", 20, FZ_KIND_MARKER);
 	/* Not a marker: a program's function of that name. */
 	uint32_t named = push(p, main, "<lock wait>", "app.py", 1, FZ_KIND_PYTHON);
@@ -55,8 +67,8 @@ static struct fz_profile *recording(void)
 	sample(p, by, 30 * MS);
 	sample(p, by, 10 * MS);
 	sample(p, lock, 5 * MS);
-	sample(p, push(p, main, "<CPU wait>", "", FZ_NO_LINE, FZ_KIND_MARKER), 2 * MS);
-	sample(p, push(p, fetch, "<CPU wait>", "", FZ_NO_LINE, FZ_KIND_MARKER), 1 * MS);
+	sample(p, marker(p, main, "<CPU wait>"), 2 * MS);
+	sample(p, marker(p, fetch, "<CPU wait>"), 1 * MS);
 	sample(p, named, 50 * MS);
 	sample(p, main, 2 * MS);
 	return p;
@@ -123,7 +135,7 @@ static void test_text_of_many(void **state)
 	(void)state;
 	for (size_t i = 0; i < FZ_ARRAY_LEN(names); i++) {
 		uint32_t stack = push(p, FZ_NONE, names[i], "app.py", 30, FZ_KIND_PYTHON);
-		stack = push(p, stack, "<lock wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
+		stack = marker(p, stack, "<lock wait>");
 		stack = push(p, stack, "<lock released by put>", "app.py", 20, FZ_KIND_MARKER);
 		sample(p, stack, (int64_t)(i + 1) * MS);
 	}
@@ -196,13 +208,11 @@ static void test_none(void **state)
 
 static void test_graph(void **state)
 {
-	struct fz_profile *p = fz_profile_new();
+	struct fz_profile *p = without_samples();
 	struct fz_wait_table t;
 	struct fz_wait_graph g;
 
 	(void)state;
-	p->recording.features = FZ_FEATURE_WAITS;
-	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	uint32_t a = push(p, FZ_NONE, "a", "app.py", 3, FZ_KIND_PYTHON);
 	uint32_t other_line = push(p, FZ_NONE, "a", "app.py", 4, FZ_KIND_PYTHON);
 	uint32_t b = push(p, FZ_NONE, "b", "app.py", 9, FZ_KIND_PYTHON);
@@ -259,17 +269,15 @@ static void wake(struct fz_profile *p, uint64_t tid, uint64_t by, int64_t time)
  * The worker sleeps from 20 to 30 and works from then on; a third thread is busy all the time. */
 static struct fz_profile *three_threads(void)
 {
-	struct fz_profile *p = fz_profile_new();
+	struct fz_profile *p = without_samples();
 
-	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	fz_profile_add_run(p, &(struct fz_run){ .duration_ns = 60 * MS });
-	p->recording.features = FZ_FEATURE_WAITS;
 	uint32_t parse = push(p, FZ_NONE, "parse", "app.py", 1, FZ_KIND_PYTHON);
 	uint32_t report = push(p, FZ_NONE, "report", "app.py", 2, FZ_KIND_PYTHON);
 	uint32_t work = push(p, FZ_NONE, "work", "app.py", 3, FZ_KIND_PYTHON);
-	uint32_t lock = push(p, report, "<lock wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
+	uint32_t lock = marker(p, report, "<lock wait>");
 	uint32_t by = push(p, lock, "<lock released by work>", "app.py", 3, FZ_KIND_MARKER);
-	uint32_t nap = push(p, work, "<sleep wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
+	uint32_t nap = marker(p, work, "<sleep wait>");
 
 	for (int ms = 1; ms <= 12; ms++)
 		at(p, 1, parse, ms * MS, MS);
@@ -368,16 +376,14 @@ static void test_chain_of_range(void **state)
  * hide neither that one nor its ender. */
 static void test_chain_is_rounded(void **state)
 {
-	struct fz_profile *p = fz_profile_new();
+	struct fz_profile *p = without_samples();
 	struct fz_critical c;
 
 	(void)state;
-	p->recording.features = FZ_FEATURE_WAITS;
-	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	uint32_t work = push(p, FZ_NONE, "work", "app.py", 3, FZ_KIND_PYTHON);
-	uint32_t lock = push(p, work, "<lock wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
-	uint32_t nap = push(p, work, "<sleep wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
-	uint32_t cpu = push(p, work, "<CPU wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
+	uint32_t lock = marker(p, work, "<lock wait>");
+	uint32_t nap = marker(p, work, "<sleep wait>");
+	uint32_t cpu = marker(p, work, "<CPU wait>");
 
 	at(p, 1, nap, 10 * MS, 10 * MS);
 	at(p, 1, cpu, 11 * MS, MS + 1000);
@@ -397,14 +403,12 @@ static void test_chain_is_rounded(void **state)
 /* A damaged file may contain times before the start. */
 static void test_chain_from_before(void **state)
 {
-	struct fz_profile *p = fz_profile_new();
+	struct fz_profile *p = without_samples();
 	struct fz_critical c;
 
 	(void)state;
-	p->recording.features = FZ_FEATURE_WAITS;
-	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	uint32_t work = push(p, FZ_NONE, "work", "app.py", 3, FZ_KIND_PYTHON);
-	uint32_t lock = push(p, work, "<lock wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
+	uint32_t lock = marker(p, work, "<lock wait>");
 	at(p, 1, lock, 30 * MS, 10 * MS);
 	at(p, 2, lock, -5 * MS, 10 * MS);
 	wake(p, 1, 2, -10 * MS);
@@ -421,13 +425,12 @@ static void test_chain_from_before(void **state)
  * chain ends at a thread whose starter is unknown. */
 static void test_chain_in_circles(void **state)
 {
-	struct fz_profile *p = fz_profile_new();
+	struct fz_profile *p = without_samples();
 	struct fz_critical c;
 
 	(void)state;
-	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	uint32_t work = push(p, FZ_NONE, "work", "app.py", 3, FZ_KIND_PYTHON);
-	uint32_t lock = push(p, work, "<lock wait>", "", FZ_NO_LINE, FZ_KIND_MARKER);
+	uint32_t lock = marker(p, work, "<lock wait>");
 	at(p, 1, lock, 30 * MS, 10 * MS);
 	at(p, 2, lock, 30 * MS, 10 * MS);
 	at(p, 2, work, 19 * MS, MS);
