@@ -20,6 +20,7 @@ from compression import zstd
 HERE = pathlib.Path(__file__).resolve().parent / "corpus"
 sys.path.insert(0, str(HERE.parents[1] / "live"))
 import jfr_chunk  # noqa: E402
+from wire import varint  # noqa: E402
 
 FIZEAU = sys.argv[1]
 
@@ -360,17 +361,6 @@ def unpack(data):
     tail = bytearray(data[strings:])
     struct.pack_into("<Q", tail, len(tail) - 24, len(data) + moved)
     return bytes(head + plain + tail)
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
 
 
 def other_endian(data):

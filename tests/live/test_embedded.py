@@ -208,24 +208,33 @@ def own_none():
         assert states["samples"] > 0 and states["exception"] == 0, states
 
 
+LIBRARY = pathlib.Path("/usr/lib", f"{os.uname().machine}-linux-gnu", "libpython3.11.so.1.0")
+
+
+@contextlib.contextmanager
+def own_library(folder):
+    """A running program, folder/LIBRARY.name is its library of Python."""
+    if not LIBRARY.exists():
+        raise Skip("there is no libpython3.11")
+    program = build(folder, OWN_NONE)
+    shutil.copy(LIBRARY, folder)
+    environ = {**os.environ, "LD_LIBRARY_PATH": str(folder)}
+    with subprocess.Popen([program], stdout=subprocess.PIPE, text=True, env=environ) as target:
+        try:
+            assert target.stdout.readline() == "ready\n"
+            yield target
+        finally:
+            target.kill()
+
+
 @suite.test("a library of Python whose file is renamed is found")
 def renamed_library():
-    library = pathlib.Path("/usr/lib", f"{os.uname().machine}-linux-gnu", "libpython3.11.so.1.0")
-    if not library.exists():
-        raise Skip("there is no libpython3.11")
     with tempfile.TemporaryDirectory(prefix="fz-") as name:
         folder = pathlib.Path(name)
-        program = build(folder, OWN_NONE)
-        shutil.copy(library, folder)
-        environ = {**os.environ, "LD_LIBRARY_PATH": name}
-        with subprocess.Popen([program], stdout=subprocess.PIPE, text=True, env=environ) as target:
-            try:
-                assert target.stdout.readline() == "ready\n"
-                # What NFS does when the last name of an open file is removed.
-                (folder / library.name).rename(folder / ".nfs0000000000000001")
-                done = fizeau("dump", target.pid, cwd=folder)
-            finally:
-                target.kill()
+        with own_library(folder) as target:
+            # What NFS does when the last name of an open file is removed.
+            (folder / LIBRARY.name).rename(folder / ".nfs0000000000000001")
+            done = fizeau("dump", target.pid, cwd=folder)
         assert "in <module>" in done.stdout, done
 
 
@@ -247,25 +256,16 @@ def handles_are_permitted():
 
 @suite.test("a library of Python whose file is replaced has its own build id")
 def replaced_library():
-    library = pathlib.Path("/usr/lib", f"{os.uname().machine}-linux-gnu", "libpython3.11.so.1.0")
-    if not library.exists():
-        raise Skip("there is no libpython3.11")
     with tempfile.TemporaryDirectory(prefix="fz-") as name:
         folder = pathlib.Path(name)
-        program = build(folder, OWN_NONE)
-        used = pathlib.Path(shutil.copy(library, folder))
-        environ = {**os.environ, "LD_LIBRARY_PATH": name}
-        with subprocess.Popen([program], stdout=subprocess.PIPE, text=True, env=environ) as target:
-            try:
-                assert target.stdout.readline() == "ready\n"
-                used.unlink()
-                shutil.copy("/usr/bin/python3.11", used)
-                attach(target.pid, "-o", folder / "x.fz", cwd=folder)
-            finally:
-                target.kill()
+        with own_library(folder) as target:
+            (folder / LIBRARY.name).unlink()
+            shutil.copy("/usr/bin/python3.11", folder / LIBRARY.name)
+            program = pathlib.Path(target.args[0])
+            attach(target.pid, "-o", folder / "x.fz", cwd=folder)
         shown = fizeau("show", folder / "x.fz", cwd=folder).stdout
         assert build_id("/usr/bin/python3.11") not in shown and build_id(program) not in shown, shown
-        assert build_id(library) in shown or not handles_are_permitted(), shown
+        assert build_id(LIBRARY) in shown or not handles_are_permitted(), shown
 
 
 @suite.test("a worker forked in C with a second thread is recorded as its own main thread")

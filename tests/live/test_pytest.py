@@ -92,6 +92,16 @@ def times(text):
     return found
 
 
+def check_files(project, done, n, first):
+    """The failure's text, and the files: at least n pages, and a recording with names of tests."""
+    assert ">       assert 1 == 2" in done.stdout and "pytest_plugin" not in done.stdout, done.stdout
+    pages = sorted(p.name for p in (project.path / "pages").iterdir())
+    assert len(pages) >= n and pages[0].startswith(first), pages
+    (file,) = (project.path / ".pytest_cache").rglob("*.fz")
+    collapsed = fizeau("replay", file, "--root", r"^test_it\.py::test_slow$", "--collapsed", "-o", "-").stdout
+    assert collapsed and all(":test_slow:" in line for line in collapsed.splitlines()), collapsed
+
+
 @suite.test("the slowest tests by CPU time, their set-up and hot path; outcomes do not change")
 def slowest():
     with Project() as project:
@@ -106,13 +116,7 @@ def slowest():
         setup = re.search(r"\+ (\d+) ms setup  test_it.py::test_slow", text)
         assert 100 < int(setup[1]) < 225, text
         assert re.search(r"in test_slow > parse$", text, re.M) and "_multicall" not in text, text
-        # What a failure shows is the test's, as ever.
-        assert ">       assert 1 == 2" in done.stdout and "pytest_plugin" not in done.stdout, done.stdout
-        pages = sorted(p.name for p in (project.path / "pages").iterdir())
-        assert len(pages) >= len(seen) and pages[0].startswith("001-test_it.py_test_slow"), pages
-        (file,) = (project.path / ".pytest_cache").rglob("*.fz")
-        collapsed = fizeau("replay", file, "--root", r"^test_it\.py::test_slow$", "--collapsed", "-o", "-").stdout
-        assert collapsed and all(":test_slow:" in line for line in collapsed.splitlines()), collapsed
+        check_files(project, done, len(seen), "001-test_it.py_test_slow")
 
 
 @suite.test("recorded tests are listed and have pages; outcomes do not change")
@@ -126,13 +130,7 @@ def listed():
         assert {f"test_it.py::test_param[{x}]" for x in ("plain", "<b>&amp;", "[1-2]", "p/q r", "a+b|c")} <= set(seen), text
         assert {"test_it.py::TestUnit::test_unit", "test_it.py::test_it.twice", "test_it.py::test_slow"} <= set(seen), text
         assert re.search(r"setup  test_it.py::test_slow", text) and "_multicall" not in text, text
-        # What a failure shows is the test's, as ever.
-        assert ">       assert 1 == 2" in done.stdout and "pytest_plugin" not in done.stdout, done.stdout
-        pages = sorted(p.name for p in (project.path / "pages").iterdir())
-        assert len(pages) >= len(seen) and pages[0].startswith("001-test_it.py_"), pages
-        (file,) = (project.path / ".pytest_cache").rglob("*.fz")
-        collapsed = fizeau("replay", file, "--root", r"^test_it\.py::test_slow$", "--collapsed", "-o", "-").stdout
-        assert collapsed and all(":test_slow:" in line for line in collapsed.splitlines()), collapsed
+        check_files(project, done, len(seen), "001-test_it.py_")
 
 
 @suite.test("pages are the last run's: earlier ones are removed, other files in their folder stay")

@@ -12,6 +12,7 @@ import tempfile
 import zlib
 
 from livelib import SHARED, SOURCE, Skip, Suite, counts_of, fizeau
+from wire import varint
 
 suite = Suite()
 VECTORS = SOURCE / "tests" / "data" / "tachyon-diff"
@@ -49,20 +50,8 @@ def page_of(*arguments):
 
 def column_of(column, blob):
     at, values = column["at"], []
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = blob[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
     for _ in range(column["n"]):
-        value = number()
+        value, at = varint(blob, at)
         if column["type"] == "s":
             values.append(blob[at:at + value].decode())
             at += value
