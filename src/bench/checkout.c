@@ -69,6 +69,7 @@ int fz_workspace_find(struct fz_workspace *w, const char *remedy, struct fz_erro
 int fz_workspace_open(struct fz_workspace *w, const char *command, const struct fz_notify *notify,
 		      bool show_output, struct fz_error *err)
 {
+	fz_assert(!w->open);
 	fz_series_begin(&w->series, command, &w->record, notify);
 	w->open = true;
 	fz_environ_init(&w->environ, NULL);
@@ -228,6 +229,7 @@ int fz_checkout_add(struct fz_workspace *w, const char *commit, const char *name
 {
 	const struct fz_repository *r = &w->repository;
 
+	fz_assert(w->open && r->root);
 	*ret = (struct fz_checkout){ .name = name, .commit = fz_strdup(commit), .worktree = true };
 	ret->tree = fz_workspace_tree(w);
 	ret->folder = fz_asprintf("%s/%s", ret->tree, r->prefix);

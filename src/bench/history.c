@@ -80,6 +80,7 @@ static uint32_t add_count(struct fz_history *h, uint32_t commit, struct fz_str n
 	uint32_t index = series_of(h, name);
 	struct fz_history_series *s = &h->series[index];
 
+	fz_assert(commit < h->n && environment < h->environment_n);
 	fz_grow(h->counts, h->count_n, h->count_cap);
 	if (s->oldest == FZ_NONE)
 		s->oldest = h->count_n;

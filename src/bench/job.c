@@ -205,6 +205,7 @@ bool fz_jobs_run(struct fz_workspace *w, struct fz_job *jobs, size_t n, unsigned
 	int64_t begun = fz_clock_now(), second = -1;
 	bool told = false;
 
+	fz_assert(parallel > 0 || n == 0);
 	while (next < n || running) {
 		if (what)
 			report_progress(w, what, next - running, n, begun, &second);

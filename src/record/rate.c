@@ -105,6 +105,9 @@ int64_t fz_rate_shift(int64_t shift, int64_t interval, uint64_t dice)
 	int64_t at = shift + (int64_t)(dice % (uint64_t)interval) - interval / 2;
 
 	if (at < 0)
-		return -at;
-	return at < interval ? at : 2 * interval - 1 - at;
+		at = -at;
+	else if (at >= interval)
+		at = 2 * interval - 1 - at;
+	fz_assert(at >= 0 && at < interval);
+	return at;
 }

@@ -341,6 +341,7 @@ size_t fz_stop_count(const struct fz_stopper *s)
 
 pid_t fz_stop_standing(const struct fz_stopper *s, size_t i)
 {
+	fz_assert(i < s->n);
 	return s->threads[i].standing ? s->threads[i].tid : 0;
 }
 

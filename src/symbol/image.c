@@ -417,6 +417,10 @@ static bool read_rule(Dwarf_Frame *frame, int reg, struct fz_rule *ret, bool *re
 	return true;
 }
 
+/* Kept registers, the return address and the stack pointer. */
+_Static_assert(FZ_ARRAY_LEN(kept_registers) + 2 <= FZ_ROW_RULES_MAX,
+	       "a row has no room for a rule");
+
 static bool fill_row(Dwarf_Frame *frame, struct fz_row *row, bool *ret_keep)
 {
 	bool signal = false;
