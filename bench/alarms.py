@@ -242,7 +242,7 @@ class Origin:
 
 
 def changes_of(n, rng):
-    """Of the branch of that number: each alone, then one or two."""
+    """The changes of branch n: the first branches have one each, in order, later ones one or two at random."""
     return rng.sample(CHANGES, rng.randrange(1, 3)) if n >= len(CHANGES) else [CHANGES[n]]
 
 

@@ -420,7 +420,7 @@ def a_package_in_node(tree):
 # ---- what costs ----
 
 def limit(tree, benchmark, percent):
-    """Of that one: a text of a traceback, say, varies by more than half a percent."""
+    """Raise one benchmark's threshold. (The text of a traceback varies by more than half a percent.)"""
     write(tree / "fizeau.ini", f"[benchmark *{benchmark}]\nthreshold = {percent} %\n")
 
 

@@ -301,8 +301,8 @@ def start_of_run(bench):
     return group
 
 
-# Tachyon's own options; the goal is that of the plain mode, but for stopping. --mode cpu is not
-# here: the CPU clock has a rate, never back to back.
+# Tachyon's own options. All but --blocking have the goal of the plain mode. --mode cpu is missing:
+# the CPU clock always has a rate and never runs back to back.
 MODES = (("--mode wall", 2.5), ("--mode gil", 2.5), ("--native", 2.5), ("--no-gc", 2.5),
          ("--opcodes", 2.5), ("--blocking", None))
 

@@ -24,7 +24,7 @@ def frame(text):
 
 
 def is_frame(text):
-    """Not a thread's or a process's mark, nor something that is no code."""
+    """False for markers of threads and processes, and for what is not code."""
     line = text.rpartition(":")[2].lstrip("-")
     return text.count(":") >= 2 and line.isdigit() and "<GC>" not in text
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""libfizeau as a distribution installs it: nothing but its interface is visible, programs that were
-built with an earlier one go on working, and pkg-config is enough to link with it, shared or static.
+"""libfizeau as a distribution installs it: only its interface is visible, programs built with an
+earlier version still work, and pkg-config suffices to link with it, shared or static.
 
-FZ_UPDATE=1 tests/cli/test_library.py writes the interface down anew, in src/libfizeau.abi."""
+FZ_UPDATE=1 tests/cli/test_library.py rewrites the interface in src/libfizeau.abi."""
 
 import os
 import pathlib
@@ -48,7 +48,7 @@ def keeps_its_abi():
     if "FZ_UPDATE" in os.environ:
         write_abi(ABI)
     with tempfile.TemporaryDirectory() as folder:
-        # Of the library itself abidiff would filter changes of structs out, as private ones.
+        # Given the library itself, abidiff would filter out changes of structs as private.
         now = pathlib.Path(folder, "now.abi")
         write_abi(now)
         done = subprocess.run(["abidiff", ABI, now], capture_output=True, text=True)

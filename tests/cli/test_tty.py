@@ -47,7 +47,7 @@ def in_terminal(*words, **env):
 
 
 def make_recording(folder):
-    """Of functions in files that are there, and of one that is not."""
+    """A recording of functions whose files exist, and of one whose file does not."""
     path = os.path.join(folder, "app.collapsed")
     stack = []
     for i, name in enumerate(NAMES):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whatever a name holds, the JSON writer's text is valid, reads back as the same (but for invalid
- * UTF-8), and cannot end a script element. */
+/* For any name, the JSON writer's text is valid, reads back as the same (except for invalid UTF-8),
+ * and cannot end a script element. */
 #include "fuzz.h"
 
 #include "base/json.h"

@@ -449,7 +449,7 @@ def test_task_names():
 
 
 def test_shares_like_tachyon():
-    """Of the samples in a task, as Tachyon shows the event loop as part of some."""
+    """Compares shares of the samples in tasks only: Tachyon shows the event loop as a part of some tasks."""
     def shares(stacks):
         count = Counter()
         for stack, n in stacks.items():

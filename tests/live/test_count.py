@@ -822,7 +822,7 @@ suite.add("Rust, with a random hash seed: the same tree in every run", check_ali
           lambda folder: compile_with(folder, RUST, "rustc", "-O", "-g", "--crate-name", "words"))
 
 if SANITIZED:
-    del suite.tests[2:]  # the tool is no other; what reads its files is in the first two
+    del suite.tests[2:]  # the tool is the same; the first two cases cover the reader of its files
 
 if __name__ == "__main__":
     suite.main()

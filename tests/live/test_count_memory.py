@@ -148,7 +148,7 @@ def check_python():
         least = 20 * (56 + 10001) + 56 + 3001
         assert least + 160 <= peak <= least + 600, (peak, least)
         assert 3057 <= live <= 3057 + 300, live
-        # Without the environment Python keeps to its own allocator.
+        # Without the environment, Python uses its own allocator.
         result = test_bench.bench("--count", "--memory", "-o", "x.fz", "--", PYTHON, "-E", "program.py",
                                   cwd=folder, status=2)
         assert "work: peak and live exclude memory of Python's own allocator" in result.stderr, result.stderr

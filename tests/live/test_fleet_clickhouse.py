@@ -35,7 +35,7 @@ def two_shards(*options):
 
 
 def pushes(seed=1):
-    """Of two releases of a service, 8 hosts and 12 minutes each, in an order of chance; f3 costs more."""
+    """Pushes of two releases of a service, 8 hosts and 12 minutes each, in random order; in the second, f3 costs more."""
     chance, made = random.Random(seed), []
     for version, much in (("1", 1), ("2", 1.4)):
         for host in range(8):
@@ -296,7 +296,7 @@ def known_answers():
         assert n == 2 and part != first and ask() == (part, 2)
         two.start()
         assert ask() == (first, 0)
-        # Of one side, of either shard.
+        # New data of one side, in both shards.
         for host in range(8):
             wait_until(lambda: server.push(b"main;x;f1 1\n", service="shop", version="2", host=f"h{host}",
                                            start=START)[0] == 200, "a shard that is back")
@@ -580,7 +580,7 @@ def late_twice():
 
 
 def minute(n, host):
-    """Of version 1, and from the 12th minute on of version 2, in which d costs more."""
+    """A minute of version 1 or, from the 12th on, of version 2, in which d costs more."""
     chance = random.Random(n * 100 + host)
     costs = {f: chance.gauss(400, 8) * (1.3 if f == "d" and n >= 12 else 1) for f in "abcdefg"}
     return ("".join(f"main;{f} {round(cost)}\n" for f, cost in costs.items()).encode(),

@@ -624,8 +624,8 @@ for name, options in (("chains", ["-e", "cpu-clock", "-F", "999", "-g"]),
 
 @suite.test("perf.data: chains: where the time went")
 def perf_data_shares():
-    """Of other code names may differ: aliases, calls that were inlined, no symbol at all. It is what starts
-    the program, which in a virtual machine takes tens of milliseconds."""
+    """Names of other code may differ: aliases, inlined calls, no symbol at all. That code starts the program,
+    which takes tens of milliseconds in a virtual machine."""
     data = perf_record("chains", "-e", "cpu-clock", "-F", "999", "-g")
     check_perf_data(data)
     ours, theirs = costs(data, "cpu", "self"), costs(SCRATCH / (data.name + ".txt"), "cpu", "self")

@@ -100,7 +100,7 @@ print(counts, flush=True)
 sys.stdin.readline()
 """
 
-# Of which a program has thousands, or which it has made above.
+# Types with thousands of objects in any program, and types defined above.
 TYPES = ("str int float list dict tuple set frozenset bytes bytearray function code type deque OrderedDict array "
          "Node Slots Names Whole Point Failure Late frame traceback generator builtin_function_or_method wrapper_descriptor property cell").split()
 LEAK = """\

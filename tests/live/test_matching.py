@@ -119,8 +119,8 @@ def everywhere():
             assert scaling in flat and diff["verdict"]["text"] in flat, (name, flat[:2000])
             assert diff["verdict"]["power"] in flat, (name, flat[:2000])
         assert all(f"Warning: {warning[:60]}" in flat for warning in diff["warnings"]), (name, text)
-        # Before any table; only what the machine did and what to do about it stand above. Markdown has it below the
-        # tables, which fit on a phone, and not folded.
+        # Before any table; only noise of the machine and advice are above. In Markdown it is below the tables,
+        # which fit on a phone, and not folded.
         if name == "md":
             assert "\n> Warning: " in re.sub(r"<details>.*?</details>", "", text, flags=re.S), text
         else:

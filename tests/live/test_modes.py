@@ -29,8 +29,8 @@ EXCEPTION = {"handling", "handling_sleep", "gen_in_handler", "handler_in_gen", "
 SECTIONS = CPU | EXCEPTION | {"sleeping"}
 WANTED = {"wall": SECTIONS, "cpu": CPU, "gil": GIL, "exception": EXCEPTION}
 
-# Of the mode's time: samples of sections that do not belong to it, and missing or too many samples
-# of those that do.
+# Shares of the mode's time: samples of sections that do not belong to it, and missing or surplus
+# samples of those that do.
 STRAY, OFF = 0.02, 0.12
 if SANITIZED:
     STRAY, OFF = 0.05, 0.3
@@ -438,7 +438,7 @@ def check_markers(name):
 
 
 def check_markers_stopped(name):
-    """The same, of a program that is stopped for each sample: no sample has a marker where there is no such thing."""
+    """The same for a program that is stopped for each sample: no sample has a marker where none is due."""
     python = find_interpreter(name)
     tells_native = python.version >= (3, 11)
     sign = "<native>;" if tells_native else ""

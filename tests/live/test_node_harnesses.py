@@ -176,7 +176,7 @@ def check_vitest():
     assert all(rest[1] != "-" for _, rest in rows.values()), rows
     assert "words.bench.js::lists::bad: failed: Error: it is broken" in result.stderr, result.stderr
     assert 10_000 < int(rows["words.bench.js::count"][0].replace(",", "")) < 3_000_000, rows
-    # Of vitest itself, whose contexts are millions, nothing is kept.
+    # Nothing of vitest itself, with its millions of contexts, is stored.
     kept = folder / "v.fz"
     folded = subprocess.run([FIZEAU, "replay", "--collapsed", "-o", "-", kept], capture_output=True, text=True)
     assert folded.returncode == 0 and "countWords" in folded.stdout, folded.stderr

@@ -41,7 +41,7 @@ def check_names(name):
 
 
 def instructions(page):
-    """{name: [self, total]} of a page's rows, summed; read as docs/page.md has it."""
+    """{name: [self, total]} of a page's rows, summed; decoded as docs/page.md describes."""
     import base64
     import zlib
     text = pathlib.Path(page).read_text(encoding="utf-8")

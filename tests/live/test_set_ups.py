@@ -245,7 +245,7 @@ def time_broken():
 
 
 def asv(folder, times):
-    """A suite as asv's quick start has it, run in the environment that asv is in."""
+    """The suite of asv's quick start, run in asv's own environment."""
     program = shutil.which("asv")
     if not program:
         raise Skip("asv is not installed (PyPI has it, Debian has not)")

@@ -211,7 +211,7 @@ def _():
             assert done.returncode == 0, done.stderr
             page = Page(out.read_text())
             assert "4000" in "".join(page["chunk.text"])
-            # Of the base's nothing is certain: the same lines, but the file is newer.
+            # The base's source is uncertain: the lines are equal, but the file is newer.
             assert "1 of 1 newer than the recording" in json.dumps(page.header["base"])
             assert "newer" not in json.dumps(page.header["head"])
 

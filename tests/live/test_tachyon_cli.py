@@ -30,7 +30,7 @@ end = time.time() + float(sys.argv[1] if len(sys.argv) > 1 else 0.25)
 while time.time() < end: leaf()
 """
 
-# Works no longer than it takes to sample it, even where nothing but the handling of exceptions is sampled.
+# Runs only as long as it takes to sample it, even where only exception handling is sampled.
 SAMPLED = LASTING + """\
 def leaf():
     s = 0

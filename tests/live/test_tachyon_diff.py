@@ -29,7 +29,7 @@ VECTORS = SHARED / "profiles" / "formats" / "tachyon" / "vectors"
 SCALES = {"3.15.0": "share", "3.15.2": "time"}
 # Recordings of tests/data/tachyon-diff, made by record() below with other arguments.
 KEPT = [("base", "head"), ("head", "base"), ("base", "base"), ("base", "threads")]
-# Of other programs, rates, threads and depths.
+# Recordings of other programs, rates, threads and depths.
 OTHERS = [("base", "slow"), ("slow", "base"), ("base", "twice"), ("base", "wrap"),
           ("wrap", "base"), ("fib1", "fib2"), ("one", "base"),
           ("small", "base"), ("r1k", "r100"), ("r100", "r1k"), ("deepbase", "base")]

@@ -360,7 +360,7 @@ def compare_jsonl(answer, _folder, recording):
 # ---- gecko ----
 
 def gecko_threads(profile):
-    """Of each thread: samples of every stack by its frames, their times, and its markers."""
+    """For each thread: the samples of each stack by its frames, their times, and the markers."""
     strings, threads = profile["shared"]["stringArray"], {}
     for t in profile["threads"]:
         frames, functions, stacks = t["frameTable"], t["funcTable"], t["stackTable"]
@@ -550,7 +550,7 @@ for _interpreter in EXPECTED:
 
 
 def attached(enough):
-    """Of a program with three threads, until so many samples were taken: (process, profile)."""
+    """Attaches to a program with three threads until it has enough samples: (process, profile)."""
     python = find_interpreter("debian-3.11")
     code = PROGRAM.replace("0.8", "1000").replace("trash(2000)\n", "trash(2000)\n    print('up', flush=True)\n", 1)
     with tempfile.TemporaryDirectory() as folder, Target(python, code) as target:

@@ -140,7 +140,7 @@ main()
 
 TICK = 1e6  # ns of CPU time, at 1 kHz
 QUANTUM = 1e3  # ns, to which a recording rounds times
-# Of switches, of wake-ups and of ticks.
+# For switches, wake-ups and ticks.
 PROGRAMS = 3
 EXACT = ("--engine", "bpf", "--wait")
 

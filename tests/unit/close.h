@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that are equal but for a part of what is wanted. cmocka.h comes first. */
+/* Numbers that differ by at most a fraction of the wanted one. Include cmocka.h first. */
 #pragma once
 
 #include <math.h>

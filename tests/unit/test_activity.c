@@ -35,7 +35,7 @@ static void sample(struct fz_profile *p, uint64_t tid, int64_t at, int64_t weigh
 	fz_profile_add_sample(p, &s, &weight);
 }
 
-/* A second: the first half on a CPU, the rest not, but for a stall of 100 ms at the end. */
+/* A second: half of it on a CPU, then off it, with a stall of 100 ms at the end. */
 static struct fz_profile *half_a_second(void)
 {
 	struct fz_profile *p = recording("wall");

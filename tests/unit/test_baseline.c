@@ -158,7 +158,7 @@ static void test_branch(void **state)
 {
 	(void)state;
 	check_place(FZ_BASELINE_BRANCH);
-	/* Of a clone, the branch that was fetched; what is kept here goes upon it. */
+	/* A clone has the fetched branch; new counts are stored on top of it. */
 	sh("git clone -q %s %s/clone", root, folder);
 	free(repository.root);
 	repository.root = fz_asprintf("%s/clone", folder);

@@ -371,7 +371,7 @@ static void test_acknowledged(void **state)
 		assert_int_equal(b->fails, !rows[i].accepted);
 		assert_true(!rows[i].accepted || strcmp(b->accepted_by, "part") == 0);
 	}
-	/* Of the one that could be it, and of no other that fails. */
+	/* Only for the benchmark that it may be, and for no other that fails. */
 	assert_int_equal(r.note_n, 1);
 	assert_non_null(strstr(r.notes[0], "test_another: the change accepted in part (so)"));
 	expect_skipped(&r);

@@ -91,7 +91,7 @@ static void check(const struct renaming *c)
 		return;
 	assert_string_equal(b->was, c->was);
 	assert_true(b->count[FZ_BASE] == 1000);
-	/* The tree has it as one as well. */
+	/* The tree joins both, too. */
 	assert_int_equal(fz_ci_diff(&r, base, head, "instructions", &found, &err), 0);
 	const struct fz_diff *d = found->diff;
 	for (uint32_t root = 0; root < d->node_count; root += d->nodes[root].size)

@@ -187,7 +187,7 @@ static void test_once(void **state)
 	assert_int_equal(put(f, p, "1", "", "a"), FZ_FLEET_KNOWN);
 	assert_int_equal(put(f, p, "1", "", "b"), FZ_FLEET_STORED);
 	got = get(f, "1");
-	/* Of two, not of three. */
+	/* From two pushes, not three. */
 	assert_int_equal(cost_of(got, "work"), 80 * SECOND);
 	assert_int_equal(cost_of(got, "idle"), 80 * SECOND);
 	assert_int_equal(got->quality.missed, 6);

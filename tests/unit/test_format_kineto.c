@@ -148,7 +148,7 @@ static void test_steps_of_two(void **state)
 	assert_int_equal(of_run(p, "wall", 1), 100000);
 }
 
-/* Of older versions: categories, keys, and no head. */
+/* Older versions: other categories and keys, and no head. */
 static void test_old(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(

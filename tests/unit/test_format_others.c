@@ -297,7 +297,7 @@ static void test_speedscope_weights(void **state)
 	}
 }
 
-/* Of a difference of two profiles, what is negative is left out, because readers refuse it. */
+/* Negative costs, in a difference of two profiles, are left out, because readers refuse them. */
 static void test_speedscope_of_negative_costs(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = uneven_profile(), *q = NULL;

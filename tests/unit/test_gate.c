@@ -86,7 +86,7 @@ static void functions(void **state)
 	expect(s, FZ_GATE_FUNCTION, 0.05, true,
 	       "a function is slower, past the threshold of 5.0 %: g");
 	expect(s, FZ_GATE_FUNCTION, 0.2, false, "");
-	/* Of the base as scaled: 66 to 68, which is 3.03 %. */
+	/* Relative to the scaled base: 66 to 68, which is 3.03 %. */
 	s->d.factor = 1.1;
 	expect(s, FZ_GATE_FUNCTION, 0.03, true,
 	       "a function is slower, past the threshold of 3.0 %: g");

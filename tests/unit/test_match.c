@@ -328,7 +328,7 @@ static void markers_never_link(void **state)
 	assert_int_equal(d->link_count, 0);
 }
 
-/* Of a stack of the one thread there is, and how often. */
+/* Adds a wait to the only thread. */
 static void add_wait(struct fz_profile *p, const char *by, const char *file, int32_t line)
 {
 	uint32_t stack = 0;

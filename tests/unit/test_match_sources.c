@@ -115,7 +115,7 @@ static void a_module_in_another_folder_is_found(void **state)
 	}
 }
 
-/* Without sources, and with other bodies: names are enough, but for those that are there twice. */
+/* Without sources, and with other bodies: names suffice, except names that occur twice. */
 static void a_package_has_the_names_of_its_module(void **state)
 {
 	(void)state;

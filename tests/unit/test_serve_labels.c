@@ -332,7 +332,7 @@ static void test_otlp(void **state)
 	fz_buf_release(&body);
 	assert_int_equal(cost("otel@unversioned", "", "parse"), 63);
 	assert_int_equal(cost("otel@unversioned", "label=http.route=/cart", "parse"), 5);
-	/* Of two values the later one counts, as in pprof. */
+	/* The later of two values counts, as in pprof. */
 	assert_int_equal(cost("otel@unversioned", "label=http.route=/search", "parse"), 18);
 }
 

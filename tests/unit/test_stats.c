@@ -176,7 +176,7 @@ static void test_jitter(void **state)
 	assert_close(fz_jitter_bound(base, 1, head, 2, 2e6, 500, 0.001).bound, 6000, 1e-12);
 	assert_close(fz_jitter_bound(base, 2, head, 2, 2e6, 500, 0.001).bound, 900, 1e-12);
 	assert_close(fz_jitter_bound(base, 1, head, 1, 2e5, 500, 0.001).bound, 600, 1e-12);
-	/* Of what two runs never differ by, little is something. */
+	/* If two runs never differ, a small difference is a change. */
 	j = fz_jitter_bound((double[]){ 100, 100 }, 2, (double[]){ 103, 104 }, 2, 104, 0, 0);
 	assert_close(j.bound, 1 + 104e-5, 1e-12);
 	assert_true(j.changed && j.worth_reporting);

@@ -56,7 +56,7 @@ static void test_gradual(void **state)
 	assert_int_equal(s.since, 0);
 }
 
-/* Of a series that scatters by 3 %, neighbours differ by more than the limit all the time. */
+/* In a series that scatters by 3 %, neighbours often differ by more than the limit. */
 static void test_noisy(void **state)
 {
 	double flat[60], step[60];

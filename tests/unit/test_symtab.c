@@ -34,7 +34,7 @@ static void compare_at(Dwfl_Module *module, const struct fz_symtab *t, uint64_t 
 	}
 }
 
-/* Of a spread of its symbols the beginning, the middle, the end and what is behind. */
+/* Looks up the first, middle and last byte of some of its symbols, and the byte after them. */
 static void compare_file(const char *path, unsigned least)
 {
 	Dwfl *dwfl = dwfl_begin(&callbacks);

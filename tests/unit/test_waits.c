@@ -124,7 +124,7 @@ static void test_text(void **state)
 	fz_profile_free(p);
 }
 
-/* Of many that one made wait, only how many they are. */
+/* If one function made many others wait, all but the first few are only counted. */
 static void test_text_of_many(void **state)
 {
 	static const struct fz_style style = { .columns = 80, .ascii = true };

@@ -13,7 +13,7 @@ async function palette(page, words) {
 	await page.locator(".quick-input-widget input").first().waitFor({ state: "visible" });
 	await page.keyboard.type(words);
 	await page.locator(ROWS).first().waitFor();
-	await page.waitForTimeout(300); // it asks its commands for more, as they are typed
+	await page.waitForTimeout(300); // it queries its commands again while one is typed
 }
 
 // Lines of the editor that is shown: {number, text, behind, colours}; behind: what is written after a line.

@@ -102,7 +102,7 @@ async function until(page, condition, argument) {
 }
 
 // Open a page file, or a page of a server's. `problems` collects console errors, exceptions and
-// requests of the network, but for those of the page's own server.
+// network requests, except those to the page's own server.
 async function open(browser, file, options = {}) {
 	const context = await browser.newContext({
 		viewport: { width: options.width ?? 1400, height: options.height ?? 860 },

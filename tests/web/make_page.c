@@ -257,8 +257,7 @@ static void part_opcodes(struct fz_profile *p, uint8_t minor)
 	}
 }
 
-/* As if a runner had counted it: what the stacks begin with are names of benchmarks, but for "sh".
- */
+/* As if a runner had counted it: the outermost functions, except "sh", are names of benchmarks. */
 static void make_benchmarks(struct fz_profile *p)
 {
 	p->metrics[0].name = "instructions";

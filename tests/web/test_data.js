@@ -110,7 +110,7 @@ test("an inverted tree that is too large to open is correct where opened", async
 	await withPage(diffPage(base, head, ["exact"]), { hash: "inverted=1" }, async (page) => {
 		const { nodes } = await readTree(page);
 		const whole = new Map(nodes.map((n) => [n.key, n]));
-		// As if the tree were large: parts below a twentieth stay closed, but for the zoomed path.
+		// As if the tree were large: parts below a twentieth stay closed, except the zoomed path.
 		const partial = await page.evaluate(() => {
 			const { data } = fizeau;
 			const upright = fizeau.model.upright();

@@ -465,7 +465,7 @@ test("a page has the whole text of costly files, a heat map that of all; the res
 		assert.deepEqual([await lines(page, file), await lines(page, where)], [9, 300]);
 		assert.doesNotMatch(await page.innerText("#source"), /around samples/);
 	});
-	// Of a file that does not fit, the lines around samples.
+	// If a file does not fit, the page has only the lines around samples.
 	const vast = `    line()${" ".repeat(200)}\n`.repeat(130000);
 	await withPage(profilePage(some, [source(), `source=${where}=${writeText(vast)}`, "heatmap"]), {}, async (page) => {
 		assert.match(await page.innerText(".file-list"), /1 file did not fit into the 24 MB of source/);

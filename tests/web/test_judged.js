@@ -267,7 +267,7 @@ test("the table has verdicts and intervals of the command line, and copies as TS
 			const [head, ...rows] = (await page.evaluate(() => fizeau.table.tsv())).trimEnd().split("\n").map((row) => row.split("\t"));
 			assert.deepEqual(head, ["function", "file", "line", "before", "after", "change", "change ratio", "low", "high", "verdict", "share of change", "share of base run"]);
 			assert.equal(rows.length, functions.length);
-			// Of what one side has: that, and whether its cost is known.
+			// Functions of one side: which side, and whether the cost is known.
 			const only = { new: "new or newly called", removed: "gone or no longer called" };
 			const wordOf = (f) => {
 				const word = { changed: f[`diff_${cost}`] > 0 ? "slower" : "faster", unchanged: "same", unknown: "unsure" }[f[`${cost}_verdict`]];
