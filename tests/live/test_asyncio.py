@@ -208,7 +208,6 @@ async def nested():
     burn(0.004)
     await asyncio.sleep(0.001)
 async def outer():
-    print("up", flush=True)
     while True:
         task = at_once(nested(), "inner")
         await task
@@ -218,12 +217,28 @@ async def circle(n, tasks):
 async def main():
     tasks = []
     tasks += [asyncio.create_task(circle(n, tasks), name=f"circle {n}x") for n in range(2)]
+    print("up", flush=True)
     await outer()
 async def there():
     while True:
         burn(0.001)
         await asyncio.sleep(0.001)
 threading.Thread(target=lambda: asyncio.run(there()), daemon=True).start()
+asyncio.run(main())
+"""
+
+# The innermost of three tasks runs, each started inside another.
+NESTED = EAGER + """\
+async def innermost():
+    print("up", flush=True)
+    while True:
+        pass
+async def inner():
+    at_once(innermost(), "innermost")
+async def outer():
+    at_once(inner(), "inner")
+async def main():
+    await outer()
 asyncio.run(main())
 """
 
@@ -480,11 +495,20 @@ def test_all(name):
     assert most % 2 == 0 and sorted(stacks.values()) == [most // 2] * 5 + [most], stacks
 
 
+def test_nested(name):
+    """A task that runs an eager one has its own frames, up to those of that one."""
+    with Tasks(name, NESTED) as target:
+        for words in (), ("--blocking",):
+            done = fizeau("dump", "--async-aware", *words, target.pid)
+            assert [*map(functions, sections(done.stdout))] == [
+                ("<task Task-1>", "main", "outer", "at_once"), ("<task inner>", "inner", "at_once"),
+                ("<task innermost>", "innermost")], done
+
+
 def test_odd(name):
-    # An eager task runs before any other waits for it, and inside the one that created it.
+    # An eager task runs before any other waits for it.
     waits_ = ("<task main>", "main", "outer", "<task inner>", "nested", "sleep")
     runs = (*(waits_[:3] if name.endswith("3.11") else ()), "<task inner>", "nested", "burn")
-    creates = waits_ if name.endswith("3.11") else ("<task main>", "main", "outer", "at_once")
     there = ("<task there>", "there", "burn")
     circle = sorted(("<task circle 0x>", "circle", "<task circle 1x>", "circle"))
     running, every = set(), set()
@@ -496,7 +520,7 @@ def test_odd(name):
             circles = [stack for stack in every if "<task circle 0x>" in stack]
             if wrong := [stack for stack in circles if sorted(stack) != circle]:
                 raise Wrong(wrong)
-            return circles and {runs, there} <= running and {runs, there, waits_, creates} <= every
+            return circles and {runs, there} <= running and {runs, there, waits_} <= every
         try:
             wait_until(look, "each of them", 120)
         except Wrong:
@@ -674,6 +698,8 @@ for version in READS:
     suite.add(f"{version}: tasks that wait, sampled", test_all, version)
     suite.add(f"{version}: states of the thread next to tasks", test_states, version)
     suite.add(f"{version}: eager tasks, circles, two loops", test_odd, version)
+    if version != "debian-3.11":
+        suite.add(f"{version}: an eager task inside another", test_nested, version)
     suite.add(f"{version}: tasks that live for microseconds", test_hostile, version)
     suite.add(f"{version}: tasks that live for microseconds, stopped for each sample", test_hostile_stopped, version)
     suite.add(f"{version}: recordings store tasks", test_recording, version)
