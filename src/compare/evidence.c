@@ -558,6 +558,24 @@ double fz_walk_doubted(const struct fz_walk *w, uint32_t run)
 	return cost;
 }
 
+double fz_walk_late(const struct fz_walk *w)
+{
+	enum { LATE = 10 }; /* intervals; shorter gaps are spread over functions as samples are */
+	const struct fz_profile *p = w->profile;
+	double interval = (double)p->recording.interval_ns, squares = 0;
+
+	if (p->recording.mode != FZ_MODE_CPU || !p->samples.ordered || p->samples.count ||
+	    w->metric == FZ_METRIC_SAMPLES || strcmp(p->metrics[w->metric].unit, "ns") != 0)
+		return 0;
+	for (size_t i = 0; interval > 0 && i < w->run_start[w->run_count]; i++) {
+		double more = (double)cost_of(w, w->rows[i]) - interval;
+
+		if (more >= LATE * interval)
+			squares += more * more;
+	}
+	return squares;
+}
+
 /* Sums over the samples of an entity. */
 struct sum {
 	double cost, squares; /* squares: of each sample's cost */

@@ -54,6 +54,10 @@ void fz_walks_doubt(struct fz_walk walks[FZ_SIDES]);
 /* Returns the cost of a run that other load may have caused. */
 double fz_walk_doubted(const struct fz_walk *w, uint32_t run);
 
+/* Returns the sum of the squared CPU times, ns^2, for which a late sampler did not see what ran.
+ * The sample after each is weighted with it, although any function may have used it. */
+double fz_walk_late(const struct fz_walk *w);
+
 /* Divides runs that are ranges of a program's time, from 0 on, into blocks. A program stays in a
  * phase for a while, so ranges may differ by chance despite many samples; the differences between
  * blocks show by how much. Does nothing without times of samples. */

@@ -392,6 +392,14 @@ static void prepare_samples(struct fz_inference *c)
 	c->reach = c->d->factor * base->run_count;
 	double mean = (base->weight / base->run_count + head->weight / c->reach) / 2;
 	c->margin = c->ratio.margin = c->o->delta * mean;
+	/* Several runs show by themselves how much functions vary. */
+	if (c->runs == 2) {
+		double exposure = c->exposure[FZ_HEAD];
+
+		c->ratio.whole = mean;
+		c->ratio.late[FZ_BASE] = fz_walk_late(base);
+		c->ratio.late[FZ_HEAD] = fz_walk_late(head) / (exposure * exposure);
+	}
 	c->by_clock = fz_diff_clock_shift(c->d);
 }
 

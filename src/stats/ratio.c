@@ -90,12 +90,26 @@ static double stalls_of(const struct fz_ratio_setup *s, const struct sums *k, in
 		      (k->off[side] + 1) * (k->off[side] + 1));
 }
 
+/* Variance of the samples of one side because its sampler was late: the function had each of those
+ * costs with the probability of its share of both sides. */
+static double lateness_of(const struct fz_ratio_setup *s, const struct sums *k, int side)
+{
+	if (s->late[side] <= 0)
+		return 0;
+	double share = FZ_MIN(1, (k->cost[BASE] + k->cost[HEAD]) / (2 * s->whole));
+	double each = k->samples[side] > 0 ? k->cost[side] / k->samples[side] : s->weight;
+
+	fz_assert(k->runs[side] == 1 && s->whole > 0);
+	return s->late[side] * share * (1 - share) / (each * each);
+}
+
 /* Variance of the samples of one side by chance. */
 static double variance_of(const struct fz_ratio_setup *s, const struct sums *k, int side)
 {
 	double visits = FZ_MIN(k->visits[side], k->samples[side]);
+	double sampled = visits * s->noise.clumping + stalls_of(s, k, side);
 
-	return FZ_MAX(visits * s->noise.clumping + stalls_of(s, k, side), k->blocks[side]);
+	return FZ_MAX(sampled, k->blocks[side]) + lateness_of(s, k, side);
 }
 
 static struct sums sum_up(const struct fz_ratio_setup *s, const struct fz_ratio_run *runs)

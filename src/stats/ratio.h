@@ -71,6 +71,9 @@ struct fz_ratio_setup {
 	double weight;          /* cost of a typical sample */
 	double margin;          /* smaller changes do not count; in mean cost of a base run */
 	double slack;           /* cost that could belong to any function; same unit */
+	/* With one run per side: sums of the squared costs for which a late sampler did not see
+	 * what ran, at the exposure of a base run, and the mean cost of both runs; or 0. */
+	double late[2], whole;
 	struct fz_ratio_noise noise;
 	struct fz_ratio_stalls stalls;
 	/* With several runs: common noise of the log costs in each run; NULL: unknown. */

@@ -238,6 +238,58 @@ static void test_one_run(void **state)
 	assert_true(v.j->run.more_runs >= 1);
 }
 
+/* A recorder without a CPU takes no samples for a while, and the next one has all of that time. */
+static void miss(struct fz_profile *p, size_t gaps, size_t length)
+{
+	struct fz_metric *metric = &p->metrics[0];
+	size_t n = p->samples.n;
+
+	p->recording.mode = FZ_MODE_CPU;
+	metric->column = fz_calloc(n, sizeof(*metric->column));
+	for (size_t i = 0; i < n; i++)
+		metric->column[i] = metric->each;
+	for (size_t g = 0; g < gaps; g++) {
+		size_t from = (size_t)(((double)g + uniform() / 2) * (double)n / (double)gaps);
+		for (size_t i = from; i < FZ_MIN(from + length, n - 1); i++) {
+			metric->column[i + 1] += metric->column[i];
+			metric->column[i] = 0;
+		}
+	}
+}
+
+/* Pairs of short runs in which a function was certainly changed: `changed` or, if that is -1, any.
+ * The head's recorder misses 5 stretches of that many samples of 600. */
+static int count_late(int changed, double factor, size_t length)
+{
+	struct script base = usual, head = usual;
+	int found = 0;
+
+	base.samples = head.samples = 600;
+	head.changed = changed;
+	head.factor = factor;
+	for (seed = 100; seed < 140; seed += 2) {
+		uint64_t own = seed;
+		struct fz_profile *before = record(&base), *after = record(&head);
+		miss(after, 5, length);
+		judged v = judge_pair(before, after, FZ_SCALE_TIME);
+		uint32_t f = changed < 0 ? FZ_NONE : number_named(v.d, "f1");
+		found += f == FZ_NONE
+				 ? count(v.j->self, v.d->function_count, FZ_VERDICT_CHANGED) > 0
+				 : v.j->self[f].verdict == FZ_VERDICT_CHANGED;
+		check_intervals(&v);
+		seed = own;
+	}
+	return found;
+}
+
+static void test_late_sampler(void **state)
+{
+	(void)state;
+	/* Without it, 14 of the 20. */
+	assert_true(count_late(-1, 1, 18) <= 2);
+	assert_true(count_late(1, 3, 3) > 17);
+}
+
 /* Only paths of changed functions are judged. */
 static void test_paths(void **state)
 {
@@ -665,6 +717,7 @@ int main(void)
 		cmocka_unit_test(test_same_file),
 		cmocka_unit_test(test_same_program),
 		cmocka_unit_test(test_one_run),
+		cmocka_unit_test(test_late_sampler),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_unchanged_paths),
 		cmocka_unit_test(test_shares),

@@ -237,6 +237,35 @@ static void a_slice_is_one_observation(void **state)
 	}
 }
 
+/* Squares of the milliseconds that a late sampler did not see. */
+static double late(const struct made *m, uint32_t metric)
+{
+	struct fz_walk w;
+
+	fz_walk_init(&w, m->p, metric, NULL);
+	double found = fz_walk_late(&w) / MS / MS;
+	fz_walk_release(&w);
+	return found;
+}
+
+static void a_late_sampler_is_known_by_its_weights(void **state)
+{
+	struct made m = made();
+
+	(void)state;
+	add(&m, "work", COMPUTES, 5, 8000);
+	m.p->recording.mode = FZ_MODE_CPU;
+	assert_float_equal(late(&m, 0), 0, 0);
+	m.p->metrics[0].column[1] = 9 * MS;
+	m.p->metrics[0].column[2] = 71 * MS;
+	m.p->metrics[0].column[4] = 11 * MS;
+	assert_float_equal(late(&m, 0), 70 * 70 + 10 * 10, 1e-6);
+	assert_float_equal(late(&m, FZ_METRIC_SAMPLES), 0, 0);
+	m.p->recording.mode = FZ_MODE_WALL;
+	assert_float_equal(late(&m, 0), 0, 0);
+	fz_profile_free(m.p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +275,7 @@ int main(void)
 		cmocka_unit_test(one_long_wait_does_not_set_the_price),
 		cmocka_unit_test(recorded_waits_are_shown_as_measured),
 		cmocka_unit_test(a_slice_is_one_observation),
+		cmocka_unit_test(a_late_sampler_is_known_by_its_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
