@@ -101,7 +101,7 @@ static int find(struct fz_fleet *f, struct finder *k)
 		return r;
 	fz_auto(fz_free_ptr) int64_t *ids = fz_calloc(series.n, sizeof(*ids));
 	found->kinds = fz_calloc(series.n, sizeof(*found->kinds));
-	found->kind_n = found->kind_cap = series.n;
+	found->kind_n = series.n;
 	for (uint32_t i = 0; i < series.n; i++) {
 		ids[i] = series.list[i].id;
 		found->kinds[i] = series.list[i].kind;
@@ -109,7 +109,6 @@ static int find(struct fz_fleet *f, struct finder *k)
 	r = f->engine->cells(f, k->q, ids, series.n, take_cell, k, k->err);
 	found->hosts = k->hosts.list;
 	found->host_n = k->hosts.n;
-	found->host_cap = k->hosts.cap;
 	k->hosts.list = NULL;
 	if (!r && found->cell_n)
 		sort_cells(found);

@@ -224,7 +224,7 @@ struct fz_fleet_found {
 	struct fz_fleet_kind *kinds;
 	struct fz_fleet_cell *cells;
 	char **hosts;
-	uint32_t kind_n, kind_cap, cell_n, cell_cap, host_n, host_cap;
+	uint32_t kind_n, cell_n, cell_cap, host_n;
 };
 
 /* FZ_EINPUT if there are none; the message then lists what exists. FZ_EAGAIN: the same, but part of

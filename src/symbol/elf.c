@@ -111,7 +111,6 @@ static bool take_symbol(const struct fz_elf_source *s, const struct dynamic *d, 
 	    e.st_shndx == SHN_UNDEF || !name_is(s, d->strings + e.st_name, sym->name))
 		return false;
 	sym->address = bias + e.st_value;
-	sym->size = e.st_size;
 	return true;
 }
 
@@ -201,10 +200,8 @@ static void scan_table(const struct fz_elf_source *f, const Elf64_Shdr *table, u
 				continue;
 			for (size_t m = 0; m < n; m++)
 				if (!symbols[m].address &&
-				    name_is(f, strings + batch[j].st_name, symbols[m].name)) {
+				    name_is(f, strings + batch[j].st_name, symbols[m].name))
 					symbols[m].address = bias + batch[j].st_value;
-					symbols[m].size = batch[j].st_size;
-				}
 		}
 	}
 }

@@ -14,7 +14,6 @@ struct fz_elf_source {
 struct fz_elf_symbol {
 	const char *name;
 	uint64_t address; /* 0: not found */
-	uint64_t size;
 };
 
 /* Sets the memory addresses of named dynamic symbols of an image mapped at `base`, through its hash

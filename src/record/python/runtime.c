@@ -90,8 +90,6 @@ struct candidate {
 /* What was found in a candidate; addresses are 0 if unknown. */
 struct finding {
 	uint64_t runtime, version_at, none;
-	uint64_t runtime_size;
-	uint64_t bss, bss_size;
 	int refused; /* error code if we cannot read this program, else 0 */
 };
 
@@ -128,7 +126,6 @@ static struct finding find_in_memory(struct fz_process *p, const struct candidat
 	if (rc == FZ_EUNSUPPORTED)
 		f.refused = rc;
 	f.runtime = symbols[0].address;
-	f.runtime_size = symbols[0].size;
 	f.version_at = symbols[1].address;
 	f.none = symbols[2].address;
 	return f;
@@ -140,21 +137,18 @@ static struct finding find_in_file(struct fz_process *p, const struct candidate 
 	struct fz_elf_symbol symbols[] = { { "_PyRuntime" },
 					   { "Py_Version" },
 					   { "_Py_NoneStruct" } };
-	struct fz_elf_section sections[] = { { ".PyRuntime" }, { ".bss" } };
+	struct fz_elf_section section = { ".PyRuntime" };
 	struct finding f = { 0 };
 
 	if (!map_file(fz_process_open_mapped(p, c->first), &view))
 		return f;
 	struct fz_elf_source source = { read_view, &view };
-	fz_elf_find_file(&source, c->first->start, symbols, FZ_ARRAY_LEN(symbols), sections, 2,
+	fz_elf_find_file(&source, c->first->start, symbols, FZ_ARRAY_LEN(symbols), &section, 1,
 			 NULL);
 	munmap((void *)view.p, view.n);
-	f.runtime = symbols[0].address ? symbols[0].address : sections[0].address;
-	f.runtime_size = symbols[0].size;
+	f.runtime = symbols[0].address ? symbols[0].address : section.address;
 	f.version_at = symbols[1].address;
 	f.none = symbols[2].address;
-	f.bss = sections[1].address;
-	f.bss_size = sections[1].size;
 	return f;
 }
 
