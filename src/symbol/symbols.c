@@ -310,6 +310,24 @@ static const char *call_file(struct unit *u, Dwarf_Die *inlined)
 	return dwarf_filesrc(files, (size_t)i, NULL, NULL);
 }
 
+/* DWARF 5 numbers files from 0, as clang does; for libdw 0 is no file. */
+static const char *declaring_file(Dwarf_Die *die)
+{
+	const char *file = dwarf_decl_file(die);
+	Dwarf_Attribute a;
+	Dwarf_Die unit;
+	Dwarf_Files *files;
+	Dwarf_Half version;
+	Dwarf_Word i;
+	size_t n;
+
+	if (file || !dwarf_attr_integrate(die, DW_AT_decl_file, &a) || dwarf_formudata(&a, &i) ||
+	    i || !dwarf_cu_die(a.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
+	    version < 5 || dwarf_getsrcfiles(&unit, &files, &n) || !n)
+		return file;
+	return dwarf_filesrc(files, 0, NULL, NULL);
+}
+
 static bool same_file(const char *a, const char *b)
 {
 	return a && b && strcmp(a, b) == 0;
@@ -333,7 +351,7 @@ static unsigned describe(struct fz_symbols *s, struct unit *u, Dwarf_Die *dies, 
 			return i; /* the symbol tables may know more */
 		s->names[s->name_n++] = name;
 		dwarf_decl_line(die, &first);
-		const char *declared = dwarf_decl_file(die);
+		const char *declared = declaring_file(die);
 		ret[i] = (struct fz_symbols_call){
 			.name = name,
 			.file = declared ? declared : file,

@@ -6,6 +6,7 @@ Programs whose stacks are known are compiled here, recorded, and every single sa
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -24,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def build(folder, name, text, *flags, compiler="gcc"):
     """Compile a program; text may be a file."""
-    suffix = {"gcc": ".c", "g++": ".cc", "rustc": ".rs"}[compiler]
+    suffix = {"gcc": ".c", "clang": ".c", "g++": ".cc", "rustc": ".rs"}[compiler]
     source = pathlib.Path(folder, name + suffix)
     source.write_text(text.read_text() if isinstance(text, pathlib.Path) else text)
     program = pathlib.Path(folder, name)
@@ -303,6 +304,27 @@ def stripped():
 
         with running(program, "1000") as process:
             attach_until(process, lambda found: is_right(found, name))
+
+
+@suite.test("a program compiled by clang: its functions have their first lines")
+def clang():
+    if not shutil.which("clang"):
+        raise Skip("no clang")
+    with tempfile.TemporaryDirectory() as d:
+        program = build(d, "spin", """static volatile unsigned sink;
+int main(void)
+{
+	for (;;)
+		sink++;
+}
+""", "-O1", "-gdwarf-5", compiler="clang")
+
+        def look():
+            done = fizeau("attach", "-d", "0.3", "--format", "json", "-o", "-", process.pid)
+            return [f["line"] for f in json.loads(done.stdout or '{"functions": []}')["functions"]
+                    if f["name"] == "main"]
+        with running(program) as process:
+            assert wait_until(look, "main", PATIENCE) == [2]
 
 
 @suite.test("all threads, by their names")
