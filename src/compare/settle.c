@@ -23,6 +23,8 @@
 
 #include <math.h>
 
+#include "stats/bh.h"
+
 /* An entity with at least this share of both sides counts as the run. */
 static const double nearly_all = 0.90;
 
@@ -113,7 +115,9 @@ void fz_hypotheses_withdraw(const struct fz_inference *c, struct fz_hypotheses *
 
 	if (fz_hypotheses_is_whole(c, k, f, i))
 		return;
-	if (!excludes_zero(v) || is_within(v, margin_of(c)))
+	/* A weight above 1 must not make a change certain that is not even so by itself. */
+	if (!excludes_zero(v) || is_within(v, margin_of(c)) ||
+	    k->change[f][i].p > FZ_FALSE_DISCOVERY_RATE)
 		k->rejected[f][i] = false;
 }
 

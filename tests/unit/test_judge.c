@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "compare/judge_internal.h"
 #include "format/format.h"
 #include "profile/merge.h"
 #include "agree.h"
@@ -236,6 +237,40 @@ static void test_one_run(void **state)
 	assert_int_equal(v.j->run.word, FZ_RUN_UNKNOWN);
 	assert_true(v.j->run.change > 0.04 && v.j->run.smallest_visible > 0.05);
 	assert_true(v.j->run.more_runs >= 1);
+}
+
+/* Numbers of a recording in which most functions changed: the weight of a large one made a change
+ * certain at p = 0.057, because its interval, which is not exactly the inverse of the test,
+ * excluded 0. */
+static void test_not_even_alone(void **state)
+{
+	static const struct {
+		double p;
+		bool certain;
+	} cases[] = { { 0.0568, false }, { 0.049, true }, { NAN, true } };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		struct fz_diff d = { .factor = 1, .total = { 391000000, 924000000 } };
+		struct fz_judged_run run = { .low = NAN };
+		struct fz_inference c = {
+			.d = &d, .run = &run, .method = FZ_JUDGE_VISITS, .reach = 1
+		};
+		struct fz_diff_cost cost = { .self = { 99097000, 141541776 } };
+		const struct fz_diff_cost *costs[] = { &cost };
+		struct fz_change change = { .base = 99097000,
+					    .head = 141541776,
+					    .low = 17713,
+					    .high = 102565705,
+					    .p = cases[i].p,
+					    .tested = true };
+		bool rejected = true;
+		struct fz_hypotheses k = {
+			.n = 1, .cost = costs, .change = { &change }, .rejected = { &rejected }
+		};
+		fz_hypotheses_withdraw(&c, &k, FZ_FAMILY_SELF, 0);
+		assert_int_equal(rejected, cases[i].certain);
+	}
 }
 
 /* A recorder without a CPU takes no samples for a while, and the next one has all of that time. */
@@ -717,6 +752,7 @@ int main(void)
 		cmocka_unit_test(test_same_file),
 		cmocka_unit_test(test_same_program),
 		cmocka_unit_test(test_one_run),
+		cmocka_unit_test(test_not_even_alone),
 		cmocka_unit_test(test_late_sampler),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_unchanged_paths),
