@@ -436,8 +436,9 @@ static int time_it(struct bench *b, struct fz_error *err)
 	if (b->options->symbol || b->is_whole)
 		return time_program(b, err);
 	int rc = time_marked(b, err);
-	b->is_whole = !rc && b->options->whole && !is_marked(b->profile) && !has_trouble(b) &&
-		      !fz_series_stopped(b->series);
+	/* If it was counted, that has decided it. */
+	b->is_whole = !rc && b->options->what == FZ_BENCH_WALL && b->options->whole &&
+		      !is_marked(b->profile) && !has_trouble(b) && !fz_series_stopped(b->series);
 	return b->is_whole ? time_program(b, err) : rc;
 }
 
