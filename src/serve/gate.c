@@ -44,13 +44,7 @@ void fz_gate_page_write(const struct fz_gate_page *p, struct fz_http_answer *ret
 	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
 
 	fz_viewer_fill(fz_gate_html, fill_mark, &(struct filling){ p, out }, out);
-	struct fz_str text = fz_buf_view(fz_output_buffer(out));
-	fz_buf_add(&ret->body, text.p, text.n);
-	ret->type = "text/html; charset=utf-8";
-	/* The page itself allows its own script and style only, by their hashes. */
-	ret->policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-		      "connect-src 'self'; base-uri 'none'; form-action 'none'; "
-		      "frame-ancestors 'none'";
+	fz_http_page(ret, fz_buf_view(fz_output_buffer(out)));
 }
 
 void fz_gate_text(struct fz_buf *out, const char *text)

@@ -154,6 +154,16 @@ static void refuse(struct request *r, unsigned status, const char *text)
 	fz_buf_printf(&r->a.body, "%s\n", text);
 }
 
+void fz_http_page(struct fz_http_answer *ret, struct fz_str html)
+{
+	fz_buf_add(&ret->body, html.p, html.n);
+	ret->type = "text/html; charset=utf-8";
+	/* The page itself allows its own script and style only, by their hashes. */
+	ret->policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+		      "connect-src 'self'; base-uri 'none'; form-action 'none'; "
+		      "frame-ancestors 'none'";
+}
+
 void fz_http_refuse(struct fz_http_answer *a, const struct fz_error *err)
 {
 	static const struct {

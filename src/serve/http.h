@@ -62,6 +62,8 @@ struct fz_http_answer {
 
 /* Respond with the error's message and the status for its code. */
 void fz_http_refuse(struct fz_http_answer *a, const struct fz_error *err);
+/* Respond with a page whose script may send requests to this server. */
+void fz_http_page(struct fz_http_answer *ret, struct fz_str html);
 
 struct fz_http_route {
 	const char *method, *path; /* a path that ends with "/" matches all paths below it */

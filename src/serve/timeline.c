@@ -154,11 +154,5 @@ void fz_answer_service(void *arg, const struct fz_http_request *q, struct fz_htt
 	}
 	fz_viewer_fill(fz_service_page, fill_mark, &(struct filling){ out, service, q->project },
 		       out);
-	struct fz_str text = fz_buf_view(fz_output_buffer(out));
-	fz_buf_add(&ret->body, text.p, text.n);
-	ret->type = "text/html; charset=utf-8";
-	/* The page itself allows its own script and style only, by their hashes. */
-	ret->policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-		      "connect-src 'self'; base-uri 'none'; form-action 'none'; "
-		      "frame-ancestors 'none'";
+	fz_http_page(ret, fz_buf_view(fz_output_buffer(out)));
 }
