@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "record/cputimes.h"
 #include "record/engine_choice.h"
 #include "record/engine_host.h"
 #include "record/facts.h"
@@ -89,6 +90,9 @@ void fz_sampler_init(struct fz_sampler *s, const struct fz_record_options *optio
 		return;
 	struct fz_target_process *first = fz_target_process_add(s, sampling->pid, 0);
 	first->target.descendants = sampling->started && !options->subprocesses;
+	/* It may have run long before a busy machine let us search for it. */
+	if (sampling->started)
+		first->target.last_try = sampling->start;
 	first->target.next_try = s->next_seek = now;
 	if (options->subprocesses)
 		fz_target_process_start_tree(s);
@@ -162,6 +166,16 @@ static void note_sources(struct fz_sampler *s, pid_t pid)
 	fz_sources_process(s->sources, pid, s->sampling->started);
 }
 
+/* How long the target may have run unsampled: since the last failed try, which is long ago on a
+ * busy machine, but not longer than its CPU time if that is sampled. */
+static int64_t find_unseen(const struct fz_sampler *s, const struct fz_target *t)
+{
+	int64_t passed = fz_clock_now() - t->last_try;
+	int64_t used = s->options->clock == FZ_CLOCK_CPU ? fz_cputimes_process(t->pid) : -1;
+
+	return used < 0 ? passed : FZ_MIN(passed, used);
+}
+
 /* The target has been found: set up what depends on it. */
 static int begin_target(struct fz_sampler *s, struct fz_target_process *p, struct fz_error *err)
 {
@@ -180,9 +194,8 @@ static int begin_target(struct fz_sampler *s, struct fz_target_process *p, struc
 	rc = fz_engine_begin(s, p, err);
 	if (!rc)
 		rc = fz_target_process_start_stopper(s, p, err);
-	/* Include the time from the search to here, which is long on a busy machine. */
 	if (!rc && t->python && fz_profile_fact(s->profile, FZ_UNSEEN_FACT).n == 0)
-		fz_profile_set_unseen(s->profile, fz_clock_now() - t->last_try);
+		fz_profile_set_unseen(s->profile, find_unseen(s, t));
 	return rc;
 }
 

@@ -37,9 +37,9 @@ struct fz_target {
 	unsigned opened;        /* how often Python was found */
 	unsigned entered;       /* how often a process that is not Python was opened */
 	int64_t since;          /* when the search began */
-	int64_t last_try;       /* fz_clock_now() of the last failed try, or of the start */
-	int64_t next_try;       /* fz_clock_now() of the next */
-	int64_t pause;          /* between tries */
+	int64_t last_try; /* fz_clock_now() of the last failed try, or of the program's start */
+	int64_t next_try; /* fz_clock_now() of the next */
+	int64_t pause;    /* between tries */
 	struct fz_map left_out; /* ids of threads that were found but not sampled */
 	struct fz_error why;    /* why the last try could not open the root */
 };

@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -877,6 +878,45 @@ def late():
             unseen.append(int(facts["start.unseen"].split()[0]))
         assert min(unseen) < 5000, unseen
     return f"unseen: {unseen} us"
+
+
+# Holds the recorder up after it has started the program: until that is up, and 0.1 s more.
+HOLD_C = """\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/syscall.h>
+int access(const char *path, int mode);
+int usleep(unsigned us);
+long syscall(long n, long a, long b, long c, long d, long e, long f)
+{
+	long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	static int held;
+	if (n == SYS_pidfd_open && !held++) {
+		for (int i = 0; i < 12000 && access("up", 0); i++)
+			usleep(10000);
+		usleep(100000);
+	}
+	return next(n, a, b, c, d, e, f);
+}
+"""
+
+
+@suite.test("a recorder that is held up after the program started records for how long")
+def held_up():
+    if not shutil.which("cc") or SANITIZED:
+        raise Skip("a library that is loaded first needs a C compiler and a build without sanitizers")
+    python = find_interpreter("debian-3.11").command[0]
+    unseen = {}
+    for clock in "wall", "cpu":
+        with scratch(hold_c=HOLD_C, app_py=LASTING + "open('up', 'w').close()\nlast()\n") as folder:
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", "hold.so", "-x", "c", "hold_c"], cwd=folder, check=True)
+            done = fizeau("run", "--clock", clock, "-o", "x.fz", "--", "env", "-u", "LD_PRELOAD", python, "app.py",
+                          cwd=folder, env={**os.environ, "LD_PRELOAD": os.path.join(folder, "hold.so")})
+            assert done.returncode == 0, done.stderr
+            facts = json.loads(fizeau("replay", "x.fz", "--format", "json", cwd=folder).stdout)["facts"]
+            unseen[clock] = int(facts["start.unseen"].split()[0])
+    # By the CPU clock at most the CPU time of the program until then.
+    assert unseen["wall"] >= 100_000 and unseen["cpu"] > 0, unseen
 
 
 if __name__ == "__main__":
