@@ -115,8 +115,12 @@ static bool is_proc_foreign(void)
 {
 	char self[PATH_SIZE];
 	ssize_t n = readlink("/proc/self", self, sizeof(self));
+	struct stat there;
 	uint64_t pid;
 
+	/* It leads nowhere: we have no number in that namespace. */
+	if (n < 0 && errno == ENOENT && lstat("/proc/self", &there) == 0)
+		return true;
 	return n > 0 && fz_parse_u64((struct fz_str){ self, (size_t)n }, INT32_MAX, &pid) &&
 	       (pid_t)pid != getpid();
 }

@@ -349,6 +349,18 @@ def foreign_proc():
             raise Skip(done.stderr.strip())
         assert "/proc belongs to another PID namespace" in done.stderr, done
         assert done.returncode == 2, done
+    # From outside, in a mount namespace whose /proc does not list us.
+    with subprocess.Popen(["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "sh", "-c",
+                           "echo up; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        if process.stdout.readline() != "up\n":
+            raise Skip("cannot mount /proc in a namespace")
+        child = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0]
+        done = subprocess.run(["nsenter", "--preserve-credentials", "--user", "--mount", "--target", child, FIZEAU, "dump", "1"],
+                              capture_output=True, text=True, timeout=120, env=QUIET)
+        process.communicate("\n")
+    if "nsenter:" in done.stderr:
+        raise Skip(done.stderr.strip())
+    assert "/proc belongs to another PID namespace" in done.stderr and done.returncode == 2, done
 
 
 @suite.test("doctor reports each")
