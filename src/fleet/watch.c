@@ -202,6 +202,9 @@ static int compare_pattern(struct fz_fleet *f, const struct fz_fleet_watch *w,
 	m.base_until = FZ_MIN(m.base_until, w->first) - WEEK_MINUTES;
 	m.head_from -= WEEK_MINUTES;
 	m.head_until -= WEEK_MINUTES;
+	/* The base ran only beside the release. */
+	if (m.base_from >= m.base_until)
+		return 0;
 	int r = compare(f, w, every, every, &m, ret, err);
 	return r == FZ_EINPUT || r == FZ_EUSAGE ? 0 : r;
 }
