@@ -162,7 +162,7 @@ static size_t join_slices(struct fz_walk *w, size_t n)
 		size_t slice = find_slice(w, from, end, &first);
 		for (size_t i = from; i < end; i++) {
 			if (slice && i > first && i < first + slice)
-				w->carried[w->rows[first]] += own_cost(w, w->rows[i]);
+				w->carried[w->rows[first]] += cost_of(w, w->rows[i]);
 			else
 				w->rows[kept++] = w->rows[i];
 		}
@@ -518,15 +518,15 @@ bool fz_walk_by_wall(const struct fz_walk *w)
 	return w->profile->recording.mode == FZ_MODE_WALL;
 }
 
-/* Share of a row known to be on a CPU, which excludes dropped repetitions of a late sampler. At one
- * speed a row on a CPU carries only others on a CPU. */
+/* Share of a row known to be on a CPU, which excludes dropped repetitions of a late sampler.
+ * Without such repetitions, a row carries only others of its slice, which are on a CPU. */
 static double known_on_cpu(const struct fz_walk *w, size_t row)
 {
 	uint8_t status = w->profile->samples.status[row];
 
 	if (is_pause(w, row) || (status & FZ_STATUS_UNKNOWN) || !(status & FZ_STATUS_ON_CPU))
 		return 0;
-	return w->even ? 1 : (double)own_cost(w, row) / (double)cost_of(w, row);
+	return w->even && !w->bursts ? 1 : (double)own_cost(w, row) / (double)cost_of(w, row);
 }
 
 static double unseen_of(const struct fz_walk *w, size_t row, const int64_t *until)
@@ -570,7 +570,8 @@ double fz_walk_late(const struct fz_walk *w)
 	for (size_t i = 0; interval > 0 && i < w->run_start[w->run_count]; i++) {
 		double more = (double)cost_of(w, w->rows[i]) - interval;
 
-		if (more >= LATE * interval)
+		/* The cost of a row without a stack is no function's. */
+		if (p->samples.stack[w->rows[i]] != FZ_NONE && more >= LATE * interval)
 			squares += more * more;
 	}
 	return squares;

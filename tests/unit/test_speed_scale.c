@@ -237,6 +237,22 @@ static void a_slice_is_one_observation(void **state)
 	}
 }
 
+/* A late sampler repeated a sample of the slice. */
+static void a_repetition_in_a_slice_keeps_its_cost(void **state)
+{
+	struct made m = made();
+
+	(void)state;
+	add(&m, "call", WAITS, 1, 8000);
+	add(&m, "call", COMPUTES, 2, 8000);
+	m.time -= MS - MS / 20;
+	add(&m, "call", COMPUTES, 1, 8000);
+	add(&m, "call", WAITS, 3, 8000);
+	assert_float_equal(observed(&m).base, 1, 0);
+	assert_float_equal(observed(&m).head, 3, 0);
+	fz_profile_free(m.p);
+}
+
 /* Squares of the milliseconds that a late sampler did not see. */
 static double late(const struct made *m, uint32_t metric)
 {
@@ -275,6 +291,7 @@ int main(void)
 		cmocka_unit_test(one_long_wait_does_not_set_the_price),
 		cmocka_unit_test(recorded_waits_are_shown_as_measured),
 		cmocka_unit_test(a_slice_is_one_observation),
+		cmocka_unit_test(a_repetition_in_a_slice_keeps_its_cost),
 		cmocka_unit_test(a_late_sampler_is_known_by_its_weights),
 	};
 
