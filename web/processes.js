@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The process filter of a recording with several processes. It selects the threads of the chosen
 // processes, so everything that depends on the thread filter follows.
+import { checkItem, checklist } from "./checklist.js";
 import { el, section } from "./dom.js";
-import { formatCount, formatShare } from "./format.js";
-import { showName } from "./labels.js";
+import { formatCount } from "./format.js";
 
 // [{label, threads, sum}], most expensive first, without processes that have no samples. sums:
 // costs of threads.
@@ -30,28 +30,12 @@ export function buildProcesses(model, sums) {
 		for (const p of chosen) for (const i of p.threads) flags[i] = 1;
 		model.acts.set({ threads: flags.includes(0) && flags.includes(1) ? flags : null });
 	};
-	const items = processes.map((p) => {
-		const box = el("input", { type: "checkbox", checked: true, "data-process": p.label,
-			onchange: () => choose(processes.filter((_, k) => items[k].box.checked)) });
-		const only = el("button", {
-			class: "link only", title: "Only this process",
-			"aria-label": `only ${showName(p.label)}`, onclick: () => choose([p]),
-		}, "only");
-		return { box,
-			element: el("li", {}, el("label", {}, box, el("span", {}, showName(p.label))), only,
-				el("span", { class: "quiet" }, formatShare(p.sum / all))) };
-	});
-	const find = processes.length > 8 &&
-		el("input",
-			{ type: "search", class: "find", placeholder: "Filter processes",
-				"aria-label": "Filter processes",
-				oninput: (e) =>
-					items.forEach((item, k) =>
-						(item.element.hidden = !processes[k].label.toLowerCase()
-							.includes(e.target.value.toLowerCase()))) });
+	const items = processes.map((p) => checkItem("process", p.label, p.sum / all, {
+		"data-process": p.label,
+		onchange: () => choose(processes.filter((_, k) => items[k].box.checked)),
+	}, () => choose([p])));
 	return {
-		section: section("processes", "Processes", find,
-			el("ul", { class: "threads" }, ...items.map((i) => i.element)),
+		section: section("processes", "Processes", ...checklist("processes", items),
 			el("button", { class: "link", onclick: () => model.acts.set({ threads: null }) },
 				`All ${formatCount(processes.length)} processes`)),
 		sync() {

@@ -2,6 +2,7 @@
 // The sidebar: how the recording was made, what changed or costs most, and the thread filter.
 import { buildBenchmarks } from "./benchmark_parts.js";
 import { benchmarksOf } from "./benchmarks.js";
+import { checkItem, checklist } from "./checklist.js";
 import { BASE, HEAD } from "./data.js";
 import { buildChoices } from "./sidebar_filters.js";
 import { nameOfChange, ownFlags, splitMovedImports, wholeOf } from "./listed_changes.js";
@@ -431,40 +432,24 @@ function threadFilter(model, sums) {
 	if (!sums) return { section: null, sync() {} };
 	const listed = sampledThreads(sums);
 	const all = sums.reduce((a, b) => a + b, 0);
-	const boxes = listed.map((i) => el("input", {
-		type: "checkbox", checked: true, "data-thread": String(i), onchange: () => choose(),
-	}));
-	const choose = () => {
+	const choose = (chosen) => {
 		const flags = new Uint8Array(threads.length);
-		boxes.forEach((b, k) => (flags[listed[k]] = b.checked ? 1 : 0));
-		const n = boxes.filter((b) => b.checked).length;
-		model.acts.set({ threads: n > 0 && n < boxes.length ? flags : null });
+		for (const i of chosen) flags[i] = 1;
+		const some = chosen.length > 0 && chosen.length < listed.length;
+		model.acts.set({ threads: some ? flags : null });
 	};
-	const items = listed.map((i, at) => {
+	const items = listed.map((i) => {
 		const { label, process } = threads[i];
-		const name = process ? `${label} · ${process}` : label;
-		const only = el("button", {
-			class: "link only", title: "Only this thread", "aria-label": `only ${showName(name)}`,
-			onclick: () => {
-				boxes.forEach((b, k) => (b.checked = k === at));
-				choose();
-			},
-		}, "only");
-		return el("li", { "data-label": name.toLowerCase() },
-			el("label", {}, boxes[at], el("span", {}, showName(name))), only,
-			el("span", { class: "quiet" }, formatShare(sums[i] / all)));
+		return checkItem("thread", process ? `${label} · ${process}` : label, sums[i] / all, {
+			"data-thread": String(i),
+			onchange: () => choose(listed.filter((_, k) => items[k].box.checked)),
+		}, () => choose([i]));
 	});
 	const sync = () =>
-		boxes.forEach((b, k) => (b.checked = !model.state.threads ||
+		items.forEach(({ box }, k) => (box.checked = !model.state.threads ||
 			model.state.threads[listed[k]] === 1));
-	const find = listed.length > 8 && el("input", {
-		type: "search", placeholder: "Filter threads", "aria-label": "Filter threads",
-		oninput: (e) =>
-			items.forEach((li) =>
-				(li.hidden = !li.dataset.label.includes(e.target.value.toLowerCase()))),
-	});
 	return {
-		section: section("threads", "Threads", find, el("ul", { class: "threads" }, ...items),
+		section: section("threads", "Threads", ...checklist("threads", items),
 			el("button", { class: "link", onclick: () => model.acts.set({ threads: null }) },
 				`All ${plural(listed.length, "thread")}`)),
 		sync,

@@ -1,42 +1,23 @@
 // SPDX-License-Identifier: MIT
 // The sidebar's filters by module and by verdict, and the rules for names.
+import { checkItem, checklist } from "./checklist.js";
 import { el, foldedSection, section } from "./dom.js";
 import { modulesByCost, verdictFilters } from "./filters.js";
 import { wordsOfFrames } from "./cost_words.js";
-import { capital, formatShare, plural } from "./format.js";
-import { showName } from "./labels.js";
+import { capital, plural } from "./format.js";
 import { expressionOf } from "./transform.js";
 
 const MODULES_SHOWN = 60;
 
-// A module in the list: {name, box, element}. choose: shows only these modules.
-function moduleItem(model, [name, cost], sum, { chosenNow, choose }) {
-	const box = el("input", { type: "checkbox", checked: true, onchange: () => {
+// A module in the list. choose: shows only these modules.
+function moduleItem([name, cost], sum, { chosenNow, choose }) {
+	const item = checkItem("module", name || "(no file)", cost / sum, { onchange: () => {
 		const chosen = chosenNow();
-		if (box.checked) chosen.add(name);
+		if (item.box.checked) chosen.add(name);
 		else chosen.delete(name);
 		choose([...chosen]);
-	} });
-	const shown = showName(name || "(no file)");
-	const only = el("button", {
-		class: "link only", title: "Only this module", "aria-label": `only ${shown}`,
-		onclick: () => choose([name]),
-	}, "only");
-	const element = el("li", {},
-		el("label", {}, box, el("span", {}, shown)), only,
-		el("span", { class: "quiet" }, formatShare(cost / sum)));
-	return { name, box, element };
-}
-
-function finder(items) {
-	return el("input", {
-		type: "search", class: "find", placeholder: "Filter modules",
-		"aria-label": "Filter modules",
-		oninput: (e) =>
-			items.forEach((i) =>
-				(i.element.hidden = !i.name.toLowerCase()
-					.includes(e.target.value.toLowerCase()))),
-	});
+	} }, () => choose([name]));
+	return { ...item, name };
 }
 
 // Initially folded: listing modules by cost needs a walk over the whole tree.
@@ -54,12 +35,11 @@ function moduleFilter(model) {
 		});
 		const chosenNow = () => new Set(model.state.modules ?? all.map(([name]) => name));
 		items = all.slice(0, MODULES_SHOWN)
-			.map((module) => moduleItem(model, module, sum, { chosenNow, choose }));
+			.map((module) => moduleItem(module, sum, { chosenNow, choose }));
 		sync(model.state.modules);
 		return [
 			el("p", { class: "quiet hint" }, "Show only paths through these modules"),
-			all.length > 8 && finder(items),
-			el("ul", { class: "threads" }, ...items.map((i) => i.element)),
+			...checklist("modules", items),
 			el("button", { class: "link", onclick: () => model.acts.change({ modules: null }) },
 				all.length > items.length ?
 					`All; showing the ${items.length} largest of ${all.length}` :
