@@ -84,8 +84,8 @@ static double seen_in_time(const struct fz_walk *w)
 {
 	double late = 0;
 
-	for (size_t i = 0; w->carried && i < w->run_start[w->run_count]; i++)
-		late += (double)w->carried[w->rows[i]];
+	for (size_t i = 0; w->repeated && i < w->run_start[w->run_count]; i++)
+		late += (double)w->repeated[w->rows[i]];
 	return w->weight > late ? 1 - late / w->weight : 1;
 }
 

@@ -57,7 +57,8 @@ static int64_t own_cost(const struct fz_walk *w, size_t row)
 
 static int64_t cost_of(const struct fz_walk *w, size_t row)
 {
-	return own_cost(w, row) + (w->carried ? w->carried[row] : 0);
+	return own_cost(w, row) + (w->joined ? w->joined[row] : 0) +
+	       (w->repeated ? w->repeated[row] : 0);
 }
 
 /* Whether a row has no cost: the thread waited for a CPU, or its weight at one speed is 0. */
@@ -94,12 +95,12 @@ static size_t drop_bursts(struct fz_walk *w, size_t n)
 	size_t kept = 0;
 
 	fz_assert(!n || !burst[0]);
-	w->carried = fz_calloc(FZ_MAX(w->profile->samples.n, 1), sizeof(*w->carried));
+	w->repeated = fz_calloc(FZ_MAX(w->profile->samples.n, 1), sizeof(*w->repeated));
 	for (size_t i = 0; i < n; i++) {
 		size_t row = w->rows[i];
 
 		if (burst[i] && can_carry(w, w->rows[kept - 1]))
-			w->carried[w->rows[kept - 1]] += own_cost(w, row);
+			w->repeated[w->rows[kept - 1]] += own_cost(w, row);
 		else
 			w->rows[kept++] = row;
 	}
@@ -143,6 +144,14 @@ static size_t find_slice(const struct fz_walk *w, size_t from, size_t end, size_
 	return lasts < longest_tick ? n : 0;
 }
 
+/* Counts a row's cost for another row, which remains. */
+static void join_row(struct fz_walk *w, size_t to, size_t row)
+{
+	w->joined[to] += own_cost(w, row);
+	if (w->repeated)
+		w->repeated[to] += w->repeated[row];
+}
+
 /* CPU time is known only from tick to tick of the scheduler. What a thread used before it had to
  * wait counts for the first samples of the wait, which all show one call:
  *
@@ -154,15 +163,14 @@ static size_t join_slices(struct fz_walk *w, size_t n)
 {
 	size_t kept = 0, first = 0;
 
-	if (!w->carried)
-		w->carried = fz_calloc(FZ_MAX(w->profile->samples.n, 1), sizeof(*w->carried));
+	w->joined = fz_calloc(FZ_MAX(w->profile->samples.n, 1), sizeof(*w->joined));
 	for (size_t from = 0, end; from < n; from = end) {
 		for (end = from + 1; end < n && same_call(w, w->rows[from], w->rows[end]);)
 			end++;
 		size_t slice = find_slice(w, from, end, &first);
 		for (size_t i = from; i < end; i++) {
 			if (slice && i > first && i < first + slice)
-				w->carried[w->rows[first]] += cost_of(w, w->rows[i]);
+				join_row(w, w->rows[first], w->rows[i]);
 			else
 				w->rows[kept++] = w->rows[i];
 		}
@@ -199,6 +207,7 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 {
 	const struct fz_samples *s = &p->samples;
 	size_t n = 0, all;
+	bool pauses = false;
 
 	*w = (struct fz_walk){
 		.profile = p,
@@ -209,8 +218,11 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 	};
 	w->rows = fz_reallocarray(NULL, FZ_MAX(s->n, 1), sizeof(*w->rows));
 	for (size_t row = 0; row < s->n; row++) {
-		if (!even && is_pause(w, row))
+		bool pause = is_pause(w, row);
+
+		if (!even && pause)
 			continue;
+		pauses |= pause;
 		w->rows[n++] = row;
 		w->run_count = FZ_MAX(w->run_count, run_of(s, row) + 1);
 	}
@@ -223,7 +235,7 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 	    !(p->recording.features & FZ_FEATURE_WAITS))
 		n = drop_bursts(w, n);
 	w->bursts = all - n;
-	if (even)
+	if (pauses)
 		n = join_slices(w, n);
 	sum_runs(w, n);
 }
@@ -231,7 +243,8 @@ void fz_walk_init(struct fz_walk *w, const struct fz_profile *p, uint32_t metric
 void fz_walk_release(struct fz_walk *w)
 {
 	free(w->rows);
-	free(w->carried);
+	free(w->joined);
+	free(w->repeated);
 	free(w->run_start);
 	free(w->run_samples);
 	free(w->run_weight);
@@ -518,15 +531,14 @@ bool fz_walk_by_wall(const struct fz_walk *w)
 	return w->profile->recording.mode == FZ_MODE_WALL;
 }
 
-/* Share of a row known to be on a CPU, which excludes dropped repetitions of a late sampler.
- * Without such repetitions, a row carries only others of its slice, which are on a CPU. */
+/* Share of a row known to be on a CPU, which excludes dropped repetitions of a late sampler. */
 static double known_on_cpu(const struct fz_walk *w, size_t row)
 {
 	uint8_t status = w->profile->samples.status[row];
 
 	if (is_pause(w, row) || (status & FZ_STATUS_UNKNOWN) || !(status & FZ_STATUS_ON_CPU))
 		return 0;
-	return w->even && !w->bursts ? 1 : (double)own_cost(w, row) / (double)cost_of(w, row);
+	return w->repeated ? 1 - (double)w->repeated[row] / (double)cost_of(w, row) : 1;
 }
 
 static double unseen_of(const struct fz_walk *w, size_t row, const int64_t *until)
@@ -570,7 +582,7 @@ double fz_walk_late(const struct fz_walk *w)
 	for (size_t i = 0; interval > 0 && i < w->run_start[w->run_count]; i++) {
 		double more = (double)cost_of(w, w->rows[i]) - interval;
 
-		/* The cost of a row without a stack is no function's. */
+		/* No function has the cost of a row without a stack. */
 		if (p->samples.stack[w->rows[i]] != FZ_NONE && more >= LATE * interval)
 			squares += more * more;
 	}

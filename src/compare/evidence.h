@@ -10,13 +10,14 @@ enum fz_family { FZ_FAMILY_SELF, FZ_FAMILY_TOTAL, FZ_FAMILIES };
 
 /* The samples of one side that count, in order. A sample counts if it has a weight in the compared
  * metric and is not a repetition (fz_visit_find_bursts). Its cost is its weight, or the one in
- * `even`, plus that of its repetitions, so costs add up to those of the report. A sample with cost
- * 0 is a pause, which ends visits. */
+ * `even`, plus that of its repetitions and of samples joined to it, so costs add up to those of the
+ * report. A sample with cost 0 is a pause, which ends visits. */
 struct fz_walk {
 	const struct fz_profile *profile;
 	uint32_t metric;
 	const int64_t *even;    /* NULL: none */
-	int64_t *carried;       /* weight of dropped repetitions, by remaining row; or NULL */
+	int64_t *repeated;      /* weight of dropped repetitions, by remaining row; or NULL */
+	int64_t *joined;        /* cost of the rest of a slice, by its first row; or NULL */
 	size_t *rows;           /* by run, then thread, then time */
 	size_t *run_start;      /* of each run in rows; run_count + 1 entries */
 	uint32_t run_count;     /* at least 1 */
