@@ -219,7 +219,7 @@ static int compare_starts(const void *a, const void *b)
 {
 	const int32_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return FZ_CMP(*x, *y);
 }
 
 /* Reads the descriptions themselves, which are in any order. */
