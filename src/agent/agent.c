@@ -195,8 +195,8 @@ static void on_process(void *arg, pid_t pid, enum fz_met met)
 {
 	struct agent *a = arg;
 
-	fz_agent_window_meet(a->window, pid,
-			     fz_agent_meet(&a->memory, pid, met, a->window->number));
+	fz_agent_window_add_program(a->window, pid,
+				    fz_agent_know_program(&a->memory, pid, met, a->window->number));
 }
 
 static void on_sample(void *arg, const struct fz_sampler *s, const struct fz_sample *sample,
@@ -206,7 +206,7 @@ static void on_sample(void *arg, const struct fz_sampler *s, const struct fz_sam
 	pid_t pid = (pid_t)s->profile->threads[sample->thread].pid;
 
 	/* With too many threads, the sampler does not report some processes. */
-	if (!fz_agent_window_knows(a->window, pid))
+	if (!fz_agent_window_has_program(a->window, pid))
 		on_process(a, pid, FZ_MET_GONE);
 	fz_agent_window_add(a->window, pid, sample, weight);
 }

@@ -28,14 +28,14 @@ void fz_agent_window_free(struct fz_agent_window *w)
 	free(w);
 }
 
-void fz_agent_window_meet(struct fz_agent_window *w, pid_t pid, struct fz_agent_known *known)
+void fz_agent_window_add_program(struct fz_agent_window *w, pid_t pid, struct fz_agent_known *known)
 {
 	fz_grow(w->who, w->who_n, w->who_cap);
 	fz_map_put(&w->who_of, (uint64_t)pid, w->who_n);
 	w->who[w->who_n++] = known;
 }
 
-bool fz_agent_window_knows(const struct fz_agent_window *w, pid_t pid)
+bool fz_agent_window_has_program(const struct fz_agent_window *w, pid_t pid)
 {
 	return fz_map_get(&w->who_of, (uint64_t)pid) != FZ_NONE;
 }

@@ -30,9 +30,10 @@ struct fz_agent_window {
 struct fz_agent_window *fz_agent_window_new(uint64_t number, struct fz_profile *profile);
 void fz_agent_window_free(struct fz_agent_window *w);
 /* From here on the pid runs that program. */
-void fz_agent_window_meet(struct fz_agent_window *w, pid_t pid, struct fz_agent_known *known);
-/* True if the pid was set by fz_agent_window_meet. */
-bool fz_agent_window_knows(const struct fz_agent_window *w, pid_t pid);
+void fz_agent_window_add_program(struct fz_agent_window *w, pid_t pid,
+				 struct fz_agent_known *known);
+/* True if the pid was set by fz_agent_window_add_program. */
+bool fz_agent_window_has_program(const struct fz_agent_window *w, pid_t pid);
 /* Add a sample of such a process. */
 void fz_agent_window_add(struct fz_agent_window *w, pid_t pid, const struct fz_sample *sample,
 			 int64_t weight);

@@ -16,7 +16,7 @@ int fizeau_builder_new(const struct fizeau_builder_options *options, struct fize
 {
 	struct fizeau_builder_options all = { .size = 0 }, *o = &all;
 	struct fz_thread main = { .tid = 1, .is_main = true };
-	int r = ret ? fz_api_take_options(o, sizeof(*o), options, err) : fz_api_no_argument(err);
+	int r = ret ? fz_api_copy_options(o, sizeof(*o), options, err) : fz_api_no_argument(err);
 
 	if (r)
 		return r;

@@ -59,7 +59,7 @@ int fz_api_no_argument(struct fizeau_error *err)
 	return fz_fail(fz_api_error(err), FZ_EUSAGE, "a required argument is NULL");
 }
 
-int fz_api_take_options(void *ret, size_t size, const void *options, struct fizeau_error *err)
+int fz_api_copy_options(void *ret, size_t size, const void *options, struct fizeau_error *err)
 {
 	const unsigned char *theirs = options;
 	size_t given;
@@ -354,7 +354,7 @@ int fizeau_diff_new(const struct fizeau_profile *base, const struct fizeau_profi
 	struct fizeau_diff_options o = { .size = 0 };
 	struct fz_comparison *c = NULL;
 	bool all = base && head && ret;
-	int r = all ? fz_api_take_options(&o, sizeof(o), options, err) : fz_api_no_argument(err);
+	int r = all ? fz_api_copy_options(&o, sizeof(o), options, err) : fz_api_no_argument(err);
 
 	if (!r)
 		r = check_options(&o, fz_api_error(err));

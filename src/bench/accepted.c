@@ -77,7 +77,7 @@ bool fz_ci_accepted_is_here(const struct fz_results_accepted *a, const struct fz
 	       (fz_ci_accepted_may_land(a, c) && same(a->patch, c->patch));
 }
 
-void fz_ci_accepted_take(const struct fz_results_accepted *a, const struct fz_ci_compared *c,
+void fz_ci_accepted_find(const struct fz_results_accepted *a, const struct fz_ci_compared *c,
 			 struct fz_ci_config *config)
 {
 	bool here = fz_ci_accepted_is_here(a, c), lands = fz_ci_accepted_may_land(a, c);

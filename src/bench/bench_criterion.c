@@ -57,7 +57,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-int fz_bench_criterion_take(const char *times, fz_bench_google_visit *visit, void *arg,
+int fz_bench_criterion_read(const char *times, fz_bench_google_visit *visit, void *arg,
 			    struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *home = fz_bench_criterion_home(times);

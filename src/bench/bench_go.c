@@ -91,7 +91,7 @@ static void take_line(void *arg, struct fz_str line)
 	}
 }
 
-int fz_bench_go_take(const char *times, fz_bench_google_visit *visit, void *arg,
+int fz_bench_go_read(const char *times, fz_bench_google_visit *visit, void *arg,
 		     struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *path = fz_bench_go_path(times);

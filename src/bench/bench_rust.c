@@ -157,7 +157,7 @@ static void take_line(void *arg, struct fz_str line)
 	}
 }
 
-int fz_bench_rust_take(const char *times, fz_bench_google_visit *visit, void *arg,
+int fz_bench_rust_read(const char *times, fz_bench_google_visit *visit, void *arg,
 		       struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *path = fz_bench_rust_path(times);

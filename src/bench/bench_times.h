@@ -20,7 +20,7 @@ int fz_bench_google_read(const char *path, fz_bench_google_visit *visit, void *a
 char *fz_bench_go_path(const char *times);
 /* Visit all times, in order, each of one iteration; names are PACKAGE.NAME. Then remove the file. A
  * missing file has no times. */
-int fz_bench_go_take(const char *times, fz_bench_google_visit *visit, void *arg,
+int fz_bench_go_read(const char *times, fz_bench_google_visit *visit, void *arg,
 		     struct fz_error *err);
 
 /* ---- bench_rust.c: what divan and bencher print, as stored by bindings/rust/cargo-runner ---- */
@@ -29,7 +29,7 @@ int fz_bench_go_take(const char *times, fz_bench_google_visit *visit, void *arg,
 char *fz_bench_rust_path(const char *times);
 /* Visit one time of each benchmark per run of the program: the median (bencher prints only that) of
  * one iteration, in ns. Then remove the file. A missing file has no times. */
-int fz_bench_rust_take(const char *times, fz_bench_google_visit *visit, void *arg,
+int fz_bench_rust_read(const char *times, fz_bench_google_visit *visit, void *arg,
 		       struct fz_error *err);
 
 /* ---- bench_criterion.c: the folder CRITERION_HOME of criterion ---- */
@@ -38,5 +38,5 @@ int fz_bench_rust_take(const char *times, fz_bench_google_visit *visit, void *ar
 char *fz_bench_criterion_home(const char *times);
 /* Visit all samples, in order of folder names, each as the time of one iteration; then remove the
  * folder. A missing folder has no samples. */
-int fz_bench_criterion_take(const char *times, fz_bench_google_visit *visit, void *arg,
+int fz_bench_criterion_read(const char *times, fz_bench_google_visit *visit, void *arg,
 			    struct fz_error *err);

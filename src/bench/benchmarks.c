@@ -420,11 +420,11 @@ static int time_marked(struct bench *b, struct fz_error *err)
 	if (!rc)
 		rc = fz_bench_google_read(b->times, take_time, b, err);
 	if (!rc)
-		rc = fz_bench_criterion_take(b->times, take_time, b, err);
+		rc = fz_bench_criterion_read(b->times, take_time, b, err);
 	if (!rc)
-		rc = fz_bench_go_take(b->times, take_time, b, err);
+		rc = fz_bench_go_read(b->times, take_time, b, err);
 	if (!rc)
-		rc = fz_bench_rust_take(b->times, take_time, b, err);
+		rc = fz_bench_rust_read(b->times, take_time, b, err);
 	if (!rc)
 		judge_end(b, false);
 	return rc;

@@ -119,11 +119,11 @@ static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
 	struct itself itself = { .runs = t, .side = s };
 	rc = fz_bench_google_read(times, take_repetition, &itself, err);
 	if (!rc)
-		rc = fz_bench_criterion_take(times, take_repetition, &itself, err);
+		rc = fz_bench_criterion_read(times, take_repetition, &itself, err);
 	if (!rc)
-		rc = fz_bench_go_take(times, take_repetition, &itself, err);
+		rc = fz_bench_go_read(times, take_repetition, &itself, err);
 	if (!rc)
-		rc = fz_bench_rust_take(times, take_repetition, &itself, err);
+		rc = fz_bench_rust_read(times, take_repetition, &itself, err);
 	unlink(times);
 	return rc;
 }

@@ -101,7 +101,7 @@ static int ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz
 	json_array_foreach(json_object_get(told, "accepted"), i, one)
 	{
 		if (fz_ci_accepted_read(one, &a))
-			fz_ci_accepted_take(&a, &here, &c->config);
+			fz_ci_accepted_find(&a, &here, &c->config);
 	}
 	json_decref(told);
 	return 0;

@@ -223,7 +223,7 @@ static int take_samples(struct fz_python *python, struct fz_error *err)
 	unsigned retries = 0, rejected = 0, stacks = 0;
 
 	for (int i = 0; i < SAMPLES; i++) {
-		int rc = fz_python_take(python, &sample, err);
+		int rc = fz_python_sample_take(python, &sample, err);
 		if (rc)
 			return rc;
 		retries += sample.retries;

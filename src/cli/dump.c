@@ -186,7 +186,7 @@ static int take(struct look *l, struct fz_error *err)
 	for (int i = 0; i < TRIES_MAX; i++) {
 		if (l->stopper && fz_stop_all(l->stopper, false))
 			return fz_fail(err, FZ_EGONE, "process %d has ended", (int)l->pid);
-		rc = fz_python_take(l->python, &s, err);
+		rc = fz_python_sample_take(l->python, &s, err);
 		if (l->stopper)
 			fz_stop_resume(l->stopper);
 		if (rc)

@@ -174,7 +174,7 @@ static int take(const char *word, struct fz_profile *p, struct fz_error *err)
 	if (rc)
 		return rc;
 	fz_cli_busy("reading the memory of process %d", (int)pid);
-	rc = fz_heap_take(pid, p, &r, err);
+	rc = fz_heap_record(pid, p, &r, err);
 	fz_cli_busy_end();
 	if (!rc) {
 		describe(pid, p, &r);

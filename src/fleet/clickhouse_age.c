@@ -124,7 +124,7 @@ static int find_series(struct aging *k, struct fz_error *err)
 	struct fz_cursor row = fz_rows_of(&answer);
 	h->n = 0;
 	for (uint64_t n = fz_cursor_varint(&row); n > 0 && !row.bad; n--) {
-		fz_push(h->series, h->n, h->cap, fz_row_take_int(&row));
+		fz_push(h->series, h->n, h->cap, fz_row_read_int(&row));
 	}
 	return fz_clickhouse_check(k->c, k->s->place, &row, err);
 }
@@ -292,9 +292,9 @@ static int age_hour(struct aging *k, struct fz_error *err)
 
 static bool take_hour(struct fz_cursor *row, struct hour *h)
 {
-	struct fz_str project = fz_row_take_text(row), service = fz_row_take_text(row);
+	struct fz_str project = fz_row_read_text(row), service = fz_row_read_text(row);
 
-	h->first = fz_row_take_int(row) * FZ_HOUR_MINUTES;
+	h->first = fz_row_read_int(row) * FZ_HOUR_MINUTES;
 	free(h->project);
 	free(h->service);
 	h->project = fz_strndup(project.p, project.n);

@@ -294,7 +294,7 @@ static int add_column(struct fz_clickhouse *c, struct fz_shard *s, const char *n
 	if (r)
 		return r;
 	struct fz_cursor row = fz_rows_of(&answer);
-	int64_t there = fz_row_take_int(&row);
+	int64_t there = fz_row_read_int(&row);
 	r = fz_clickhouse_check(c, s->place, &row, err);
 	if (r || there)
 		return r;
@@ -553,7 +553,7 @@ void fz_row_double(struct fz_buf *row, double v)
 	fz_buf_u64(row, bits);
 }
 
-struct fz_str fz_row_take_text(struct fz_cursor *row)
+struct fz_str fz_row_read_text(struct fz_cursor *row)
 {
 	uint64_t n = fz_cursor_varint(row);
 	const uint8_t *p = n <= fz_cursor_left(row) ? fz_cursor_bytes(row, n) : NULL;
@@ -563,12 +563,12 @@ struct fz_str fz_row_take_text(struct fz_cursor *row)
 	return p ? (struct fz_str){ (const char *)p, n } : (struct fz_str){ "", 0 };
 }
 
-int64_t fz_row_take_int(struct fz_cursor *row)
+int64_t fz_row_read_int(struct fz_cursor *row)
 {
 	return (int64_t)fz_cursor_u64(row);
 }
 
-double fz_row_take_double(struct fz_cursor *row)
+double fz_row_read_double(struct fz_cursor *row)
 {
 	uint64_t bits = fz_cursor_u64(row);
 	double v;

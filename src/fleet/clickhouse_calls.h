@@ -102,9 +102,9 @@ void fz_sql_add_aged(struct fz_buf *sql, const char *project, const char *servic
 
 void fz_row_text(struct fz_buf *row, struct fz_str text);
 void fz_row_double(struct fz_buf *row, double v);
-struct fz_str fz_row_take_text(struct fz_cursor *row);
-int64_t fz_row_take_int(struct fz_cursor *row);
-double fz_row_take_double(struct fz_cursor *row);
+struct fz_str fz_row_read_text(struct fz_cursor *row);
+int64_t fz_row_read_int(struct fz_cursor *row);
+double fz_row_read_double(struct fz_cursor *row);
 /* Is there another row? */
 static inline bool fz_row_next(const struct fz_cursor *row)
 {

@@ -50,8 +50,8 @@ static void release_spans(struct spans *s)
 static void take_span(void *arg, struct fz_cursor *row)
 {
 	struct spans *s = arg;
-	struct fz_str name = fz_row_take_text(row);
-	int64_t first = fz_row_take_int(row), last = fz_row_take_int(row);
+	struct fz_str name = fz_row_read_text(row);
+	int64_t first = fz_row_read_int(row), last = fz_row_read_int(row);
 
 	if (row->bad)
 		return;
@@ -199,16 +199,16 @@ static void take_listed(void *arg, struct fz_cursor *row)
 	struct fz_str texts[4];
 
 	for (int t = 0; t < 4; t++)
-		texts[t] = fz_row_take_text(row);
-	l.main = fz_row_take_int(row);
-	l.e.first = fz_row_take_int(row);
-	l.e.last = fz_row_take_int(row);
-	l.e.hosts = fz_row_take_int(row);
-	l.e.cells = fz_row_take_int(row);
-	l.e.cpu_ns = fz_row_take_double(row);
-	l.e.wall_ns = fz_row_take_double(row);
-	l.e.samples = fz_row_take_int(row);
-	l.e.lost = fz_row_take_int(row);
+		texts[t] = fz_row_read_text(row);
+	l.main = fz_row_read_int(row);
+	l.e.first = fz_row_read_int(row);
+	l.e.last = fz_row_read_int(row);
+	l.e.hosts = fz_row_read_int(row);
+	l.e.cells = fz_row_read_int(row);
+	l.e.cpu_ns = fz_row_read_double(row);
+	l.e.wall_ns = fz_row_read_double(row);
+	l.e.samples = fz_row_read_int(row);
+	l.e.lost = fz_row_read_int(row);
 	if (!row->bad)
 		take_entry(arg, texts, &l);
 }
@@ -231,8 +231,8 @@ static int list_cells(struct lister *k, const char *project, struct fz_error *er
 static void take_pushes(void *arg, struct fz_cursor *row)
 {
 	struct lister *k = arg;
-	struct fz_str service = fz_row_take_text(row), version = fz_row_take_text(row);
-	int64_t pushes = fz_row_take_int(row);
+	struct fz_str service = fz_row_read_text(row), version = fz_row_read_text(row);
+	int64_t pushes = fz_row_read_int(row);
 
 	for (uint32_t l = 0; !row->bad && l < k->names.n; l++)
 		if (fz_str_eq(fz_str_of(k->list[l].e.service), service) &&
@@ -309,7 +309,7 @@ static void take_alarm(void *arg, struct fz_cursor *row)
 	struct fz_fleet_alarm a;
 
 	for (int i = 0; i < 5; i++) {
-		struct fz_str text = fz_row_take_text(row);
+		struct fz_str text = fz_row_read_text(row);
 
 		texts[i] = fz_arena_strndup(&k->arena, text.p, text.n);
 	}
@@ -318,11 +318,11 @@ static void take_alarm(void *arg, struct fz_cursor *row)
 				     .head = texts[2],
 				     .function = texts[3],
 				     .text = texts[4] };
-	a.change = fz_row_take_double(row);
-	a.low = fz_row_take_double(row);
-	a.high = fz_row_take_double(row);
-	a.first_seen = fz_row_take_int(row);
-	a.raised = fz_row_take_int(row);
+	a.change = fz_row_read_double(row);
+	a.low = fz_row_read_double(row);
+	a.high = fz_row_read_double(row);
+	a.first_seen = fz_row_read_int(row);
+	a.raised = fz_row_read_int(row);
 	fz_push(k->list, k->n, k->cap, a);
 }
 

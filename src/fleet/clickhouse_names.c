@@ -55,7 +55,7 @@ static int load(struct fz_clickhouse *c, struct fz_shard *s, enum kind kind, con
 		return r;
 	struct fz_cursor row = fz_rows_of(&answer);
 	while (fz_row_next(&row)) {
-		struct fz_str service = fz_row_take_text(&row), name = fz_row_take_text(&row);
+		struct fz_str service = fz_row_read_text(&row), name = fz_row_read_text(&row);
 
 		if (!row.bad)
 			add(s, kind, project, service, name);

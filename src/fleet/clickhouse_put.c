@@ -95,8 +95,8 @@ static int find_ids(struct job *j, struct fz_error *err)
 		struct fz_str parts[4];
 
 		for (int i = 0; i < 4; i++)
-			parts[i] = fz_row_take_text(&row);
-		uint64_t digest = (uint64_t)fz_row_take_int(&row);
+			parts[i] = fz_row_read_text(&row);
+		uint64_t digest = (uint64_t)fz_row_read_int(&row);
 		fz_auto(fz_free_ptr) char *id = fz_asprintf(
 			"%.*s\n%.*s\n%.*s\n%.*s", (int)parts[0].n, parts[0].p, (int)parts[1].n,
 			parts[1].p, (int)parts[2].n, parts[2].p, (int)parts[3].n, parts[3].p);
@@ -316,7 +316,7 @@ static int64_t forget_in(struct fz_clickhouse *c, struct fz_shard *s, int64_t da
 	if (r)
 		return r;
 	struct fz_cursor row = fz_rows_of(&answer);
-	int64_t cells = fz_row_take_int(&row);
+	int64_t cells = fz_row_read_int(&row);
 	r = fz_clickhouse_check(c, s->place, &row, err);
 	if (!r)
 		r = drop_days(c, s, day, err);
@@ -372,7 +372,7 @@ int fz_clickhouse_raise(struct fz_fleet *f, const char *project, const struct fz
 	if (r)
 		return r;
 	struct fz_cursor count = fz_rows_of(&answer);
-	*ret = fz_row_take_int(&count) == 0;
+	*ret = fz_row_read_int(&count) == 0;
 	r = fz_clickhouse_check(c, s->place, &count, err);
 	if (r || !*ret)
 		return r;

@@ -112,21 +112,21 @@ static int read_series(const struct fz_clickhouse *c, uint32_t shard, const stru
 	struct fz_cursor rows = fz_rows_of(answer), *row = &rows;
 
 	while (fz_row_next(row)) {
-		struct fz_fleet_series_row s = { .id = fz_row_take_int(row) };
+		struct fz_fleet_series_row s = { .id = fz_row_read_int(row) };
 
-		s.version = fz_row_take_text(row);
-		s.labels = fz_row_take_text(row);
-		s.kind.metric = fz_row_take_text(row);
-		s.kind.unit = fz_row_take_text(row);
-		s.kind.clock = fz_row_take_text(row);
-		s.kind.mode = (int32_t)fz_row_take_int(row);
-		s.kind.features = (int32_t)fz_row_take_int(row);
-		s.kind.interval_ns = fz_row_take_int(row);
-		s.kind.main = fz_row_take_int(row);
-		s.cells = fz_row_take_int(row);
-		s.first = fz_row_take_int(row);
-		s.last = fz_row_take_int(row);
-		s.begun = fz_row_take_int(row);
+		s.version = fz_row_read_text(row);
+		s.labels = fz_row_read_text(row);
+		s.kind.metric = fz_row_read_text(row);
+		s.kind.unit = fz_row_read_text(row);
+		s.kind.clock = fz_row_read_text(row);
+		s.kind.mode = (int32_t)fz_row_read_int(row);
+		s.kind.features = (int32_t)fz_row_read_int(row);
+		s.kind.interval_ns = fz_row_read_int(row);
+		s.kind.main = fz_row_read_int(row);
+		s.cells = fz_row_read_int(row);
+		s.first = fz_row_read_int(row);
+		s.last = fz_row_read_int(row);
+		s.begun = fz_row_read_int(row);
 		if (!row->bad && !take_series(all, &s))
 			return fz_fail(err, FZ_EINPUT, "%s: two series have the same number",
 				       c->shards[shard].name);
@@ -362,19 +362,19 @@ static int read_cells(struct finder *k, uint32_t shard, const struct fz_buf *ans
 
 	while (!r && fz_row_next(row)) {
 		struct fz_cell_part part = { .series = fz_cursor_u64(row) };
-		struct fz_str host = fz_row_take_text(row);
+		struct fz_str host = fz_row_read_text(row);
 		struct row cell = { .host = host, .part = &part };
 		struct fz_fleet_exposure *e = &cell.exposure;
 
-		part.minute = fz_row_take_int(row);
+		part.minute = fz_row_read_int(row);
 		part.put = fz_cursor_u64(row);
-		part.number = fz_row_take_int(row);
-		part.nodes = fz_row_take_int(row);
-		e->cpu_ns = fz_row_take_int(row);
-		e->wall_ns = fz_row_take_int(row);
-		e->samples = fz_row_take_int(row);
-		e->lost = fz_row_take_int(row);
-		cell.kind = fz_row_take_int(row);
+		part.number = fz_row_read_int(row);
+		part.nodes = fz_row_read_int(row);
+		e->cpu_ns = fz_row_read_int(row);
+		e->wall_ns = fz_row_read_int(row);
+		e->samples = fz_row_read_int(row);
+		e->lost = fz_row_read_int(row);
+		cell.kind = fz_row_read_int(row);
 		cell.age = fz_cursor_u64(row);
 		cell.series = fz_map_get(&k->series, part.series);
 		if (row->bad || cell.series == FZ_NONE)
@@ -483,11 +483,11 @@ static int read_sums(const struct fz_clickhouse *c, uint32_t shard, const struct
 	while (fz_row_next(row)) {
 		struct fz_fleet_sum_row s = { .series = fz_map_get(series, fz_cursor_u64(row)) };
 
-		s.bucket = fz_row_take_int(row);
-		s.cpu_ns = fz_row_take_int(row);
-		s.samples = fz_row_take_int(row);
-		s.cells = fz_row_take_int(row);
-		double cpu = fz_row_take_double(row), samples = fz_row_take_double(row);
+		s.bucket = fz_row_read_int(row);
+		s.cpu_ns = fz_row_read_int(row);
+		s.samples = fz_row_read_int(row);
+		s.cells = fz_row_read_int(row);
+		double cpu = fz_row_read_double(row), samples = fz_row_read_double(row);
 		if (fabs(cpu) > most || fabs(samples) > most)
 			return fz_fail(err, FZ_ELIMIT,
 				       "%s: sums are larger than 63 bits; query a shorter time",

@@ -78,8 +78,8 @@ static int read_values(struct reader *k, uint32_t shard, const struct fz_buf *an
 	while (fz_row_next(row)) {
 		uint64_t put = fz_cursor_u64(row);
 		int64_t number = fz_cursor_u32(row);
-		int64_t node = fz_row_take_int(row), value = fz_row_take_int(row);
-		int64_t n = fz_row_take_int(row);
+		int64_t node = fz_row_read_int(row), value = fz_row_read_int(row);
+		int64_t n = fz_row_read_int(row);
 		struct part *part = row->bad ? NULL : part_of(k, put, number);
 
 		if (!part)
@@ -193,11 +193,11 @@ static int read_functions(struct fz_clickhouse *c, uint32_t shard, const struct 
 
 	while (fz_row_next(row)) {
 		uint64_t id = fz_cursor_u64(row);
-		struct fz_fleet_node_row f = { .name = fz_row_take_text(row) };
+		struct fz_fleet_node_row f = { .name = fz_row_read_text(row) };
 
-		f.file = fz_row_take_text(row);
-		f.module = fz_row_take_text(row);
-		f.first_line = fz_row_take_int(row);
+		f.file = fz_row_read_text(row);
+		f.module = fz_row_read_text(row);
+		f.first_line = fz_row_read_int(row);
 		f.kind = fz_cursor_u64(row);
 		if (row->bad)
 			break;

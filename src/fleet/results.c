@@ -44,7 +44,7 @@ static int find_repository(struct fz_results *r, const char *project, const char
 			   int64_t *ret, struct fz_error *err)
 {
 	const char *const texts[] = { project, name, NULL };
-	int rc = fz_sql_take_id(&r->sql, fz_results_texts(r, FZ_RESULTS_SQL_GET_REPOSITORY, texts),
+	int rc = fz_sql_read_id(&r->sql, fz_results_texts(r, FZ_RESULTS_SQL_GET_REPOSITORY, texts),
 				ret, err);
 
 	if (!rc && !*ret)
@@ -58,7 +58,7 @@ static int put_repository(struct fz_results *r, const struct fz_results_run *run
 	const char *const texts[] = { run->project, run->repository, NULL };
 	const char *const all[] = { run->project, run->repository, run->commit_pages, NULL };
 	int64_t others;
-	int rc = fz_sql_take_id(&r->sql,
+	int rc = fz_sql_read_id(&r->sql,
 				fz_results_texts(r, FZ_RESULTS_SQL_COUNT_REPOSITORIES, texts),
 				&others, err);
 
@@ -86,7 +86,7 @@ static int put_commit(struct fz_results *r, int64_t repository, const struct fz_
 	fz_sqlite.bind_int(s, 4, c->time);
 	fz_sql_text(s, 5, fz_str_of(c->subject));
 	fz_sqlite.bind_int(s, 6, base);
-	return fz_sql_take_id(&r->sql, s, ret, err);
+	return fz_sql_read_id(&r->sql, s, ret, err);
 }
 
 static int put_values(struct fz_results *r, int64_t repository, const struct fz_results_run *run,
@@ -150,7 +150,7 @@ int fz_results_put(struct fz_results *r, const struct fz_results_run *run, int64
 		sqlite3_stmt *s = fz_results_sql(r, FZ_RESULTS_SQL_GET_RUN);
 		fz_sqlite.bind_int(s, 1, repository);
 		fz_sql_text(s, 2, fz_str_of(run->id));
-		rc = fz_sql_take_id(&r->sql, s, ret_id, err);
+		rc = fz_sql_read_id(&r->sql, s, ret_id, err);
 	}
 	if (!rc && *ret_new)
 		rc = put_values(r, repository, run, err);
@@ -175,7 +175,7 @@ static int check_run(struct fz_results *r, const char *project, int64_t run, str
 
 	fz_sql_text(s, 1, fz_str_of(project));
 	fz_sqlite.bind_int(s, 2, run);
-	int rc = fz_sql_take_id(&r->sql, s, &found, err);
+	int rc = fz_sql_read_id(&r->sql, s, &found, err);
 	if (!rc && !found)
 		return fz_fail(err, FZ_EINPUT, "no run %lld", (long long)run);
 	return rc;
@@ -185,7 +185,7 @@ int fz_results_find(struct fz_results *r, const char *project, const char *repos
 		    const char *id, int64_t *ret, struct fz_error *err)
 {
 	const char *const texts[] = { project, repository, id, NULL };
-	int rc = fz_sql_take_id(&r->sql, fz_results_texts(r, FZ_RESULTS_SQL_FIND_RUN, texts), ret,
+	int rc = fz_sql_read_id(&r->sql, fz_results_texts(r, FZ_RESULTS_SQL_FIND_RUN, texts), ret,
 				err);
 
 	if (!rc && !*ret)
@@ -204,7 +204,7 @@ int fz_results_put_page(struct fz_results *r, const char *project, int64_t run, 
 		return rc;
 	fz_sqlite.bind_int(s, 1, run);
 	fz_sql_text(s, 2, fz_str_of(name));
-	rc = fz_sql_take_id(&r->sql, s, &others, err);
+	rc = fz_sql_read_id(&r->sql, s, &others, err);
 	if (!rc && others >= FZ_RESULTS_PAGES)
 		return fz_fail(err, FZ_ELIMIT, "run %lld already has %d pages", (long long)run,
 			       FZ_RESULTS_PAGES);

@@ -175,7 +175,7 @@ int fz_results_do(struct fz_results *r, sqlite3_stmt *s, struct fz_error *err)
 {
 	int64_t none;
 
-	return fz_sql_take_id(&r->sql, s, &none, err);
+	return fz_sql_read_id(&r->sql, s, &none, err);
 }
 
 /* ---- tables ---- */
@@ -188,7 +188,7 @@ static int add_column(struct fz_results *r, const char *table, const char *colum
 
 	fz_sql_text(s, 1, fz_str_of(table));
 	fz_sql_text(s, 2, (struct fz_str){ column, strcspn(column, " ") });
-	int rc = fz_sql_take_id(&r->sql, s, &found, err);
+	int rc = fz_sql_read_id(&r->sql, s, &found, err);
 	if (rc || found)
 		return rc;
 	fz_auto(fz_free_ptr) char *text =

@@ -20,10 +20,10 @@ enum { KNOWN_MAX = 1 << 20 };
 static int check_known(struct fz_sqlite_store *f, struct fz_error *err)
 {
 	int64_t version;
-	int r = fz_sql_take_id(&f->sql, fz_sql(&f->sql, FZ_SQL_DATA_VERSION), &version, err);
+	int r = fz_sql_read_id(&f->sql, fz_sql(&f->sql, FZ_SQL_DATA_VERSION), &version, err);
 
 	if (!r)
-		r = fz_sql_take_id(&f->sql, fz_sql(&f->sql, FZ_SQL_SWEEPING), &f->sweeping, err);
+		r = fz_sql_read_id(&f->sql, fz_sql(&f->sql, FZ_SQL_SWEEPING), &f->sweeping, err);
 	if (!r && (version != f->data_version || f->id_n > KNOWN_MAX))
 		fz_sqlite_forget_known(f);
 	f->data_version = r ? 0 : version;
@@ -74,7 +74,7 @@ static int check_room(struct fz_sqlite_store *f, sqlite3_stmt *count, int64_t mo
 		      const char *what, const char *of, struct fz_error *err)
 {
 	int64_t n;
-	int r = fz_sql_take_id(&f->sql, count, &n, err);
+	int r = fz_sql_read_id(&f->sql, count, &n, err);
 
 	if (!r && n >= most)
 		return fz_fail(err, FZ_ELIMIT,
@@ -95,7 +95,7 @@ static int put_project(struct fz_sqlite_store *f, const char *name, int64_t *ret
 		return r;
 	s = fz_sql(&f->sql, FZ_SQL_GET_PROJECT);
 	fz_sql_text(s, 1, fz_str_of(name));
-	return fz_sql_take_id(&f->sql, s, ret, err);
+	return fz_sql_read_id(&f->sql, s, ret, err);
 }
 
 static int put_host(struct fz_sqlite_store *f, int64_t project, const char *name, int64_t *ret,
@@ -105,7 +105,7 @@ static int put_host(struct fz_sqlite_store *f, int64_t project, const char *name
 
 	fz_sqlite.bind_int(s, 1, project);
 	fz_sql_text(s, 2, fz_str_of(name));
-	int r = fz_sql_take_id(&f->sql, s, ret, err);
+	int r = fz_sql_read_id(&f->sql, s, ret, err);
 	if (r || *ret)
 		return r;
 	s = fz_sql(&f->sql, FZ_SQL_COUNT_HOSTS);
@@ -177,7 +177,7 @@ static int put_series(struct fz_sqlite_store *f, int64_t project, const struct f
 		fz_sqlite.bind_int(s, 11, kind->main);
 		if (adding)
 			return insert(f, s, ret, err);
-		r = fz_sql_take_id(&f->sql, s, ret, err);
+		r = fz_sql_read_id(&f->sql, s, ret, err);
 		if (!r && *ret == 0)
 			r = check_series(f, project, push, err);
 		if (r || *ret)
@@ -240,7 +240,7 @@ static int put_function(struct fz_sqlite_store *f, int64_t project, const struct
 		fz_sql_text(s, 4, fz_profile_text(p, g->module));
 		fz_sqlite.bind_int(s, 5, g->first_line);
 		fz_sqlite.bind_int(s, 6, g->kind);
-		r = adding ? insert(f, s, ret, err) : fz_sql_take_id(&f->sql, s, ret, err);
+		r = adding ? insert(f, s, ret, err) : fz_sql_read_id(&f->sql, s, ret, err);
 	}
 	if (!r)
 		r = note_use(f, FZ_SQL_USED_FUNCTION, *ret, err);
@@ -267,7 +267,7 @@ static int put_node(struct fz_sqlite_store *f, int64_t parent, int64_t function,
 
 		fz_sqlite.bind_int(s, 1, parent);
 		fz_sqlite.bind_int(s, 2, function);
-		r = adding ? insert(f, s, ret, err) : fz_sql_take_id(&f->sql, s, ret, err);
+		r = adding ? insert(f, s, ret, err) : fz_sql_read_id(&f->sql, s, ret, err);
 	}
 	if (!r)
 		r = note_use(f, FZ_SQL_USED_NODE, *ret, err);
@@ -310,7 +310,7 @@ static int put_cell(struct fz_sqlite_store *f, int64_t series, int64_t host,
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(numbers); i++)
 		fz_sqlite.bind_int(s, (int)i + 1, numbers[i]);
-	return fz_sql_take_id(&f->sql, s, ret, err);
+	return fz_sql_read_id(&f->sql, s, ret, err);
 }
 
 /* Append the values that a cell has from earlier pushes to the first n of f->values. */
@@ -393,7 +393,7 @@ static int check_same_push(struct fz_sqlite_store *f, int64_t project,
 	fz_sql_text(s, 3, fz_str_of(push->service));
 	fz_sql_text(s, 4, fz_str_of(push->version));
 	fz_sqlite.bind_int(s, 5, (int64_t)item->digest);
-	int r = fz_sql_take_id(&f->sql, s, &n, err);
+	int r = fz_sql_read_id(&f->sql, s, &n, err);
 	return !r && n == 0 ? fz_fleet_fail_id(push->id, err) : r;
 }
 

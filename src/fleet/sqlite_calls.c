@@ -411,7 +411,7 @@ int fz_sql_end(struct fz_sql *s, int r, struct fz_error *err)
 	return r;
 }
 
-int fz_sql_take_id(struct fz_sql *s, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err)
+int fz_sql_read_id(struct fz_sql *s, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err)
 {
 	int r = fz_sql_step(s, statement, err);
 

@@ -210,7 +210,7 @@ int fz_sqlite_note_change(struct fz_sql *s, int64_t series, struct fz_error *err
 int fz_sqlite_fail_values(const struct fz_sql *s, struct fz_error *err);
 
 /* Get the first column of a statement's first row, or 0 if there is none, and reset it. */
-int fz_sql_take_id(struct fz_sql *s, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err);
+int fz_sql_read_id(struct fz_sql *s, sqlite3_stmt *statement, int64_t *ret, struct fz_error *err);
 
 /* ---- reading; engine.h ---- */
 

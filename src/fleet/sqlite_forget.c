@@ -53,7 +53,7 @@ static int begin(struct forgetting *k, struct fz_error *err)
 	k->rows = 0;
 	k->changed = 0;
 	if (k->generation)
-		r = fz_sql_take_id(k->sql, fz_sql(k->sql, FZ_SQL_SWEEPING), &generation, err);
+		r = fz_sql_read_id(k->sql, fz_sql(k->sql, FZ_SQL_SWEEPING), &generation, err);
 	k->ended |= !r && generation != k->generation;
 	return r;
 }
@@ -244,7 +244,7 @@ static int begin_sweep(struct forgetting *k, struct fz_error *err)
 	if (!r)
 		r = fz_sql_run(k->sql, FZ_SQL_USE_NONE, err);
 	if (!r)
-		r = fz_sql_take_id(k->sql, fz_sql(k->sql, FZ_SQL_SWEEPING), &k->generation, err);
+		r = fz_sql_read_id(k->sql, fz_sql(k->sql, FZ_SQL_SWEEPING), &k->generation, err);
 	fz_sqlite_forget_known(k->f);
 	return r ? r : end(k, err);
 }
@@ -277,7 +277,7 @@ static int read_used_nodes(struct forgetting *k, enum fz_sql_name last_id, enum 
 			   struct fz_error *err)
 {
 	int64_t last;
-	int r = fz_sql_take_id(k->sql, fz_sql(k->sql, last_id), &last, err);
+	int r = fz_sql_read_id(k->sql, fz_sql(k->sql, last_id), &last, err);
 
 	for (int64_t id = 0; !r && id <= last && !k->ended; id += SCANNED_ROWS) {
 		sqlite3_stmt *s = fz_sql(k->sql, part);

@@ -281,7 +281,7 @@ static int migrate(struct fz_sql *s, int64_t layout, const struct reporting *to,
 	sqlite3_stmt *values =
 		fz_sql_once(s, "SELECT count(*) FROM sqlite_schema WHERE name = 'value'");
 	int64_t left;
-	int r = fz_sql_take_id(s, values, &left, err);
+	int r = fz_sql_read_id(s, values, &left, err);
 
 	fz_sql_drop(&values);
 	if (!r && (layout < LAYOUT || left))

@@ -89,7 +89,7 @@ static int ask(struct fz_sql *s, const char *text, int64_t *ret, struct fz_error
 {
 	fz_auto(fz_sql_drop) sqlite3_stmt *statement = fz_sql_once(s, text);
 
-	return fz_sql_take_id(s, statement, ret, err);
+	return fz_sql_read_id(s, statement, ret, err);
 }
 
 /* Convert a part in one transaction. *percent: of all that is done then. */

@@ -117,8 +117,8 @@ static int walk(struct fz_heap_walk *w, struct fz_heap_result *ret, struct fz_er
 	return fz_profile_check(w->profile, err);
 }
 
-int fz_heap_take(pid_t pid, struct fz_profile *into, struct fz_heap_result *ret,
-		 struct fz_error *err)
+int fz_heap_record(pid_t pid, struct fz_profile *into, struct fz_heap_result *ret,
+		   struct fz_error *err)
 {
 	struct fz_process process;
 	struct fz_py_runtime runtime = { 0 };

@@ -32,6 +32,6 @@ struct fz_heap_result {
 /* Adds the heap of a process to an empty profile. FZ_EAGAIN if it has no interpreter, or changed
  * too much while being read; FZ_EUNSUPPORTED for a version or build of Python with unknown objects.
  */
-int fz_heap_take(pid_t pid, struct fz_profile *into, struct fz_heap_result *ret,
-		 struct fz_error *err);
+int fz_heap_record(pid_t pid, struct fz_profile *into, struct fz_heap_result *ret,
+		   struct fz_error *err);
 void fz_heap_result_release(struct fz_heap_result *r);

@@ -224,10 +224,10 @@ static int take_stacks(struct fz_sampler *s, struct fz_target_process *p,
 	if (native && p->stopper)
 		rc = fz_native_copy(native, p->stopper, NULL);
 	if (!rc && p->target.python)
-		rc = fz_python_take(p->target.python, native ? &python : ret, NULL);
+		rc = fz_python_sample_take(p->target.python, native ? &python : ret, NULL);
 	fz_target_process_service(s, p);
 	if (!rc && native)
-		fz_native_take(native, p->target.python ? &python : NULL, ret);
+		fz_native_unwind(native, p->target.python ? &python : NULL, ret);
 	return rc;
 }
 

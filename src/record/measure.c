@@ -42,7 +42,7 @@ static int record_program(struct fz_series *s, struct fz_trial *t, int64_t start
 		fz_trial_wait(t, -1);
 	warn_once(s, r);
 	fz_trial_describe(&t->child, how, sizeof(how));
-	return fz_record_take(r, how, &ret->profile, err);
+	return fz_record_finish(r, how, &ret->profile, err);
 }
 
 static int record_sampled(struct fz_series *s, char *const argv[],

@@ -439,8 +439,8 @@ int fz_record_read(struct fz_record *r, struct fz_profile **ret, struct fz_error
 	return rc;
 }
 
-int fz_record_take(struct fz_record *r, const char *exit_fact, struct fz_profile **ret,
-		   struct fz_error *err)
+int fz_record_finish(struct fz_record *r, const char *exit_fact, struct fz_profile **ret,
+		     struct fz_error *err)
 {
 	struct fz_error unnamed;
 	int rc = fz_record_complete(r, exit_fact, err);

@@ -4,7 +4,7 @@
  *   fz_record_init -> fz_record_to_store, _to_file or _to_temporary    no old file is overwritten
  *   fz_record_catch_signals -> (start the process, or find it)
  *   fz_record_begin -> fz_record_begin_file -> fz_sampler_run(&r->sampler)
- *   fz_record_complete -> fz_record_read                               or fz_record_take
+ *   fz_record_complete -> fz_record_read                               or fz_record_finish
  *   fz_record_release
  */
 #pragma once
@@ -61,7 +61,7 @@ int fz_record_check(struct fz_error *err);
 void fz_record_init(struct fz_record *r, const struct fz_record_options *options,
 		    const char *command, const struct fz_notify *notify);
 /* Open the output before anything starts: a file in the store, named after `program`; the file at
- * `path`; or a temporary file that fz_record_take reads and removes. The latter is also used if
+ * `path`; or a temporary file that fz_record_finish reads and removes. The latter is also used if
  * `path` is not a regular file, which gets the whole recording afterwards. */
 int fz_record_to_store(struct fz_record *r, const char *program, struct fz_error *err);
 int fz_record_to_file(struct fz_record *r, const char *path, struct fz_error *err);
@@ -88,8 +88,8 @@ int fz_record_why_empty(const struct fz_record *r, struct fz_error *err);
 int fz_record_read(struct fz_record *r, struct fz_profile **ret, struct fz_error *ret_unnamed,
 		   struct fz_error *err);
 /* Complete the file, read it and remove it. Fails with the reason if there is no sample. */
-int fz_record_take(struct fz_record *r, const char *exit_fact, struct fz_profile **ret,
-		   struct fz_error *err);
+int fz_record_finish(struct fz_record *r, const char *exit_fact, struct fz_profile **ret,
+		     struct fz_error *err);
 /* Flush what was recorded so far to the file, and report its path in a note. */
 void fz_record_save(struct fz_record *r);
 /* Remove the file. */

@@ -243,7 +243,7 @@ static void write_thread(struct fz_gecko_writer *w, uint32_t thread, const size_
 	struct markers m = { .tid = w->p->threads[thread].tid };
 
 	fill_times(w, rows, n, times);
-	fz_gecko_take_used(w, rows, n);
+	fz_gecko_add_used(w, rows, n);
 	int64_t end = FZ_MAX(w->end, n ? times[n - 1] : 0);
 	m.intervals = fz_gecko_intervals(w->p, &w->known, rows, times, n, end, &m.interval_n);
 	m.steps = fz_gecko_steps(w->p, rows, times, n, end, &m.step_n);

@@ -114,7 +114,7 @@ void fz_gecko_constants(struct fz_gecko_writer *w, const char *name, uint32_t n,
 
 /* ---- what a thread uses ---- */
 
-void fz_gecko_take_used(struct fz_gecko_writer *w, const size_t *rows, size_t n)
+void fz_gecko_add_used(struct fz_gecko_writer *w, const size_t *rows, size_t n)
 {
 	const struct fz_profile *p = w->p;
 

@@ -114,5 +114,5 @@ void fz_gecko_open_table(struct fz_gecko_writer *w, const char *name);
 void fz_gecko_close_table(struct fz_gecko_writer *w, uint64_t n);
 
 /* Number what the rows' stacks use, then write the tables from stackTable to nativeSymbols. */
-void fz_gecko_take_used(struct fz_gecko_writer *w, const size_t *rows, size_t n);
+void fz_gecko_add_used(struct fz_gecko_writer *w, const size_t *rows, size_t n);
 void fz_gecko_write_tables(struct fz_gecko_writer *w);

@@ -197,13 +197,13 @@ static void take_lines(struct fz_page *page, const struct fz_tree *const trees[F
 static void take_calls(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
 {
 	page->calls = fz_calloc(1, sizeof(*page->calls));
-	fz_page_calls_take(page->calls, page, trees);
+	fz_page_calls_add(page->calls, page, trees);
 }
 
 static void take_opcodes(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
 {
 	page->opcodes = fz_calloc(1, sizeof(*page->opcodes));
-	fz_page_opcodes_take(page->opcodes, trees, page->diff ? page->diff->node_of : NULL);
+	fz_page_opcodes_add(page->opcodes, trees, page->diff ? page->diff->node_of : NULL);
 }
 
 int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_t metric,

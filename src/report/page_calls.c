@@ -268,8 +268,8 @@ static void take_side(struct taker *t, const struct fz_tree *tree, enum fz_side 
 				fz_sample_weight(p, tree->metric, row);
 }
 
-void fz_page_calls_take(struct fz_page_calls *calls, const struct fz_page *page,
-			const struct fz_tree *const trees[FZ_SIDES])
+void fz_page_calls_add(struct fz_page_calls *calls, const struct fz_page *page,
+		       const struct fz_tree *const trees[FZ_SIDES])
 {
 	struct taker t = { .calls = calls, .page = page };
 	const uint32_t *node_of[FZ_SIDES] = { NULL, NULL };

@@ -22,8 +22,8 @@ struct fz_page_calls {
 };
 
 /* The page must already have its nodes and functions. The trees are those of the page's lines. */
-void fz_page_calls_take(struct fz_page_calls *calls, const struct fz_page *page,
-			const struct fz_tree *const trees[FZ_SIDES]);
+void fz_page_calls_add(struct fz_page_calls *calls, const struct fz_page *page,
+		       const struct fz_tree *const trees[FZ_SIDES]);
 void fz_page_calls_release(struct fz_page_calls *calls);
 /* Add the columns; none if no line is known. */
 void fz_page_calls_fill(const struct fz_page_calls *calls, const struct fz_page *page,

@@ -218,8 +218,8 @@ static void add_levels(struct builder *b, const struct fz_chart_piece *pieces, s
 	}
 }
 
-void fz_chart_take(struct fz_chart *chart, const struct fz_tree *t,
-		   const struct fz_chart_piece *pieces, size_t n, int64_t end, size_t most)
+void fz_chart_build(struct fz_chart *chart, const struct fz_tree *t,
+		    const struct fz_chart_piece *pieces, size_t n, int64_t end, size_t most)
 {
 	fz_auto(fz_free_ptr) uint32_t *depth = fz_calloc(t->n + 1ul, sizeof(*depth));
 	fz_auto(fz_free_ptr) int64_t *weight = fz_calloc(t->n + 1ul, sizeof(*weight));

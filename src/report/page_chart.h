@@ -46,8 +46,8 @@ struct fz_chart {
 
 /* Compute the levels, of at most `most` runs (see above). Pieces are in order of thread and time,
  * must not overlap, and lie within 0 to `end`. */
-void fz_chart_take(struct fz_chart *chart, const struct fz_tree *t,
-		   const struct fz_chart_piece *pieces, size_t n, int64_t end, size_t most);
+void fz_chart_build(struct fz_chart *chart, const struct fz_tree *t,
+		    const struct fz_chart_piece *pieces, size_t n, int64_t end, size_t most);
 void fz_chart_release(struct fz_chart *chart);
 void fz_chart_columns(const struct fz_chart *chart, uint32_t threads, struct fz_columns *columns);
 /* "levels": [cells, ...] */

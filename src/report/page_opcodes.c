@@ -119,8 +119,8 @@ static void add_side(struct fz_page_opcodes *o, const struct fz_tree *t, enum fz
 	}
 }
 
-void fz_page_opcodes_take(struct fz_page_opcodes *o, const struct fz_tree *const trees[FZ_SIDES],
-			  uint32_t *const node_of[FZ_SIDES])
+void fz_page_opcodes_add(struct fz_page_opcodes *o, const struct fz_tree *const trees[FZ_SIDES],
+			 uint32_t *const node_of[FZ_SIDES])
 {
 	*o = (struct fz_page_opcodes){ .names = fz_calloc(256 * FZ_SIDES, sizeof(*o->names)) };
 	for (int side = 0; side < FZ_SIDES; side++)

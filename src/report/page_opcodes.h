@@ -23,8 +23,8 @@ struct fz_page_opcodes {
 };
 
 /* Collect instructions from the page's trees; nothing if no opcodes were recorded. */
-void fz_page_opcodes_take(struct fz_page_opcodes *o, const struct fz_tree *const trees[FZ_SIDES],
-			  uint32_t *const node_of[FZ_SIDES]);
+void fz_page_opcodes_add(struct fz_page_opcodes *o, const struct fz_tree *const trees[FZ_SIDES],
+			 uint32_t *const node_of[FZ_SIDES]);
 void fz_page_opcodes_release(struct fz_page_opcodes *o);
 /* Add columns "op.*" and the header's member "opcodes". */
 void fz_page_opcodes_fill(const struct fz_page_opcodes *o, bool is_diff,

@@ -127,8 +127,8 @@ static size_t count_cells(const struct fz_slices *s)
 	return n;
 }
 
-void fz_slices_take(struct fz_slices *s, const struct fz_tree *t, int64_t end, uint32_t buckets,
-		    size_t most)
+void fz_slices_build(struct fz_slices *s, const struct fz_tree *t, int64_t end, uint32_t buckets,
+		     size_t most)
 {
 	/* How other metrics are distributed within a sample's duration is unknown, so use one
 	 * bucket. */

@@ -20,7 +20,7 @@ struct fz_slices {
 /* Collect slices in `buckets` equal parts of the time from 0 to `end`. Halves that number until
  * there are at most `most` slices more than (node, thread) pairs with a value.
  */
-void fz_slices_take(struct fz_slices *s, const struct fz_tree *t, int64_t end, uint32_t buckets,
-		    size_t most);
+void fz_slices_build(struct fz_slices *s, const struct fz_tree *t, int64_t end, uint32_t buckets,
+		     size_t most);
 void fz_slices_release(struct fz_slices *s);
 void fz_slices_columns(const struct fz_slices *s, struct fz_columns *columns);

@@ -317,7 +317,7 @@ static void take_chart(struct fz_page_time *time, const struct fz_tree *t, const
 	if (!sorted)
 		qsort(list, n, sizeof(*list), compare_pieces);
 	n = join_pieces(list, n, p->samples.spans ? 0 : p->recording.interval_ns / 2);
-	fz_chart_take(&time->chart, t, list, n, time->end, FZ_PAGE_RUNS);
+	fz_chart_build(&time->chart, t, list, n, time->end, FZ_PAGE_RUNS);
 }
 
 struct fz_page_time *fz_page_time_new(const struct fz_tree *t, const struct fz_page_thread *threads)
@@ -338,7 +338,7 @@ struct fz_page_time *fz_page_time_new(const struct fz_tree *t, const struct fz_p
 	for (size_t row = 0; row < p->samples.n; row++)
 		add_row(time, &v, row);
 	count_missed(time, &v);
-	fz_slices_take(&time->slices, t, end, FZ_PAGE_SLOTS, FZ_PAGE_SLICES);
+	fz_slices_build(&time->slices, t, end, FZ_PAGE_SLOTS, FZ_PAGE_SLICES);
 	take_chart(time, t, &v);
 	fz_phases_find(&time->phases, p, t->metric);
 	return time;

@@ -272,7 +272,7 @@ static int write_change(struct fz_server *s, const struct fz_http_request *q,
 	int rc = fz_server_open_results(s, &r, err);
 
 	if (!rc)
-		rc = fz_server_take_run_query(r, q, &branch, &query, err);
+		rc = fz_server_parse_run_query(r, q, &branch, &query, err);
 	if (!rc)
 		rc = fz_server_find_run(r, &query, &run, err);
 	if (rc == 0)

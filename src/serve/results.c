@@ -442,9 +442,9 @@ static void take_first(void *arg, struct fz_str name)
 		fz_buf_add(ret, name.p, name.n);
 }
 
-int fz_server_take_run_query(struct fz_results *r, const struct fz_http_request *q,
-			     struct fz_buf *branch, struct fz_results_query *ret,
-			     struct fz_error *err)
+int fz_server_parse_run_query(struct fz_results *r, const struct fz_http_request *q,
+			      struct fz_buf *branch, struct fz_results_query *ret,
+			      struct fz_error *err)
 {
 	const char *run = fz_http_parameter(q, "run");
 
@@ -478,7 +478,7 @@ static int find(const struct fz_server *s, const struct fz_http_request *q,
 	int rc = fz_server_open_results(s, &r, err);
 
 	if (!rc)
-		rc = fz_server_take_run_query(r, q, &branch, &query, err);
+		rc = fz_server_parse_run_query(r, q, &branch, &query, err);
 	if (!rc)
 		rc = fz_server_find_run(r, &query, run, err);
 	if (rc == 0)

@@ -26,9 +26,9 @@ void fz_server_run_release(struct fz_server_run *run);
 
 /* Read the parameters repository= and run=, pull=, commit= or branch=; the default is the branch
  * with most commits, whose name is stored in `branch`. */
-int fz_server_take_run_query(struct fz_results *r, const struct fz_http_request *q,
-			     struct fz_buf *branch, struct fz_results_query *ret,
-			     struct fz_error *err);
+int fz_server_parse_run_query(struct fz_results *r, const struct fz_http_request *q,
+			      struct fz_buf *branch, struct fz_results_query *ret,
+			      struct fz_error *err);
 /* "passed", "failed" or "not known". */
 const char *fz_server_run_status(const struct fz_ci_result *r);
 

@@ -553,7 +553,7 @@ static void take(struct fz_python *py, const struct fz_profile *p, uint32_t n, b
 {
 	struct fz_python_sample sample;
 
-	while (n-- > 0 && fz_python_take(py, &sample, NULL) == 0) {
+	while (n-- > 0 && fz_python_sample_take(py, &sample, NULL) == 0) {
 		check_sample(p, &sample);
 		fz_assert(!whole || sample.n > 0);
 		for (uint32_t i = 0; whole && i < sample.n; i++)

@@ -162,7 +162,7 @@ static int take_all(struct probe *p, struct fz_python *py, struct fz_error *err)
 	while (p->samples == 0 || p->taken < (uint64_t)p->samples) {
 		int rc = p->stopper ? fz_stop_all(p->stopper, false) : 0;
 		if (rc == 0)
-			rc = fz_python_take(py, &sample, err);
+			rc = fz_python_sample_take(py, &sample, err);
 		if (p->stopper)
 			fz_stop_resume(p->stopper);
 		if (rc < 0)
@@ -185,7 +185,7 @@ static void take_tick(void *arg, const struct fz_bpf_tick *t)
 	struct probe *p = arg;
 	struct fz_python_stack stack;
 
-	fz_python_ticks_take(p->python, t, &stack);
+	fz_python_ticks_read(p->python, t, &stack);
 	count(p, &stack);
 	p->taken++;
 }

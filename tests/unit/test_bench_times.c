@@ -50,7 +50,7 @@ static void test_go(void **state)
 	      "PASS\npkg: b\nBenchmarkOne\t 1\t 7 ns/op\n--- FAIL: BenchmarkBad\n    b_test.go:7: "
 	      "bad\n"
 	      "--- FAIL: BenchmarkLast\n",
-	      fz_bench_go_take,
+	      fz_bench_go_read,
 	      "example.org/a.BenchmarkOne-8 1234.5 \nexample.org/a.BenchmarkTwo/x 0.25 \n"
 	      "b.BenchmarkOne 7 \nb.BenchmarkBad 0 b_test.go:7: bad\nb.BenchmarkLast 0 it "
 	      "failed\n");
@@ -69,7 +69,7 @@ static void test_rust(void **state)
 	      "│  ╰─ two w    1 ns     │ 3 ns    │ 1.5 µs  │ 2 ns    │ 100     │ 800\n"
 	      "╰─ one         1 ns     │ 3 ns    │ 3 ms    │ 2 ns    │ 100     │ 800\n"
 	      "   ╰─ deep     1 ns     │ 3 ns    │ 2 s     │ 2 ns    │ 100     │ 800\n",
-	      fz_bench_rust_take,
+	      fz_bench_rust_read,
 	      "lists::plain 1234 \ntrees::group::1000 2.5 \ntrees::group::two w 1500 \n"
 	      "trees::one 3e+06 \ntrees::one::deep 2e+09 \n");
 }

@@ -799,7 +799,7 @@ static bool push_beside(void *arg, int64_t rows)
 	struct fz_sql *sql = &fz_sqlite_store(k->f)->sql;
 	int64_t sweeping;
 	struct fz_error err;
-	assert_int_equal(fz_sql_take_id(sql, fz_sql(sql, FZ_SQL_SWEEPING), &sweeping, &err), 0);
+	assert_int_equal(fz_sql_read_id(sql, fz_sql(sql, FZ_SQL_SWEEPING), &sweeping, &err), 0);
 	k->sweeping += sweeping != 0;
 	/* once that is announced, and once the values are read */
 	if (k->sweeping == 2 && !k->pushed) {
@@ -840,7 +840,7 @@ static void test_forget_beside_pushes(void **state)
 			    " function) + (SELECT count(*) FROM in_use) + (SELECT count(*)"
 			    " FROM push) + (SELECT count(*) FROM host)");
 	int64_t left;
-	assert_int_equal(fz_sql_take_id(&fz_sqlite_store(forgetter)->sql, s, &left, &err), 0);
+	assert_int_equal(fz_sql_read_id(&fz_sqlite_store(forgetter)->sql, s, &left, &err), 0);
 	assert_int_equal(left, 0);
 	fz_sql_drop(&s);
 	fz_fleet_close(forgetter);

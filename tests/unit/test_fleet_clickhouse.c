@@ -90,9 +90,9 @@ static void test_cut_rows(void **state)
 	fz_row_double(&row, 0.5);
 	for (size_t n = 0; n <= row.n; n++) {
 		struct fz_cursor cursor = fz_cursor_of(row.p, n);
-		struct fz_str text = fz_row_take_text(&cursor);
-		int64_t number = fz_row_take_int(&cursor);
-		double fraction = fz_row_take_double(&cursor);
+		struct fz_str text = fz_row_read_text(&cursor);
+		int64_t number = fz_row_read_int(&cursor);
+		double fraction = fz_row_read_double(&cursor);
 
 		assert_int_equal(fz_clickhouse_check(&c, 0, &cursor, &err),
 				 n == row.n ? 0 : FZ_EINPUT);
@@ -101,7 +101,7 @@ static void test_cut_rows(void **state)
 		assert_true(fz_str_eq(text, FZ_STR("a\0b")) && number == 7 && fraction == 0.5);
 	}
 	struct fz_cursor cursor = fz_cursor_of("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01x", 11);
-	assert_int_equal(fz_row_take_text(&cursor).n, 0);
+	assert_int_equal(fz_row_read_text(&cursor).n, 0);
 	assert_true(cursor.bad);
 }
 

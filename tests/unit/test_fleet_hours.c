@@ -75,7 +75,7 @@ static int64_t ask(struct fz_fleet *f, const char *sql)
 	int64_t ret;
 	struct fz_error err;
 
-	assert_int_equal(fz_sql_take_id(&store->sql, s, &ret, &err), 0);
+	assert_int_equal(fz_sql_read_id(&store->sql, s, &ret, &err), 0);
 	fz_sql_drop(&s);
 	return ret;
 }

@@ -161,7 +161,7 @@ static void runs_report_how_they_spent_their_time(void **state)
 		int64_t end;
 		size_t n = random_pieces(&c, t, list, FZ_ARRAY_LEN(list), &end);
 
-		fz_chart_take(&chart, t, list, n, end, 40u << round);
+		fz_chart_build(&chart, t, list, n, end, 40u << round);
 		for (uint32_t l = 0; l < chart.levels; l++) {
 			struct fz_chart_level *level = &chart.level[l];
 			bool seen[THREADS] = { false };
@@ -198,7 +198,7 @@ static void levels_are_bounded(void **state)
 	for (size_t most = 1; most <= 100000; most *= 10) {
 		struct fz_chart chart;
 
-		fz_chart_take(&chart, t, list, n, end, most);
+		fz_chart_build(&chart, t, list, n, end, most);
 		assert_true(chart.levels > 0 && chart.level[0].n <= FZ_MAX(most, THREADS));
 		for (uint32_t l = 1; l < chart.levels; l++) {
 			assert_true(chart.level[l].n <= chart.level[l - 1].n / 2);

@@ -71,7 +71,7 @@ static void slices_add_up_to_the_tree(void **state)
 	size_t at = 0;
 
 	(void)state;
-	fz_slices_take(&s, t, fz_profile_end(p), 256, 1000000);
+	fz_slices_build(&s, t, fz_profile_end(p), 256, 1000000);
 	assert_int_equal(s.buckets, 256);
 	for (size_t i = 0; i < t->cell_count; i++) {
 		int64_t sum = 0;
@@ -103,7 +103,7 @@ static void buckets_are_ranges(void **state)
 		uint32_t to = from + 1 + (uint32_t)(chance_uniform(&c) * (255 - from));
 
 		end = fz_profile_end(p);
-		fz_slices_take(&s, t, end, 256, 1000000);
+		fz_slices_build(&s, t, end, 256, 1000000);
 		struct fz_range range = { (int64_t)((__int128)end * from / 256),
 					  (int64_t)((__int128)end * to / 256) };
 		int64_t want = 0, got = sum_between(&s, from, to);
@@ -126,7 +126,7 @@ static void too_many_slices_take_longer_buckets(void **state)
 
 	(void)state;
 	for (size_t most = 1000; most; most /= 4) {
-		fz_slices_take(&s, t, fz_profile_end(p), 256, most);
+		fz_slices_build(&s, t, fz_profile_end(p), 256, most);
 		assert_true(s.n <= most + t->cell_count);
 		assert_true(s.buckets < 256 && s.buckets >= 1 && 256 % s.buckets == 0);
 		assert_int_equal(sum_between(&s, 0, s.buckets), sum);

@@ -182,7 +182,7 @@ static void test_reads_it(void **state)
 	assert_true(fz_python_info(py)->free_threaded);
 	assert_int_equal(fz_python_info(py)->version[1], 15);
 	for (unsigned i = 0; i < 3; i++) {
-		assert_int_equal(fz_python_take(py, &sample, &err), 0);
+		assert_int_equal(fz_python_sample_take(py, &sample, &err), 0);
 		assert_int_equal(sample.n, 1);
 		assert_false(sample.stacks[0].rejected);
 		assert_int_equal(p->stacks[sample.stacks[0].stack].depth, 2);
@@ -228,7 +228,7 @@ static void test_has_no_heap(void **state)
 
 	make_world();
 	pid_t pid = show_world();
-	assert_int_equal(fz_heap_take(pid, p, &result, &err), FZ_EUNSUPPORTED);
+	assert_int_equal(fz_heap_record(pid, p, &result, &err), FZ_EUNSUPPORTED);
 	snprintf(message, sizeof(message),
 		 "process %d: reading the heap of free-threaded Python 3.15 is not supported; "
 		 "run the program on the default build of Python 3.15",
@@ -289,7 +289,7 @@ static void test_survives_damage(void **state)
 			size_t at = used + next_random(&seed) % (sizeof(*world) / 8 - used);
 			if (i > 1)
 				words[at] = nasty(&seed);
-			if (fz_python_take(py, &sample, NULL) < 0)
+			if (fz_python_sample_take(py, &sample, NULL) < 0)
 				break;
 			taken += sample.n;
 			for (uint32_t k = 0; k < sample.n; k++)

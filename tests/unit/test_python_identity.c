@@ -231,7 +231,7 @@ static void take(struct reader *r, uint32_t n)
 {
 	struct fz_error err = { 0 };
 
-	if (fz_python_take(r->python, &r->sample, &err) < 0)
+	if (fz_python_sample_take(r->python, &r->sample, &err) < 0)
 		fail_msg("%s", err.message);
 	assert_int_equal(r->sample.n, n);
 }

@@ -138,7 +138,7 @@ static void assert_taken(struct world *w, const char *place)
 	struct fz_python_stack s;
 	char text[256];
 
-	fz_python_ticks_take(&w->python, &w->tick, &s);
+	fz_python_ticks_read(&w->python, &w->tick, &s);
 	assert_int_equal(s.rejected, !place);
 	if (!place) {
 		assert_int_equal(s.reject, FZ_REJECT_ROOT);

@@ -147,7 +147,7 @@ static int load(struct fz_sampler *s, struct fz_error *err)
 {
 	const struct fz_record_options *o = s->options;
 	struct fz_bpf *program;
-	int rc = fz_bpf_take(s, fz_bpf_use_of(o), &program, err);
+	int rc = fz_bpf_open(s, fz_bpf_use_of(o), &program, err);
 
 	if (rc)
 		return rc;
@@ -224,7 +224,7 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 	struct fz_python_stack stack;
 
 	if (state_of(s)->waits)
-		fz_bpf_waits_take(state_of(s)->waits, s, w ? w->process : NULL, t);
+		fz_bpf_waits_add(state_of(s)->waits, s, w ? w->process : NULL, t);
 	if (!w || (t->kind != FZ_BPF_TICK && t->kind != FZ_BPF_GREW))
 		return;
 	int64_t weight = t->kind == FZ_BPF_GREW ? (int64_t)t->counter * sysconf(_SC_PAGESIZE)
@@ -233,7 +233,7 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 	bool before = t->kind == FZ_BPF_TICK && (int64_t)t->time < s->sampling->start;
 	if (weight <= 0 || before || s->profile->over_limit)
 		return;
-	fz_python_ticks_take(w->process->target.python, t, &stack);
+	fz_python_ticks_read(w->process->target.python, t, &stack);
 	if (t->kind == FZ_BPF_TICK)
 		fz_silent_charge(&s->silent, stack.thread, weight);
 	fz_sampler_write(s, &(struct fz_engine_sample){ .stack = &stack,

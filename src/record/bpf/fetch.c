@@ -18,7 +18,7 @@ enum fz_engine_use fz_bpf_use_of(const struct fz_record_options *o)
 			   : FZ_ENGINE_FOR_THREADS;
 }
 
-int fz_bpf_take(struct fz_sampler *s, enum fz_engine_use use, struct fz_bpf **ret,
+int fz_bpf_open(struct fz_sampler *s, enum fz_engine_use use, struct fz_bpf **ret,
 		struct fz_error *err)
 {
 	struct fz_bpf **loaded = s->sampling->loaded;

@@ -7,7 +7,7 @@
 
 enum fz_engine_use fz_bpf_use_of(const struct fz_record_options *o);
 /* Take the program that was loaded beforehand, or load it now; the caller frees it. */
-int fz_bpf_take(struct fz_sampler *s, enum fz_engine_use use, struct fz_bpf **ret,
+int fz_bpf_open(struct fz_sampler *s, enum fz_engine_use use, struct fz_bpf **ret,
 		struct fz_error *err);
 /* Sleep until the ring has urgent records, the loop has other duties, or it is time to fetch (due:
  * as of fz_clock_now()). True if it is time to fetch. */

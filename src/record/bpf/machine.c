@@ -41,7 +41,7 @@ static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_er
 	struct fz_bpf *program;
 
 	fz_assert(!p && !machine_of(s));
-	int rc = fz_bpf_take(s, FZ_ENGINE_FOR_MACHINE, &program, err);
+	int rc = fz_bpf_open(s, FZ_ENGINE_FOR_MACHINE, &program, err);
 
 	if (rc)
 		return rc;
@@ -70,7 +70,7 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 	}
 	if (s->profile->over_limit)
 		return;
-	fz_machine_processes_take(machine_of(s)->members, t, &stack);
+	fz_machine_processes_add(machine_of(s)->members, t, &stack);
 	fz_sampler_write(s, &(struct fz_engine_sample){ .stack = &stack,
 							.time = (int64_t)t->time,
 							.weight = (int64_t)t->counter,

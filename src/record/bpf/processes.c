@@ -478,8 +478,8 @@ static void take_plain(struct fz_machine_processes *m, struct member *p,
 	ret->status = t->thread == t->process ? FZ_STATUS_MAIN_THREAD : 0;
 }
 
-void fz_machine_processes_take(struct fz_machine_processes *m, const struct fz_bpf_tick *t,
-			       struct fz_python_stack *ret)
+void fz_machine_processes_add(struct fz_machine_processes *m, const struct fz_bpf_tick *t,
+			      struct fz_python_stack *ret)
 {
 	struct member *p = member_of(m, t);
 	struct fz_profile *profile = m->s->profile;
@@ -488,7 +488,7 @@ void fz_machine_processes_take(struct fz_machine_processes *m, const struct fz_b
 	find_python(m, p, m->s->now);
 	check_python(p, m->s->now);
 	if (p->python && t->flags & FZ_BPF_PYTHON)
-		fz_python_ticks_take(p->python, t, ret);
+		fz_python_ticks_read(p->python, t, ret);
 	else
 		take_plain(m, p, t, ret);
 	push_native(m, p, t);

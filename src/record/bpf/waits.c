@@ -299,7 +299,7 @@ static void take_off(struct fz_sampler *s, const struct fz_target_process *p, st
 {
 	struct fz_python_stack stack;
 
-	fz_python_ticks_take(p->target.python, t, &stack);
+	fz_python_ticks_read(p->target.python, t, &stack);
 	begin(s, wait, p, &t->call, stack, (int64_t)t->time);
 }
 
@@ -383,8 +383,8 @@ static void take_waker(struct fz_bpf_waits *w, struct fz_sampler *s,
 	wait->waker = e.thread;
 }
 
-void fz_bpf_waits_take(struct fz_bpf_waits *w, struct fz_sampler *s,
-		       const struct fz_target_process *p, const struct fz_bpf_tick *t)
+void fz_bpf_waits_add(struct fz_bpf_waits *w, struct fz_sampler *s,
+		      const struct fz_target_process *p, const struct fz_bpf_tick *t)
 {
 	struct wait *wait = wait_of(w, t->thread);
 
@@ -481,7 +481,7 @@ void fz_bpf_waits_adopt(struct fz_bpf_waits *w, struct fz_sampler *s,
 	for (size_t i = 0; i < n; i++)
 		list[i] = (struct candidate){ threads[i],
 					      turns_of(p->target.pid, (pid_t)threads[i].seen) };
-	if (fz_python_take(p->target.python, &sample, &ignored))
+	if (fz_python_sample_take(p->target.python, &sample, &ignored))
 		sample.n = 0;
 	for (uint32_t i = 0; i < sample.n; i++)
 		for (size_t k = 0; k < n; k++)

@@ -412,8 +412,8 @@ static bool was_copied(const struct fz_native *n, uint64_t tid)
 	return false;
 }
 
-void fz_native_take(struct fz_native *n, const struct fz_python_sample *python,
-		    struct fz_python_sample *ret)
+void fz_native_unwind(struct fz_native *n, const struct fz_python_sample *python,
+		      struct fz_python_sample *ret)
 {
 	n->stack_n = 0;
 	for (uint32_t i = 0; i < n->copy_n; i++)

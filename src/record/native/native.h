@@ -29,8 +29,8 @@ void fz_native_close(struct fz_native *n);
 int fz_native_copy(struct fz_native *n, const struct fz_stopper *stopper, struct fz_error *err);
 /* Afterwards, stopped or not: unwind the copies, merged with `python`, a sample taken at the same
  * stop; NULL: native stacks only. *ret is valid until the next call. */
-void fz_native_take(struct fz_native *n, const struct fz_python_sample *python,
-		    struct fz_python_sample *ret);
+void fz_native_unwind(struct fz_native *n, const struct fz_python_sample *python,
+		      struct fz_python_sample *ret);
 
 struct fz_native_figures {
 	uint64_t stacks;     /* unwound */

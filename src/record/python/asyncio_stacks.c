@@ -238,8 +238,9 @@ static void take_waiting(struct fz_py_tasks *t, uint32_t running)
 		look_again(t);
 }
 
-enum fz_py_outcome fz_py_tasks_take(struct fz_py_tasks *t, const struct fz_py_tasks_thread *thread,
-				    const struct fz_py_walk *walk, uint32_t stack, bool *ret_runs)
+enum fz_py_outcome fz_py_tasks_stacks(struct fz_py_tasks *t,
+				      const struct fz_py_tasks_thread *thread,
+				      const struct fz_py_walk *walk, uint32_t stack, bool *ret_runs)
 {
 	uint32_t running = FZ_NONE, first = t->pages.piece_n, under;
 	uint64_t loop, task;

@@ -22,7 +22,7 @@ static bool take(struct fz_python *python, pid_t pid, const struct fz_profile *p
 	struct fz_python_sample sample;
 	struct fz_error err;
 
-	if (fz_python_take(python, &sample, &err))
+	if (fz_python_sample_take(python, &sample, &err))
 		return false;
 	*ret = (struct fz_python_glance){ 0 };
 	for (uint32_t i = 0; i < sample.n; i++) {

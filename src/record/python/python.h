@@ -107,7 +107,7 @@ struct fz_python_sample {
 
 /* Take one sample of all selected threads. FZ_EGONE: the process ended. FZ_EAGAIN: its memory was
  * replaced (exec): close and open again. Other failures show as rejected stacks. */
-int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err);
+int fz_python_sample_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err);
 
 /* ---- glance.c ---- */
 

@@ -75,7 +75,7 @@ static inline uint32_t fz_py_copied_u32(const struct fz_py_plan *plan, size_t at
 /* ---- sample.c ---- */
 
 /* Periodic checks: is it the same program, are there new interpreters? Errors as for
- * fz_python_take. */
+ * fz_python_sample_take. */
 int fz_py_recheck(struct fz_python *py, int64_t now, struct fz_error *err);
 void fz_py_list_threads(struct fz_python *py);
 

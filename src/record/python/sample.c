@@ -397,7 +397,7 @@ static void take_tasks(struct fz_python *py, struct fz_py_thread *t, unsigned *r
 		}
 		if (!py->tasks.found || own.rejected)
 			break;
-		rc = fz_py_tasks_take(&py->tasks, &py->task_thread, &t->walk, own.stack, &runs);
+		rc = fz_py_tasks_stacks(&py->tasks, &py->task_thread, &t->walk, own.stack, &runs);
 	}
 	if (py->tasks.found && !own.rejected && rc != FZ_PY_WALK_OK) {
 		own.rejected = true;
@@ -536,7 +536,7 @@ static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struc
 	return 0;
 }
 
-int fz_python_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)
+int fz_python_sample_take(struct fz_python *py, struct fz_python_sample *ret, struct fz_error *err)
 {
 	int rc = take_stacks(py, ret, err);
 

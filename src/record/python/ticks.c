@@ -359,7 +359,7 @@ void fz_python_ticks_set_root(struct fz_python *py, uint32_t stack)
 	py->ticks.n = 0;
 }
 
-void fz_python_ticks_take(struct fz_python *py, const struct fz_bpf_tick *t,
+void fz_python_ticks_read(struct fz_python *py, const struct fz_bpf_tick *t,
 			  struct fz_python_stack *ret)
 {
 	int reject = reject_reason(py->layout, t);

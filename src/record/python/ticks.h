@@ -11,12 +11,12 @@
  * in a tick. Ignores the options for native frames, instructions, variables and tasks. */
 int fz_python_ticks_config(const struct fz_python *py, struct fz_bpf_config *ret,
 			   struct fz_error *err);
-/* Check before taking ticks that it is the same program. Errors as for fz_python_take; earlier
- * ticks can still be taken, as far as their code is known. */
+/* Check before taking ticks that it is the same program. Errors as for fz_python_sample_take;
+ * earlier ticks can still be taken, as far as their code is known. */
 int fz_python_ticks_begin(struct fz_python *py, struct fz_error *err);
 /* Convert a tick to a complete stack, or to a rejected one with the reason. Unknown code objects
  * are read, and accepted only if they are those that the tick saw. */
-void fz_python_ticks_take(struct fz_python *py, const struct fz_bpf_tick *t,
+void fz_python_ticks_read(struct fz_python *py, const struct fz_bpf_tick *t,
 			  struct fz_python_stack *ret);
 /* Set the process's parent, of which it may be a fork; NULL: it is not sampled, or no longer. */
 void fz_python_ticks_set_parent(struct fz_python *py, struct fz_python *parent);
