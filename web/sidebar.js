@@ -50,7 +50,7 @@ function verdict(model) {
 		el("p", { class: "verdict" }, text),
 		hasInterval && el("p", { class: "quiet" },
 			`Interval ${percent(v.low)} … ${percent(v.high)}`),
-		...v.beside.map((note) => el("p", { class: "quiet" }, `${note}.`)),
+		...v.notes.map((note) => el("p", { class: "quiet" }, `${note}.`)),
 		v.advice && !isSwapped && el("p", { class: "quiet" }, `${v.advice}:`),
 		v.command && !isSwapped && el("pre", { class: "command" }, v.command),
 		v.power && !isSwapped && el("p", { class: "quiet" }, v.power),

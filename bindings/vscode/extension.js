@@ -124,7 +124,7 @@ async function showChange(shown, base, head) {
 	shown.set(report, head, {
 		text: `${icons[verdict.word] ?? ""} ${verdict.text}`,
 		tooltip: [
-			`${base.label} → ${head.label}: ${verdict.text}`, verdict.power, ...verdict.beside, ...warnings,
+			`${base.label} → ${head.label}: ${verdict.text}`, verdict.power, ...verdict.notes, ...warnings,
 			regressed ? "'fizeau diff --fail-on regression' fails (status 1)." :
 				"'fizeau diff --fail-on regression' passes (status 0).",
 			"Click to hide.",

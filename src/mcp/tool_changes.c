@@ -26,27 +26,27 @@ static const struct fz_style style = { .columns = 200 };
 /* ---- sentences ---- */
 
 /* Add warnings [from, to). */
-static void say_warnings(struct fz_mcp_call *c, const struct fz_diff *d, const char *key,
+static void add_warnings(struct fz_mcp_call *c, const struct fz_diff *d, const char *key,
 			 uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++)
 		fz_mcp_append_text(c, key, d->warnings[i]);
 }
 
-static void say_beside(struct fz_mcp_call *c, const struct fz_mcp_subject *s, bool advice)
+static void add_notes(struct fz_mcp_call *c, const struct fz_mcp_subject *s, bool advice)
 {
 	fz_auto(fz_advice_release) struct fz_advice b;
 
 	fz_advice_init(&b, s->diff, s->judgement);
 	for (uint32_t i = 0; i < b.n; i++)
-		fz_mcp_append_text(c, "beside", b.notes[i]);
+		fz_mcp_append_text(c, "notes", b.notes[i]);
 	if (b.command && advice) {
 		fz_auto(fz_free_ptr) char *text = fz_asprintf("%s: %s", b.advice, b.command);
-		fz_mcp_append_text(c, "would_tell", text);
+		fz_mcp_append_text(c, "advice", text);
 	}
 }
 
-static void say_headline(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
+static void add_headline(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
@@ -55,7 +55,7 @@ static void say_headline(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 	json_object_set_new(c->answer, "of", json_string(s->name));
 }
 
-static void say_run(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
+static void add_run(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 {
 	const struct fz_judged_run *run = &s->judgement->run;
 
@@ -219,7 +219,7 @@ static void add_unsure(struct table *t, const struct fz_findings *f, bool only_e
 
 /* Suggest the function to examine first: an edited one with a certain change, else an edited one,
  * else one that changed; and the first row, if it is another one. */
-static void say_next(struct table *t)
+static void add_next(struct table *t)
 {
 	const char *name = t->s->name;
 	const char *id = json_string_value(json_object_get(json_array_get(t->rows, 0), "id"));
@@ -257,7 +257,7 @@ static void add_functions(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 	fz_mcp_add_text(c, "self", &summary);
 	if (json_array_size(t.rows))
 		json_object_set(c->answer, "functions", t.rows);
-	say_next(&t);
+	add_next(&t);
 	json_decref(t.rows);
 	free(t.shown);
 	release_sources(&t.sources);
@@ -269,12 +269,12 @@ void fz_mcp_add_changes(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 {
 	const struct fz_diff *d = s->diff;
 
-	say_headline(c, s);
-	say_run(c, s);
-	say_warnings(c, d, "urgent", 0, d->urgent);
+	add_headline(c, s);
+	add_run(c, s);
+	add_warnings(c, d, "urgent", 0, d->urgent);
 	add_functions(c, s);
-	say_beside(c, s, false);
-	say_warnings(c, d, "warnings", d->urgent, d->warning_count);
+	add_notes(c, s, false);
+	add_warnings(c, d, "warnings", d->urgent, d->warning_count);
 }
 
 static int changes(struct fz_mcp_call *c, struct fz_error *err)
@@ -317,8 +317,8 @@ static void claim_run(struct fz_mcp_call *c, const struct fz_mcp_subject *s)
 						   words->less };
 
 	claim(c, claims[s->judgement->run.word], "");
-	say_headline(c, s);
-	say_run(c, s);
+	add_headline(c, s);
+	add_run(c, s);
 }
 
 static int claim_function(struct fz_mcp_call *c, const struct fz_mcp_subject *s,
@@ -348,7 +348,7 @@ static int claim_function(struct fz_mcp_call *c, const struct fz_mcp_subject *s,
 	if (*fz_finding_interval(row, s->diff->unit, &style, interval))
 		fz_buf_printf(&line, ", interval %s", interval);
 	fz_mcp_add_text(c, "change", &line);
-	say_headline(c, s);
+	add_headline(c, s);
 	return 0;
 }
 
@@ -365,8 +365,8 @@ static int verify(struct fz_mcp_call *c, struct fz_error *err)
 		claim_run(c, &s);
 	if (r)
 		return r;
-	say_warnings(c, s.diff, "warnings", 0, s.diff->warning_count);
-	say_beside(c, &s, true);
+	add_warnings(c, s.diff, "warnings", 0, s.diff->warning_count);
+	add_notes(c, &s, true);
 	fz_findings_power(s.judgement, &power);
 	fz_mcp_add_text(c, "power", &power);
 	fz_findings_method(s.diff, s.judgement, &method);

@@ -59,13 +59,13 @@ static const char *unknown_reason(const struct fz_diff *d, const struct fz_judge
 					     : "noise";
 }
 
-static void write_beside(struct fz_json *j, const struct fz_diff *d,
-			 const struct fz_judgement *verdicts)
+static void write_notes(struct fz_json *j, const struct fz_diff *d,
+			const struct fz_judgement *verdicts)
 {
 	fz_auto(fz_advice_release) struct fz_advice b;
 
 	fz_advice_init(&b, d, verdicts);
-	fz_json_kopen(j, "beside", '[');
+	fz_json_kopen(j, "notes", '[');
 	for (uint32_t i = 0; i < b.n; i++)
 		fz_json_str(j, fz_str_of(b.notes[i]));
 	fz_json_close(j, ']');
@@ -120,7 +120,7 @@ void fz_report_json_verdict(struct fz_json *j, const struct fz_diff *d,
 	fz_json_kstr(j, "power", fz_buf_view(&power));
 	fz_json_kstr(j, "method", fz_str_of(fz_judge_method_names[verdicts->method]));
 	fz_json_kdouble(j, "delta_pct", 100 * verdicts->delta);
-	write_beside(j, d, verdicts);
+	write_notes(j, d, verdicts);
 	fz_json_close(j, '}');
 }
 

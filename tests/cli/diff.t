@@ -212,7 +212,7 @@ $ fizeau diff --format json base.bin head.bin | head -n 54 | cut -c 1-220
     "power": "Smallest detectable change: 82.8 %.",
     "method": "visits",
     "delta_pct": 0.2,
-    "beside": [],
+    "notes": [],
     "busy": false,
     "advice": "For a clear answer, record several runs of each version",
     "command": "fizeau diff BASE... :: HEAD...  # several files per side"
