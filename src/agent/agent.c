@@ -82,7 +82,7 @@ static void make_pushes(struct agent *a, struct fz_agent_window *w)
 	int64_t from_s = w->start_unix_ns / FZ_SECOND;
 	struct fz_error err;
 
-	fz_agent_name_all(&a->naming, w->who, w->who_n);
+	fz_agent_name_all(&a->naming, w->programs, w->program_n);
 	w->images.names = a->names;
 	if (fz_agent_split(w, &parts, &err))
 		fz_notify_warn(a->notify, "lost a window: %s", err.message);

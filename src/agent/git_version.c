@@ -45,7 +45,7 @@ static void be_git(const void *arg, int out)
 
 /* Run git; returns the first line of its output, which may be empty; the caller frees. NULL if it
  * failed. */
-static char *ask(const char *top, enum fz_git_call_kind kind, const char *const *words)
+static char *query_git(const char *top, enum fz_git_call_kind kind, const char *const *words)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
 	struct call call = { kind, words };
@@ -63,7 +63,7 @@ static char *ask(const char *top, enum fz_git_call_kind kind, const char *const 
 static char *commit(const char *top, const char *revision)
 {
 	const char *const words[] = { "rev-parse", "--verify", "--short=12", revision, NULL };
-	char *line = ask(top, FZ_GIT_ASKS, words);
+	char *line = query_git(top, FZ_GIT_ASKS, words);
 
 	if (line && !*line)
 		free(fz_steal(line));
@@ -86,7 +86,7 @@ static char *commit_now(const char *top)
 	static const char *const words[] = { "status", "--porcelain", "--untracked-files=no",
 					     "--ignore-submodules", NULL };
 	fz_auto(fz_free_ptr) char *name = commit(top, "HEAD");
-	fz_auto(fz_free_ptr) char *edited = name ? ask(top, FZ_GIT_ASKS_TREE, words) : NULL;
+	fz_auto(fz_free_ptr) char *edited = name ? query_git(top, FZ_GIT_ASKS_TREE, words) : NULL;
 
 	return name ? fz_asprintf("%s%s", name, edited && *edited ? "-dirty" : "") : NULL;
 }

@@ -111,7 +111,7 @@ static void be_dpkg(const void *arg, int out)
 
 /* The exit status is ignored, because it is an error even if only one of many files was not
  * found. */
-static void ask_dpkg(char *const *words, struct fz_buf *ret)
+static void query_dpkg(char *const *words, struct fz_buf *ret)
 {
 	fz_agent_run_child(&(struct fz_agent_question){ .become = be_dpkg, .arg = words }, ret);
 }
@@ -176,7 +176,7 @@ static char **owners_of(const char *const *files, size_t n)
 		words[word_n++] = (char *)files[i];
 		words[word_n++] = (char *)without_usr(files[i]);
 	}
-	ask_dpkg(words, &answer);
+	query_dpkg(words, &answer);
 	for (size_t i = 0; i < n; i++) {
 		struct fz_str package = package_of(fz_buf_view(&answer), files[i]);
 		ret[i] = package.n ? fz_strndup(package.p, package.n) : NULL;
@@ -202,7 +202,7 @@ char **fz_agent_debian_packages(const char *const *files, size_t n)
 		if (owners[i])
 			words[word_n++] = owners[i];
 	if (word_n > 4)
-		ask_dpkg(words, &answer);
+		query_dpkg(words, &answer);
 	for (size_t i = 0; i < n; i++) {
 		if (owners[i])
 			ret[i] = version_of(fz_buf_view(&answer), fz_str_of(owners[i]));

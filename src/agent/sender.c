@@ -85,7 +85,7 @@ static void warn_unreachable(struct fz_agent_sender *s, const struct fz_error *e
 	s->away = true;
 }
 
-static void tell_back(struct fz_agent_sender *s)
+static void note_reconnected(struct fz_agent_sender *s)
 {
 	char n[FZ_NUMBER_SIZE];
 
@@ -100,7 +100,7 @@ static void on_gone(void *arg, const struct fz_agent_spooled *p, const struct fz
 	struct fz_agent_sender *s = arg;
 
 	(void)p;
-	tell_back(s);
+	note_reconnected(s);
 	s->sent += answer != NULL;
 }
 
@@ -174,7 +174,7 @@ int fz_agent_sender_start(const struct fz_client *client, struct fz_agent_spool 
 	return 0;
 }
 
-static void say(struct fz_agent_sender *s, bool *what)
+static void wake(struct fz_agent_sender *s, bool *what)
 {
 	pthread_mutex_lock(&s->lock);
 	*what = true;
@@ -184,14 +184,14 @@ static void say(struct fz_agent_sender *s, bool *what)
 
 void fz_agent_sender_wake(struct fz_agent_sender *s)
 {
-	say(s, &s->news);
+	wake(s, &s->news);
 }
 
 uint64_t fz_agent_sender_finish(struct fz_agent_sender *s)
 {
 	if (!s)
 		return 0;
-	say(s, &s->ends);
+	wake(s, &s->ends);
 	pthread_join(s->thread, NULL);
 	uint64_t sent = s->sent;
 	fz_connection_close(&s->connection);

@@ -69,7 +69,7 @@ static int set(struct fz_ini *ini, const struct fz_ini_line *line)
 		    : fz_ini_complain(ini, "unknown key '%s' in a service section", line->name);
 }
 
-static int take_line(struct fz_ini *ini, const struct fz_ini_line *line)
+static int parse_line(struct fz_ini *ini, const struct fz_ini_line *line)
 {
 	const char *service = service_in(line->section);
 
@@ -101,7 +101,7 @@ static int check(const struct fz_agent_rules *r, const char *file, struct fz_err
 int fz_agent_rules_parse(struct fz_agent_rules *r, const char *text, const char *name,
 			 struct fz_error *err)
 {
-	int bad = fz_ini_parse(text, name, take_line, r, err);
+	int bad = fz_ini_parse(text, name, parse_line, r, err);
 
 	return bad ? bad : check(r, name, err);
 }

@@ -42,7 +42,7 @@ static void list_parts(struct splitter *s, struct fz_agent_parts *parts)
 	const struct fz_agent_window *w = s->w;
 
 	for (size_t i = 0; i < w->row_n; i++) {
-		const struct fz_agent_known *k = w->who[w->rows[i].who];
+		const struct fz_agent_known *k = w->programs[w->rows[i].program];
 		fz_assert(k->named);
 		uint32_t *slot = fz_map_slot(&map, key_of(k->service, k->version));
 
@@ -75,8 +75,8 @@ static void limit_parts(struct splitter *s, struct fz_agent_parts *parts)
 	for (size_t i = 0; i < parts->n; i++)
 		fz_map_put(&map, key_of(parts->list[i].service, parts->list[i].version),
 			   (uint32_t)i);
-	for (uint32_t i = 0; i < s->w->who_n; i++) {
-		const struct fz_agent_known *k = s->w->who[i];
+	for (uint32_t i = 0; i < s->w->program_n; i++) {
+		const struct fz_agent_known *k = s->w->programs[i];
 		uint32_t part = fz_map_get(&map, key_of(k->service, k->version));
 		s->part_of[i] = part == FZ_NONE ? (uint32_t)parts->n - 1 : part;
 	}
@@ -174,7 +174,7 @@ static void fill(struct splitter *s, uint32_t part, struct fz_profile *to)
 
 	memset(s->stack, 0xff, (from->stack_count + 1ul) * sizeof(*s->stack));
 	for (size_t row = 0; row < from->samples.n; row++) {
-		if (s->part_of[s->w->rows[row].who] != part)
+		if (s->part_of[s->w->rows[row].program] != part)
 			continue;
 		uint32_t stack = copy_stack(s, to, from->samples.stack[row]);
 		struct fz_sample sample = { .thread = copy_thread(from, to,
@@ -232,7 +232,7 @@ int fz_agent_split(struct fz_agent_window *w, struct fz_agent_parts *ret, struct
 	int r = name_samples(&s, w, err);
 
 	if (!r && s.named->samples.n) {
-		s.part_of = fz_calloc(FZ_MAX(w->who_n, 1), sizeof(*s.part_of));
+		s.part_of = fz_calloc(FZ_MAX(w->program_n, 1), sizeof(*s.part_of));
 		s.stack = fz_calloc(s.named->stack_count + 1ul, sizeof(*s.stack));
 		list_parts(&s, &parts);
 		limit_parts(&s, &parts);

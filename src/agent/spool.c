@@ -60,7 +60,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Add a file to the list; ignores files with other names. */
-static void take_file(struct fz_agent_spool *s, const char *name)
+static void add_file(struct fz_agent_spool *s, const char *name)
 {
 	unsigned long long number;
 	long long seconds;
@@ -87,7 +87,7 @@ static int list_folder(struct fz_agent_spool *s, struct fz_error *err)
 	if (!dir)
 		return fz_fail_errno(err, "--spool %s", s->folder);
 	for (struct dirent *e; (e = readdir(dir));)
-		take_file(s, e->d_name);
+		add_file(s, e->d_name);
 	closedir(dir);
 	if (s->n)
 		qsort(s->list, s->n, sizeof(*s->list), compare);

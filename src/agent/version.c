@@ -73,7 +73,7 @@ static void by_git(struct fz_agent_checkouts *c, struct fz_agent_wanted *w)
 }
 
 /* True if the file has not changed since the process started. */
-static bool is_as_it_was(const struct fz_agent_program *p, struct stat *ret)
+static bool is_unchanged(const struct fz_agent_program *p, struct stat *ret)
 {
 	return !p->elsewhere && (*p->script || !p->deleted) &&
 	       !stat(fz_agent_program_file(p), ret) &&
@@ -84,14 +84,14 @@ static void by_python_package(struct fz_agent_wanted *w)
 {
 	struct stat st;
 
-	if (w->program->elsewhere || (*w->program->script && !is_as_it_was(w->program, &st)))
+	if (w->program->elsewhere || (*w->program->script && !is_unchanged(w->program, &st)))
 		return;
 	fz_auto(fz_free_ptr) char *version = fz_agent_python_package(w->program);
 	if (version)
 		set(w, version);
 }
 
-static void by_what_is_told(struct fz_agent_checkouts *c, struct fz_agent_wanted *w)
+static void set_by_program(struct fz_agent_checkouts *c, struct fz_agent_wanted *w)
 {
 	struct utsname kernel;
 
@@ -129,7 +129,7 @@ static uint32_t *slot_of(struct fz_agent_versions *v, const struct fz_agent_want
 	struct stat st;
 
 	if (*w->version || w->program->met != FZ_MET_PROGRAM || !may_be_packaged(file) ||
-	    !is_as_it_was(w->program, &st))
+	    !is_unchanged(w->program, &st))
 		return NULL;
 	uint64_t key = fz_map_hash(file, strlen(file)) ^ fz_hash64(st.st_ino) ^
 		       fz_hash64((uint64_t)fz_clock_ns(st.st_ctim));
@@ -177,7 +177,7 @@ void fz_agent_versions_find(struct fz_agent_versions *v, struct fz_agent_wanted 
 
 	for (size_t i = 0; i < n; i++) {
 		*list[i].version = '\0';
-		by_what_is_told(&checkouts, &list[i]);
+		set_by_program(&checkouts, &list[i]);
 	}
 	by_debian_package(v, list, n);
 	for (size_t i = 0; i < n; i++) {

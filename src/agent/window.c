@@ -22,38 +22,38 @@ void fz_agent_window_free(struct fz_agent_window *w)
 	fz_profile_free(w->profile);
 	fz_images_release(&w->images);
 	fz_map_release(&w->row_of);
-	fz_map_release(&w->who_of);
+	fz_map_release(&w->program_of);
 	free(w->rows);
-	free(w->who);
+	free(w->programs);
 	free(w);
 }
 
 void fz_agent_window_add_program(struct fz_agent_window *w, pid_t pid, struct fz_agent_known *known)
 {
-	fz_grow(w->who, w->who_n, w->who_cap);
-	fz_map_put(&w->who_of, (uint64_t)pid, w->who_n);
-	w->who[w->who_n++] = known;
+	fz_grow(w->programs, w->program_n, w->program_cap);
+	fz_map_put(&w->program_of, (uint64_t)pid, w->program_n);
+	w->programs[w->program_n++] = known;
 }
 
 bool fz_agent_window_has_program(const struct fz_agent_window *w, pid_t pid)
 {
-	return fz_map_get(&w->who_of, (uint64_t)pid) != FZ_NONE;
+	return fz_map_get(&w->program_of, (uint64_t)pid) != FZ_NONE;
 }
 
 void fz_agent_window_add(struct fz_agent_window *w, pid_t pid, const struct fz_sample *sample,
 			 int64_t weight)
 {
 	int64_t minute = (w->start_unix_ns + sample->time) / FZ_MINUTE;
-	uint32_t who = fz_map_get(&w->who_of, (uint64_t)pid);
+	uint32_t program = fz_map_get(&w->program_of, (uint64_t)pid);
 
-	fz_assert(who != FZ_NONE);
+	fz_assert(program != FZ_NONE);
 	if (minute != w->minute)
 		fz_map_clear(&w->row_of);
 	w->minute = minute;
-	uint32_t *slot = fz_map_slot(&w->row_of, FZ_KEY(who, sample->stack));
+	uint32_t *slot = fz_map_slot(&w->row_of, FZ_KEY(program, sample->stack));
 	if (*slot == FZ_NONE) {
 		fz_grow(w->rows, w->row_n, w->row_cap);
-		w->rows[w->row_n] = (struct fz_agent_row){ .who = who,
+		w->rows[w->row_n] = (struct fz_agent_row){ .program = program,
 							   .stack = sample->stack,
 							   .thread = sample->thread,
 							   .time = sample->time };

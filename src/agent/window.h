@@ -7,7 +7,7 @@
 #include "record/sampler_state.h"
 
 struct fz_agent_row {
-	uint32_t who; /* in fz_agent_window.who */
+	uint32_t program; /* in fz_agent_window.programs */
 	uint32_t stack, thread, count;
 	int64_t time, weight; /* time of the first sample; total weight */
 };
@@ -19,11 +19,11 @@ struct fz_agent_window {
 	int64_t start, start_unix_ns, duration_ns;
 	struct fz_agent_row *rows;
 	size_t row_n, row_cap;
-	struct fz_map row_of;        /* in this minute: (who, stack) -> row */
-	int64_t minute;              /* since 1970 */
-	struct fz_agent_known **who; /* borrowed */
-	uint32_t who_n, who_cap;
-	struct fz_map who_of; /* pid -> index in who */
+	struct fz_map row_of;             /* in this minute: (program, stack) -> row */
+	int64_t minute;                   /* since 1970 */
+	struct fz_agent_known **programs; /* borrowed */
+	uint32_t program_n, program_cap;
+	struct fz_map program_of; /* pid -> index in programs */
 };
 
 /* Start a window now. Takes ownership of the profile, which must have the metrics of a sampler. */

@@ -256,7 +256,7 @@ static int add_row(struct builder *k, uint32_t kind, size_t row, struct fz_error
 }
 
 /* In a profile by CPU time, a cell's CPU time is the sum of its values. */
-static void take_cpu_time(struct fz_fleet_batch *b)
+static void find_cpu_time(struct fz_fleet_batch *b)
 {
 	for (uint32_t i = 0; i < b->cell_n; i++)
 		if (fz_str_eq(b->kinds[b->cells[i].kind].metric, FZ_STR("cpu")))
@@ -284,7 +284,7 @@ static int build(struct builder *k, struct fz_error *err)
 			r = has_row(k, row) ? add_row(k, kind, row, err) : 0;
 	if (!k->part.part)
 		share_losses(k);
-	take_cpu_time(k->b);
+	find_cpu_time(k->b);
 	return r;
 }
 

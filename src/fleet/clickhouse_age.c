@@ -66,7 +66,7 @@ static int run(struct aging *k, const struct fz_buf *sql, struct fz_buf *ret, st
 }
 
 /* Runs a query whose result is one row of numbers. */
-static int take_numbers(struct aging *k, const struct fz_buf *sql, uint64_t *ret, size_t n,
+static int read_numbers(struct aging *k, const struct fz_buf *sql, uint64_t *ret, size_t n,
 			struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
@@ -155,7 +155,7 @@ static int count_ages(struct aging *k, uint64_t *ret, bool *ret_waits, struct fz
 	add_names(&sql, &k->hour);
 	fz_buf_printf(&sql, "host = '' AND first = %lld AND last = %lld FORMAT RowBinary",
 		      (long long)k->hour.first, (long long)k->hour.first + FZ_HOUR_MINUTES - 1);
-	int r = take_numbers(k, &sql, numbers, FZ_ARRAY_LEN(numbers), err);
+	int r = read_numbers(k, &sql, numbers, FZ_ARRAY_LEN(numbers), err);
 	*ret = numbers[0];
 	*ret_waits = numbers[0] && numbers[1] + APART_SECONDS > numbers[2];
 	return r;
@@ -192,7 +192,7 @@ static int check(struct aging *k, bool *ret, struct fz_error *err)
 	fz_buf_printf(&sql,
 		      "SELECT toUInt64(sum(nodes)) FROM fizeau_cell WHERE %s%s FORMAT RowBinary",
 		      k->cells.p, k->in_age.p);
-	int r = take_numbers(k, &sql, &all, 1, err);
+	int r = read_numbers(k, &sql, &all, 1, err);
 	if (r)
 		return r;
 	fz_buf_reset(&sql);
@@ -201,7 +201,7 @@ static int check(struct aging *k, bool *ret, struct fz_error *err)
 		      " greatest(abs(sum(toFloat64(value))), abs(sum(toFloat64(n)))) AS most"
 		      " FROM (%s) GROUP BY series, number, node) FORMAT RowBinary",
 		      k->source.p);
-	r = take_numbers(k, &sql, found, 2, err);
+	r = read_numbers(k, &sql, found, 2, err);
 	if (r)
 		return r;
 	memcpy(&largest, &found[1], sizeof(largest));
@@ -290,7 +290,7 @@ static int age_hour(struct aging *k, struct fz_error *err)
 
 /* ---- the hours of a day ---- */
 
-static bool take_hour(struct fz_cursor *row, struct hour *h)
+static bool read_hour(struct fz_cursor *row, struct hour *h)
 {
 	struct fz_str project = fz_row_read_text(row), service = fz_row_read_text(row);
 
@@ -319,7 +319,7 @@ static int age_day(struct aging *k, int64_t day, struct fz_error *err)
 		return r;
 	struct fz_cursor rows = fz_rows_of(&answer);
 	while (!r && !k->ended && fz_row_next(&rows)) {
-		if (!take_hour(&rows, &k->hour))
+		if (!read_hour(&rows, &k->hour))
 			break;
 		r = age_hour(k, err);
 		k->ended = !r && k->between && !k->between(k->arg, 1);
@@ -344,7 +344,7 @@ static int delete_values(struct aging *k, int64_t day, struct fz_error *err)
 		      from, until, k->s->database, from / FZ_HOUR_MINUTES, until / FZ_HOUR_MINUTES,
 		      k->s->database, from, until, APART_SECONDS);
 	fz_buf_printf(&sql, "SELECT count() FROM fizeau_value WHERE %s FORMAT RowBinary", where.p);
-	int r = take_numbers(k, &sql, &n, 1, err);
+	int r = read_numbers(k, &sql, &n, 1, err);
 	if (r || !n)
 		return r;
 	fz_buf_reset(&sql);

@@ -86,7 +86,7 @@ static int parse_one(struct fz_str url, struct fz_shard *ret, struct fz_error *e
 	return 0;
 }
 
-static void take_credentials(struct fz_clickhouse *ret)
+static void read_credentials(struct fz_clickhouse *ret)
 {
 	const char *user = getenv("CLICKHOUSE_USER"), *password = getenv("CLICKHOUSE_PASSWORD");
 
@@ -118,7 +118,7 @@ int fz_clickhouse_parse(const char *urls, struct fz_clickhouse *ret, struct fz_e
 		rest = comma ? (struct fz_str){ comma + 1, rest.n - one.n - 1 }
 			     : (struct fz_str){ 0 };
 	}
-	take_credentials(ret);
+	read_credentials(ret);
 	return r ? r : fz_client_load(err);
 }
 
@@ -373,7 +373,7 @@ struct question {
 	pthread_t thread;
 };
 
-static void *ask_one(void *arg)
+static void *query_shard(void *arg)
 {
 	struct question *q = arg;
 
@@ -397,9 +397,10 @@ int fz_clickhouse_query(struct fz_clickhouse *c, struct fz_str sql, enum fz_miss
 				.c = c, .shard = &c->shards[i], .sql = sql, .answer = &answers[i]
 			};
 	for (uint32_t i = 1; i < n; i++)
-		fz_assert(pthread_create(&questions[i].thread, NULL, ask_one, &questions[i]) == 0);
+		fz_assert(pthread_create(&questions[i].thread, NULL, query_shard, &questions[i]) ==
+			  0);
 	if (n)
-		ask_one(&questions[0]);
+		query_shard(&questions[0]);
 	for (uint32_t i = 1; i < n; i++)
 		pthread_join(questions[i].thread, NULL);
 	for (uint32_t i = 0; i < n; i++) {

@@ -47,7 +47,7 @@ static void release_spans(struct spans *s)
 	free(s->list);
 }
 
-static void take_span(void *arg, struct fz_cursor *row)
+static void read_span(void *arg, struct fz_cursor *row)
 {
 	struct spans *s = arg;
 	struct fz_str name = fz_row_read_text(row);
@@ -86,7 +86,7 @@ static int find_spans(struct fz_clickhouse *c, const char *project, const char *
 	fz_sql_add_scope(&sql, project, service, NULL);
 	fz_sql_add_puts(&sql, project, service, 0, INT64_MAX);
 	fz_buf_printf(&sql, " GROUP BY %s%s FORMAT RowBinary", name, service ? ", host" : "");
-	return each_row(c, &sql, take_span, ret, err);
+	return each_row(c, &sql, read_span, ret, err);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -165,7 +165,7 @@ static const char *keep(struct lister *k, struct fz_str s)
 	return fz_arena_strndup(&k->arena, s.p, s.n);
 }
 
-static void take_entry(struct lister *k, const struct fz_str texts[4], const struct listed *row)
+static void add_entry(struct lister *k, const struct fz_str texts[4], const struct listed *row)
 {
 	fz_auto(fz_free_ptr) char *name = fz_asprintf(
 		"%.*s\n%.*s\n%zu\n%.*s%.*s", (int)texts[0].n, texts[0].p, (int)texts[1].n,
@@ -193,7 +193,7 @@ static void take_entry(struct lister *k, const struct fz_str texts[4], const str
 	of->e.wall_ns += row->e.wall_ns;
 }
 
-static void take_listed(void *arg, struct fz_cursor *row)
+static void read_listed(void *arg, struct fz_cursor *row)
 {
 	struct listed l = { 0 };
 	struct fz_str texts[4];
@@ -210,7 +210,7 @@ static void take_listed(void *arg, struct fz_cursor *row)
 	l.e.samples = fz_row_read_int(row);
 	l.e.lost = fz_row_read_int(row);
 	if (!row->bad)
-		take_entry(arg, texts, &l);
+		add_entry(arg, texts, &l);
 }
 
 static int list_cells(struct lister *k, const char *project, struct fz_error *err)
@@ -225,10 +225,10 @@ static int list_cells(struct lister *k, const char *project, struct fz_error *er
 	fz_sql_add_scope(&sql, project, NULL, NULL);
 	fz_sql_add_puts(&sql, project, NULL, 0, INT64_MAX);
 	fz_buf_str(&sql, " GROUP BY service, version, metric, unit FORMAT RowBinary");
-	return each_row(k->c, &sql, take_listed, k, err);
+	return each_row(k->c, &sql, read_listed, k, err);
 }
 
-static void take_pushes(void *arg, struct fz_cursor *row)
+static void read_pushes(void *arg, struct fz_cursor *row)
 {
 	struct lister *k = arg;
 	struct fz_str service = fz_row_read_text(row), version = fz_row_read_text(row);
@@ -251,7 +251,7 @@ static int count_pushes(struct lister *k, const char *project, struct fz_error *
 		" argMin(version, put) AS v FROM fizeau_push WHERE project = {} AND host != ''"
 		" GROUP BY service, host, id) GROUP BY service, v FORMAT RowBinary",
 		project);
-	return each_row(k->c, &sql, take_pushes, k, err);
+	return each_row(k->c, &sql, read_pushes, k, err);
 }
 
 static int compare_listed(const void *a, const void *b)
@@ -302,7 +302,7 @@ static void release_alarms(struct alarms *k)
 	free(k->list);
 }
 
-static void take_alarm(void *arg, struct fz_cursor *row)
+static void read_alarm(void *arg, struct fz_cursor *row)
 {
 	struct alarms *k = arg;
 	const char *texts[5];
@@ -341,7 +341,7 @@ int fz_clickhouse_alarms(struct fz_fleet *f, const char *project, const char *se
 		      "1 ORDER BY raised DESC, service, head, function"
 		      " LIMIT 1 BY service, head, function LIMIT %u FORMAT RowBinary",
 		      most);
-	int r = each_row(fz_clickhouse(f), &sql, take_alarm, &k, err);
+	int r = each_row(fz_clickhouse(f), &sql, read_alarm, &k, err);
 
 	if (k.n)
 		qsort(k.list, k.n, sizeof(*k.list), compare_alarms);

@@ -85,7 +85,7 @@ static bool is_same(const struct fz_fleet_series_row *a, const struct fz_fleet_s
 }
 
 /* Merge a row. False if another series has the same number. */
-static bool take_series(struct series *all, const struct fz_fleet_series_row *row)
+static bool add_series(struct series *all, const struct fz_fleet_series_row *row)
 {
 	uint32_t *slot = fz_map_slot(&all->map, (uint64_t)row->id);
 
@@ -127,7 +127,7 @@ static int read_series(const struct fz_clickhouse *c, uint32_t shard, const stru
 		s.first = fz_row_read_int(row);
 		s.last = fz_row_read_int(row);
 		s.begun = fz_row_read_int(row);
-		if (!row->bad && !take_series(all, &s))
+		if (!row->bad && !add_series(all, &s))
 			return fz_fail(err, FZ_EINPUT, "%s: two series have the same number",
 				       c->shards[shard].name);
 	}
@@ -161,7 +161,7 @@ static void add_wanted(struct fz_buf *sql, const struct fz_fleet_query *q)
 	add_in_time(sql, q, aged.p);
 }
 
-static void ask_for_series(const struct fz_fleet_query *q, struct fz_buf *sql)
+static void write_series_query(const struct fz_fleet_query *q, struct fz_buf *sql)
 {
 	fz_buf_str(sql, "SELECT series, version, labels, metric, unit, clock, mode, features,"
 			" period, main, toInt64(uniqExactIf((host, minute), (");
@@ -184,7 +184,7 @@ int fz_clickhouse_series(struct fz_fleet *f, const struct fz_fleet_query *q,
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
 	fz_auto(release_series) struct series all = { 0 };
 
-	ask_for_series(q, &sql);
+	write_series_query(q, &sql);
 	int r = fz_clickhouse_query(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
 	if (r)
 		return r;
@@ -313,7 +313,7 @@ static int begin_aged(struct finder *k, const struct row *row, int64_t *ret_key,
 
 /* A sum without cells belongs to a roll-up that does not count, or did not yet when cells were
  * queried. */
-static void take_sum(struct finder *k, const struct row *row)
+static void add_sum(struct finder *k, const struct row *row)
 {
 	struct sums *s = &k->sums;
 	uint32_t i = is_of_sums(s, row) ? find_sum(s, row->part->put) : s->n;
@@ -325,7 +325,7 @@ static void take_sum(struct finder *k, const struct row *row)
 }
 
 /* Add one push's part of a cell. Parts of a cell are consecutive. */
-static int take_cell(struct finder *k, const struct row *row, struct fz_error *err)
+static int add_cell_part(struct finder *k, const struct row *row, struct fz_error *err)
 {
 	bool by_hour = row->kind == ROW_AGED;
 	bool same = k->any && k->cell.series == row->series && k->cell.by_hour == by_hour &&
@@ -380,9 +380,9 @@ static int read_cells(struct finder *k, uint32_t shard, const struct fz_buf *ans
 		if (row->bad || cell.series == FZ_NONE)
 			continue;
 		if (cell.kind == ROW_SUM)
-			take_sum(k, &cell);
+			add_sum(k, &cell);
 		else
-			r = take_cell(k, &cell, err);
+			r = add_cell_part(k, &cell, err);
 	}
 	if (!r)
 		r = end_cell(k);
@@ -428,8 +428,8 @@ static void add_selection(struct fz_buf *sql, const struct fz_fleet_query *q, co
 
 /* Queries once which sums count: a cell is in the sum whose number is the cell's age, and a sum
  * without such cells is ignored. */
-static void ask_for_cells(const struct fz_fleet_query *q, const int64_t *series, uint32_t n,
-			  struct fz_buf *sql)
+static void write_cells_query(const struct fz_fleet_query *q, const int64_t *series, uint32_t n,
+			      struct fz_buf *sql)
 {
 	fz_buf_str(sql, "SELECT series, host, toInt64(minute), put, toInt64(number),"
 			" toInt64(nodes), cpu, wall, samples, lost,"
@@ -455,7 +455,7 @@ int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, cons
 	struct fz_buf answers[FZ_CLICKHOUSE_SHARDS];
 	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
 
-	ask_for_cells(q, series, n, &sql);
+	write_cells_query(q, series, n, &sql);
 	add_scope(k.c->read, q);
 	int r = fz_clickhouse_query(k.c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
 	if (r)

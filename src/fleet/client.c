@@ -43,7 +43,7 @@ int fz_client_load(struct fz_error *err)
 	return r;
 }
 
-static size_t take_answer(char *data, size_t one, size_t n, void *arg)
+static size_t add_answer(char *data, size_t one, size_t n, void *arg)
 {
 	struct fz_buf *ret = arg;
 
@@ -67,7 +67,7 @@ static CURLcode sign(const struct fz_client *c, CURL *easy)
 }
 
 /* libcurl connects again if the server has closed a kept connection. */
-static CURL *take_easy(const struct fz_client *c)
+static CURL *open_easy(const struct fz_client *c)
 {
 	CURL *easy = c->connection ? c->connection->easy : NULL;
 
@@ -94,10 +94,10 @@ void fz_connection_close(struct fz_connection *c)
 	c->easy = NULL;
 }
 
-static struct attempt ask(const struct fz_client *c, const char *url, const struct fz_str *body,
-			  struct fz_buf *ret)
+static struct attempt send_request(const struct fz_client *c, const char *url,
+				   const struct fz_str *body, struct fz_buf *ret)
 {
-	CURL *easy = take_easy(c);
+	CURL *easy = open_easy(c);
 	/* curl 7.88 would sign a removed header as if it were sent. */
 	struct curl_slist *headers = c->user ? NULL : curl.append(NULL, "Expect:");
 	struct attempt a = { .code = CURLE_OUT_OF_MEMORY };
@@ -124,7 +124,7 @@ static struct attempt ask(const struct fz_client *c, const char *url, const stru
 	curl.set(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl.set(easy, CURLOPT_LOW_SPEED_TIME,
 		 (long)(c->stall_seconds ? c->stall_seconds : STALL_SECONDS));
-	curl.set(easy, CURLOPT_WRITEFUNCTION, take_answer);
+	curl.set(easy, CURLOPT_WRITEFUNCTION, add_answer);
 	curl.set(easy, CURLOPT_WRITEDATA, ret);
 	if (body) {
 		curl.set(easy, CURLOPT_POST, 1L);
@@ -161,12 +161,13 @@ static bool may_help_to_wait(const struct attempt *a)
 	}
 }
 
-static struct attempt ask_some_times(const struct fz_client *c, const char *url,
-				     const struct fz_str *body, int attempts, struct fz_buf *ret)
+static struct attempt request_with_retries(const struct fz_client *c, const char *url,
+					   const struct fz_str *body, int attempts,
+					   struct fz_buf *ret)
 {
 	ret->limit = ANSWER_MAX;
 	for (int attempt = 0;; attempt++) {
-		struct attempt a = ask(c, url, body, ret);
+		struct attempt a = send_request(c, url, body, ret);
 		if (attempt + 1 >= attempts || !may_help_to_wait(&a))
 			return a;
 		/* 0.2 s, 0.4 s ... 3.2 s */
@@ -178,7 +179,7 @@ static struct attempt ask_some_times(const struct fz_client *c, const char *url,
 long fz_client_fetch(const struct fz_client *c, const char *url, const struct fz_str *body,
 		     struct fz_buf *ret, const char **ret_why)
 {
-	struct attempt a = ask_some_times(c, url, body, c->attempts, ret);
+	struct attempt a = request_with_retries(c, url, body, c->attempts, ret);
 
 	/* A truncated response is a failure. */
 	if (a.code == CURLE_OK)
@@ -256,8 +257,8 @@ char *fz_client_url(const char *server, const char *query)
 	return fz_asprintf("%.*s%s", (int)(n - (server[n - 1] == '/')), server, query);
 }
 
-static int ask_below(const struct fz_client *c, const char *query, const struct fz_str *body,
-		     int attempts, struct fz_buf *ret, long *ret_status, struct fz_error *err)
+static int request_path(const struct fz_client *c, const char *query, const struct fz_str *body,
+			int attempts, struct fz_buf *ret, long *ret_status, struct fz_error *err)
 {
 	int r = fz_client_check(c, err);
 
@@ -265,7 +266,7 @@ static int ask_below(const struct fz_client *c, const char *query, const struct 
 	if (r)
 		return r;
 	fz_auto(fz_free_ptr) char *url = fz_client_url(c->server, query);
-	struct attempt a = ask_some_times(c, url, body, attempts, ret);
+	struct attempt a = request_with_retries(c, url, body, attempts, ret);
 	r = check(c, body != NULL, &a, ret, err);
 	*ret_status = r && a.status >= 200 && a.status < 300 ? 0 : a.status;
 	return r;
@@ -276,13 +277,13 @@ int fz_client_request(const struct fz_client *c, const char *query, const struct
 {
 	long status;
 
-	return ask_below(c, query, body, FZ_CLIENT_ATTEMPTS, ret, &status, err);
+	return request_path(c, query, body, FZ_CLIENT_ATTEMPTS, ret, &status, err);
 }
 
 int fz_client_try(const struct fz_client *c, const char *query, const struct fz_str *body,
 		  struct fz_buf *ret, long *ret_status, struct fz_error *err)
 {
-	return ask_below(c, query, body, c->attempts, ret, ret_status, err);
+	return request_path(c, query, body, c->attempts, ret, ret_status, err);
 }
 
 static void add_parameter(struct fz_buf *out, const char *name, struct fz_str value)

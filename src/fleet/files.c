@@ -83,19 +83,19 @@ static void bind_name(sqlite3_stmt *s, const char *project, enum fz_files_kind k
 	fz_sql_text(s, 3, fz_str_of(name));
 }
 
-static void take_name(struct names *ret, struct fz_str file)
+static void add_name(struct names *ret, struct fz_str file)
 {
 	fz_grow(ret->list, ret->n, ret->cap);
 	snprintf(ret->list[ret->n++], FZ_FILE_NAME_SIZE, "%.*s", (int)file.n, file.p);
 }
 
 /* Append the first column of all rows of a statement. ret is NULL for statements without rows. */
-static int take_names(struct fz_files *f, sqlite3_stmt *s, struct names *ret, struct fz_error *err)
+static int read_names(struct fz_files *f, sqlite3_stmt *s, struct names *ret, struct fz_error *err)
 {
 	int r;
 
 	while ((r = fz_sql_step(&f->index, s, err)) == 1)
-		take_name(ret, fz_sql_column(s, 0));
+		add_name(ret, fz_sql_column(s, 0));
 	return r;
 }
 
@@ -106,7 +106,7 @@ static int do_this(struct fz_files *f, const char *text, const struct fz_file *f
 	fz_auto(fz_sql_drop) sqlite3_stmt *s = fz_sql_once(&f->index, text);
 
 	bind_name(s, file->project, file->kind, file->name);
-	return take_names(f, s, ret, err);
+	return read_names(f, s, ret, err);
 }
 
 /* ---- loose files ---- */
@@ -128,7 +128,7 @@ static int list_going(struct fz_files *f, struct names *ret, struct fz_error *er
 		fz_sql_once(&f->index, "SELECT file FROM loose WHERE going");
 
 	pthread_mutex_lock(&f->lock);
-	int r = take_names(f, s, ret, err);
+	int r = read_names(f, s, ret, err);
 	pthread_mutex_unlock(&f->lock);
 	return r;
 }
@@ -265,7 +265,7 @@ int fz_files_put(struct fz_files *f, const struct fz_file *file, struct fz_str b
 
 /* ---- reading ---- */
 
-static void take_row(sqlite3_stmt *s, struct fz_file *ret)
+static void read_row(sqlite3_stmt *s, struct fz_file *ret)
 {
 	const char **texts[] = { &ret->name, &ret->group, &ret->version, &ret->host, &ret->labels };
 
@@ -296,7 +296,7 @@ static int list(struct fz_files *f, const struct fz_files_query *q,
 	fz_sqlite.bind_int(s, 7, q->until);
 	fz_sqlite.bind_int(s, 8, q->most);
 	while ((r = fz_sql_step(&f->index, s, err)) == 1) {
-		take_row(s, &file);
+		read_row(s, &file);
 		take(arg, &file);
 	}
 	return r;

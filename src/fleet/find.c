@@ -16,7 +16,7 @@ struct finder {
 	struct fz_error *err;
 };
 
-static int take_cell(void *arg, const struct fz_fleet_cell_row *row)
+static int add_cell(void *arg, const struct fz_fleet_cell_row *row)
 {
 	struct finder *k = arg;
 	struct fz_fleet_found *found = k->found;
@@ -106,7 +106,7 @@ static int find(struct fz_fleet *f, struct finder *k)
 		ids[i] = series.list[i].id;
 		found->kinds[i] = series.list[i].kind;
 	}
-	r = f->engine->cells(f, k->q, ids, series.n, take_cell, k, k->err);
+	r = f->engine->cells(f, k->q, ids, series.n, add_cell, k, k->err);
 	found->hosts = k->hosts.list;
 	found->host_n = k->hosts.n;
 	k->hosts.list = NULL;

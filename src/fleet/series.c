@@ -127,7 +127,7 @@ static uint32_t metric_of(struct finder *k, struct fz_str name, struct fz_str un
 	return k->metric_n++;
 }
 
-static void take_row(void *arg, const struct fz_fleet_series_row *row)
+static void add_row(void *arg, const struct fz_fleet_series_row *row)
 {
 	struct finder *k = arg;
 	struct fz_fleet_series_list *l = &k->found;
@@ -194,7 +194,7 @@ static int find(struct finder *k, struct fz_error *err)
 	fz_auto(fz_free_ptr) char *name = fz_fleet_query_name(k->q);
 	struct fz_fleet_series_list *l = &k->found;
 	uint32_t kept = 0;
-	int r = k->f->engine->series(k->f, k->q, take_row, k, err);
+	int r = k->f->engine->series(k->f, k->q, add_row, k, err);
 
 	if (r)
 		return r;
@@ -214,7 +214,7 @@ static int find(struct finder *k, struct fz_error *err)
 }
 
 /* Missing data may be on a shard that does not respond. */
-static int doubt(struct fz_fleet *f, int result, struct fz_error *err)
+static int fail_for_missing(struct fz_fleet *f, int result, struct fz_error *err)
 {
 	const char *missing = fz_fleet_missing(f);
 
@@ -232,7 +232,7 @@ int fz_fleet_series(struct fz_fleet *f, const struct fz_fleet_query *q, struct f
 	int r = find(&k, err);
 
 	if (r == FZ_EINPUT || r == FZ_EUSAGE)
-		r = doubt(f, r, err);
+		r = fail_for_missing(f, r, err);
 	fz_texts_release(&k.versions);
 	free(k.metrics);
 	if (r)

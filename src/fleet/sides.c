@@ -34,7 +34,7 @@ static int number_at(struct fz_str s, size_t at, size_t n)
 }
 
 /* "2026-11-23", "2026-11-23T06:15", "2026-11-23T06:15Z". */
-static bool take_date(struct fz_str s, int64_t *ret)
+static bool parse_date(struct fz_str s, int64_t *ret)
 {
 	if (!fits(s, "dddd-dd-dd") && !fits(s, "dddd-dd-ddTdd:dd") && !fits(s, "dddd-dd-ddTdd:ddZ"))
 		return false;
@@ -55,11 +55,11 @@ static bool take_date(struct fz_str s, int64_t *ret)
 	return true;
 }
 
-static bool take_time(struct fz_str s, int64_t now, int64_t *ret)
+static bool parse_time(struct fz_str s, int64_t now, int64_t *ret)
 {
 	int64_t ago;
 
-	if (take_date(s, ret))
+	if (parse_date(s, ret))
 		return true;
 	if (!fz_parse_ago(s, &ago))
 		return false;
@@ -68,7 +68,7 @@ static bool take_time(struct fz_str s, int64_t now, int64_t *ret)
 }
 
 /* "FROM..TO"; one of the two may be missing. */
-static bool take_range(const char *text, int64_t now, struct range *ret)
+static bool parse_range(const char *text, int64_t now, struct range *ret)
 {
 	const char *dots = strstr(text, "..");
 	struct range range = { 0, INT64_MAX };
@@ -76,8 +76,8 @@ static bool take_range(const char *text, int64_t now, struct range *ret)
 	if (!dots)
 		return false;
 	struct fz_str from = { text, (size_t)(dots - text) }, until = fz_str_of(dots + 2);
-	if (from.n + until.n == 0 || (from.n && !take_time(from, now, &range.from)) ||
-	    (until.n && !take_time(until, now, &range.until)))
+	if (from.n + until.n == 0 || (from.n && !parse_time(from, now, &range.from)) ||
+	    (until.n && !parse_time(until, now, &range.until)))
 		return false;
 	*ret = range;
 	return true;
@@ -102,7 +102,7 @@ static const char *find_range(const char *text, int64_t now, struct range *ret)
 	const char *at = strrchr(text, '@');
 	const char *range = at ? at + 1 : text;
 
-	return take_range(range, now, ret) ? range : NULL;
+	return parse_range(range, now, ret) ? range : NULL;
 }
 
 /* Where "{key=value,...}" begins at the end of the text; NULL if there is none. */
@@ -113,7 +113,7 @@ static const char *find_labels(const char *text)
 	return brace && strchr(brace, '=') && text[strlen(text) - 1] == '}' ? brace : NULL;
 }
 
-static int take_labels(const char *text, struct fz_buf *ret, struct fz_error *err)
+static int parse_labels(const char *text, struct fz_buf *ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *copy = fz_strndup(text + 1, strlen(text) - 2);
 	const char *list[FZ_FLEET_LABELS_MAX + 1];
@@ -160,7 +160,7 @@ int fz_fleet_side_of(const char *whole, int64_t now, struct fz_fleet_side *ret,
 			       whole);
 	if (range.from >= range.until)
 		return fz_fail(err, FZ_EUSAGE, "'%s': the range ends before it begins", text);
-	int r = labels ? take_labels(labels, &set, err) : 0;
+	int r = labels ? parse_labels(labels, &set, err) : 0;
 	if (r)
 		return fz_error_prefix(err, "%s", whole);
 	fz_buf_str(&set, "");

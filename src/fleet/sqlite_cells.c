@@ -40,7 +40,7 @@ static void note_open(struct finder *k, int64_t hour)
 /* ---- hours ---- */
 
 /* The cells of an hour, one by one. */
-static int take_cells(struct finder *k, sqlite3_stmt *s, struct fz_fleet_cell_row *row,
+static int read_cells(struct finder *k, sqlite3_stmt *s, struct fz_fleet_cell_row *row,
 		      struct fz_error *err)
 {
 	struct fz_sqlite_hour *h = &k->f->hours[row->group - 1];
@@ -62,7 +62,7 @@ static int take_cells(struct finder *k, sqlite3_stmt *s, struct fz_fleet_cell_ro
 }
 
 /* Their sum. */
-static int take_sum(struct finder *k, sqlite3_stmt *s, struct fz_fleet_cell_row *row)
+static int read_sum(struct finder *k, sqlite3_stmt *s, struct fz_fleet_cell_row *row)
 {
 	k->f->hours[row->group - 1].cells = 1;
 	row->minutes = (uint32_t)fz_sqlite.column_int(s, 4);
@@ -74,7 +74,7 @@ static int take_sum(struct finder *k, sqlite3_stmt *s, struct fz_fleet_cell_row 
 	return k->take(k->arg, row);
 }
 
-static int take_hour(struct finder *k, sqlite3_stmt *s, bool old, struct fz_error *err)
+static int read_hour(struct finder *k, sqlite3_stmt *s, bool old, struct fz_error *err)
 {
 	struct fz_sqlite_store *f = k->f;
 	int64_t hour = fz_sqlite.column_int(s, 1), host = fz_sqlite.column_int(s, 2);
@@ -93,11 +93,11 @@ static int take_hour(struct finder *k, sqlite3_stmt *s, bool old, struct fz_erro
 	row.group = f->hour_n;
 	if (!old)
 		fz_map_put(&k->summed, FZ_KEY(host, hour), 1);
-	return k->whole_hours ? take_sum(k, s, &row) : take_cells(k, s, &row, err);
+	return k->whole_hours ? read_sum(k, s, &row) : read_cells(k, s, &row, err);
 }
 
 /* Read hours `first` .. `last` - 1. */
-static int take_hours(struct finder *k, int64_t first, int64_t last, bool old, struct fz_error *err)
+static int read_hours(struct finder *k, int64_t first, int64_t last, bool old, struct fz_error *err)
 {
 	static const enum fz_sql_name names[2][2] = {
 		{ FZ_SQL_FIND_HOURS, FZ_SQL_FIND_HOUR_SUMS },
@@ -110,7 +110,7 @@ static int take_hours(struct finder *k, int64_t first, int64_t last, bool old, s
 	fz_sqlite.bind_int(s, 2, first);
 	fz_sqlite.bind_int(s, 3, last);
 	while ((r = fz_sql_step(&k->f->sql, s, err)) == 1) {
-		r = take_hour(k, s, old, err);
+		r = read_hour(k, s, old, err);
 		if (r) {
 			fz_sql_reset(s);
 			return r;
@@ -135,7 +135,7 @@ static int note_stale(struct finder *k, int64_t first, int64_t last, struct fz_e
 /* ---- minutes ---- */
 
 /* Read cells one by one, except those of hours already read. */
-static int take_minutes(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
+static int read_minutes(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&k->f->sql, FZ_SQL_FIND_CELLS);
 	int r;
@@ -173,7 +173,7 @@ static int compare_hours(const void *a, const void *b)
 	return FZ_CMP(*x, *y);
 }
 
-static int take_open(struct finder *k, struct fz_error *err)
+static int read_open(struct finder *k, struct fz_error *err)
 {
 	int r = 0;
 
@@ -184,7 +184,7 @@ static int take_open(struct finder *k, struct fz_error *err)
 
 		for (next = i + 1; next < k->open_n && k->open[next] <= last + 1; next++)
 			last = k->open[next];
-		r = take_minutes(k, k->open[i] * FZ_HOUR_MINUTES, (last + 1) * FZ_HOUR_MINUTES,
+		r = read_minutes(k, k->open[i] * FZ_HOUR_MINUTES, (last + 1) * FZ_HOUR_MINUTES,
 				 err);
 	}
 	return r;
@@ -192,22 +192,22 @@ static int take_open(struct finder *k, struct fz_error *err)
 
 static int find(struct finder *k, int64_t from, int64_t until, struct fz_error *err)
 {
-	int r = take_hours(k, fz_nearest_hour(from), fz_nearest_hour(until), true, err);
+	int r = read_hours(k, fz_nearest_hour(from), fz_nearest_hour(until), true, err);
 
 	if (r)
 		return r;
 	if (until <= 2 * FZ_HOUR_MINUTES || from > until - 2 * FZ_HOUR_MINUTES)
-		return take_minutes(k, from, until, err);
+		return read_minutes(k, from, until, err);
 	int64_t first = (from + FZ_HOUR_MINUTES - 1) / FZ_HOUR_MINUTES;
 	int64_t last = until / FZ_HOUR_MINUTES;
-	r = take_hours(k, first, last, false, err);
+	r = read_hours(k, first, last, false, err);
 	if (!r)
 		r = note_stale(k, first, last, err);
 	if (!r)
-		r = take_open(k, err);
+		r = read_open(k, err);
 	if (!r)
-		r = take_minutes(k, from, first * FZ_HOUR_MINUTES, err);
-	return r ? r : take_minutes(k, last * FZ_HOUR_MINUTES, until, err);
+		r = read_minutes(k, from, first * FZ_HOUR_MINUTES, err);
+	return r ? r : read_minutes(k, last * FZ_HOUR_MINUTES, until, err);
 }
 
 int fz_sqlite_cells(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
@@ -237,7 +237,7 @@ struct buckets {
 	void *arg;
 };
 
-static int take_bucket(void *arg, const struct fz_fleet_cell_row *c)
+static int add_bucket(void *arg, const struct fz_fleet_cell_row *c)
 {
 	const struct buckets *k = arg;
 
@@ -258,7 +258,7 @@ int fz_sqlite_sums(struct fz_fleet *fleet, const struct fz_fleet_query *q, const
 	struct fz_fleet_query of = *q;
 
 	of.whole_hours = first % FZ_HOUR_MINUTES == 0 && minutes % FZ_HOUR_MINUTES == 0;
-	return fz_sqlite_cells(fleet, &of, series, n, take_bucket, &k, err);
+	return fz_sqlite_cells(fleet, &of, series, n, add_bucket, &k, err);
 }
 
 /* ---- values ---- */

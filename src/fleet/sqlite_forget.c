@@ -262,7 +262,7 @@ static int end_sweep(struct forgetting *k, struct fz_error *err)
 	return r ? r : end(k, err);
 }
 
-static int take_nodes(struct forgetting *k, struct fz_str bytes, struct fz_error *err)
+static int read_nodes(struct forgetting *k, struct fz_str bytes, struct fz_error *err)
 {
 	struct fz_cell_reader reader = fz_cell_reader_of(&k->f->codec, bytes);
 	struct fz_cell_value v;
@@ -285,7 +285,7 @@ static int read_used_nodes(struct forgetting *k, enum fz_sql_name last_id, enum 
 		fz_sqlite.bind_int(s, 1, id);
 		fz_sqlite.bind_int(s, 2, id + SCANNED_ROWS);
 		while ((r = fz_sql_step(k->sql, s, err)) == 1) {
-			r = take_nodes(k, fz_sql_column_bytes(s, 0), err);
+			r = read_nodes(k, fz_sql_column_bytes(s, 0), err);
 			if (r) {
 				fz_sql_reset(s);
 				break;

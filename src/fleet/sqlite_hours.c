@@ -194,8 +194,8 @@ static void add_cell(struct content *c, const struct fz_hour_cell *cell)
 }
 
 /* Add the row of an old hour, and delete it. */
-static int take_old_hour(struct fz_sqlite_store *f, const struct hour *h, struct content *c,
-			 struct fz_error *err)
+static int add_old_hour(struct fz_sqlite_store *f, const struct hour *h, struct content *c,
+			struct fz_error *err)
 {
 	sqlite3_stmt *s = fz_sql(&f->sql, FZ_SQL_GET_OLD_HOUR);
 	struct fz_hour_cell cell;
@@ -247,7 +247,7 @@ static int age_hour(struct fz_sqlite_store *f, const struct hour *h, uint32_t *r
 	if (!r)
 		r = delete_cells(f, &c, err);
 	if (!r)
-		r = take_old_hour(f, h, &c, err);
+		r = add_old_hour(f, h, &c, err);
 	if (r)
 		return r;
 	if (!add_up(f, &c, &sum)) {

@@ -41,7 +41,7 @@ static int end_cell(struct converter *k, struct fz_error *err)
 	return fz_sql_step(k->sql, k->add, err);
 }
 
-static int take_row(struct converter *k, sqlite3_stmt *row, struct fz_error *err)
+static int convert_row(struct converter *k, sqlite3_stmt *row, struct fz_error *err)
 {
 	int64_t cell = fz_sqlite.column_int(row, 0);
 	struct fz_cell_value v = { fz_sqlite.column_int(row, 1), fz_sqlite.column_int(row, 2),
@@ -74,7 +74,7 @@ static int convert_part(struct fz_sql *sql, int64_t from, int64_t *done, struct 
 	while ((r = fz_sql_step(sql, rows, err)) == 1) {
 		if (taken++ >= PART_VALUES && fz_sqlite.column_int(rows, 0) != k.cell)
 			break;
-		r = take_row(&k, rows, err);
+		r = convert_row(&k, rows, err);
 		if (r)
 			return r;
 	}

@@ -111,7 +111,7 @@ static void add(struct summer *k, int64_t *sum, int64_t more)
 	k->overflow |= __builtin_add_overflow(*sum, more, sum);
 }
 
-static void take_sum(void *arg, const struct fz_fleet_sum_row *row)
+static void add_sum(void *arg, const struct fz_fleet_sum_row *row)
 {
 	struct summer *k = arg;
 
@@ -128,7 +128,7 @@ static void take_sum(void *arg, const struct fz_fleet_sum_row *row)
 }
 
 /* Use CPU time if any was measured, else samples. */
-static void take_costs(struct summer *k)
+static void read_costs(struct summer *k)
 {
 	struct fz_fleet_timeline *t = k->t;
 	size_t n = (size_t)t->band_n * t->buckets;
@@ -152,12 +152,12 @@ static int sum_up(struct summer *k, struct fz_error *err)
 	for (uint32_t i = 0; i < k->series.n; i++)
 		ids[i] = k->series.list[i].id;
 	int r = k->f->engine->sums(k->f, k->q, ids, k->series.n, k->t->first, k->t->minutes,
-				   take_sum, k, err);
+				   add_sum, k, err);
 	if (!r && k->overflow)
 		r = fz_fail(err, FZ_ELIMIT,
 			    "%s: sums are larger than 63 bits; query a shorter time", name);
 	if (!r)
-		take_costs(k);
+		read_costs(k);
 	free(k->sums);
 	free(k->band);
 	return r;

@@ -114,7 +114,7 @@ static void mark(struct chooser *k, const struct host *h, int side, uint32_t uni
 }
 
 /* Add an incomplete unit at the end to the last one. */
-static void take_remainder(struct chooser *k, int side)
+static void choose_remainder(struct chooser *k, int side)
 {
 	uint32_t n = k->u->n[side];
 
@@ -124,7 +124,7 @@ static void take_remainder(struct chooser *k, int side)
 	k->u->n[side] = FZ_MAX(n, 1);
 }
 
-static void take_hosts(struct chooser *k)
+static void choose_hosts(struct chooser *k)
 {
 	for (int side = 0; side < 2; side++) {
 		double sum = 0;
@@ -138,7 +138,7 @@ static void take_hosts(struct chooser *k)
 			k->u->n[side]++;
 			sum = 0;
 		}
-		take_remainder(k, side);
+		choose_remainder(k, side);
 	}
 }
 
@@ -164,7 +164,7 @@ static void leave_others_out(struct chooser *k)
 	k->n = kept;
 }
 
-static void take_pairs(struct chooser *k)
+static void choose_pairs(struct chooser *k)
 {
 	double sum[2] = { 0, 0 };
 	uint32_t n = 0;
@@ -185,7 +185,7 @@ static void take_pairs(struct chooser *k)
 	}
 	for (int side = 0; side < 2; side++) {
 		k->u->n[side] = n;
-		take_remainder(k, side);
+		choose_remainder(k, side);
 	}
 }
 
@@ -232,7 +232,7 @@ static bool cut(struct chooser *k, const struct host *h, int side, uint32_t bloc
 	return seen == blocks;
 }
 
-static void take_blocks(struct chooser *k)
+static void choose_blocks(struct chooser *k)
 {
 	uint32_t n = 0;
 
@@ -258,9 +258,9 @@ void fz_fleet_units_of(const struct fz_fleet_found *base, const struct fz_fleet_
 		       struct fz_fleet_units *ret)
 {
 	static void (*const take[])(struct chooser * k) = {
-		[FZ_FLEET_BY_HOSTS] = take_hosts,
-		[FZ_FLEET_BY_PAIRS] = take_pairs,
-		[FZ_FLEET_BY_BLOCKS] = take_blocks,
+		[FZ_FLEET_BY_HOSTS] = choose_hosts,
+		[FZ_FLEET_BY_PAIRS] = choose_pairs,
+		[FZ_FLEET_BY_BLOCKS] = choose_blocks,
 	};
 	struct chooser k = { .found = { base, head }, .u = ret };
 

@@ -56,7 +56,7 @@ static int write_accepted(struct fz_server *s, const struct fz_http_request *q,
 
 /* ---- requests ---- */
 
-struct wish {
+struct acceptance {
 	const char *benchmark, *metric, *reason; /* borrowed from the JSON */
 	bool withdraw;
 	struct fz_results_query of;
@@ -68,7 +68,7 @@ static const char *text_of(const json_t *v, const char *key)
 	return json_string_value(json_object_get(v, key));
 }
 
-static int check_wish(const struct wish *w, struct fz_error *err)
+static int check_acceptance(const struct acceptance *w, struct fz_error *err)
 {
 	const char *const texts[][2] = { { "benchmark", w->benchmark }, { "reason", w->reason } };
 	int rc = 0;
@@ -90,8 +90,8 @@ static int check_wish(const struct wish *w, struct fz_error *err)
 	return rc;
 }
 
-static int take_wish(struct fz_server *s, const struct fz_http_request *q, json_t **json,
-		     struct wish *ret, struct fz_error *err)
+static int read_request(struct fz_server *s, const struct fz_http_request *q, json_t **json,
+			struct acceptance *ret, struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *in = NULL;
 	fz_auto(fz_budget_release) struct fz_budget_part memory = fz_server_memory(s);
@@ -107,22 +107,22 @@ static int take_wish(struct fz_server *s, const struct fz_http_request *q, json_
 	if (rc)
 		return rc;
 	const json_t *v = *json;
-	*ret = (struct wish){ .benchmark = text_of(v, "benchmark"),
-			      .metric = text_of(v, "metric"),
-			      .reason = text_of(v, "reason"),
-			      .withdraw = json_is_true(json_object_get(v, "withdraw")),
-			      .of = { .project = q->project,
-				      .repository = text_of(v, "repository"),
-				      .pull = text_of(v, "pull"),
-				      .head = text_of(v, "commit"),
-				      .run = fz_jsonread_int(json_object_get(v, "run"), 0),
-				      .most = 1 } };
-	return check_wish(ret, err);
+	*ret = (struct acceptance){ .benchmark = text_of(v, "benchmark"),
+				    .metric = text_of(v, "metric"),
+				    .reason = text_of(v, "reason"),
+				    .withdraw = json_is_true(json_object_get(v, "withdraw")),
+				    .of = { .project = q->project,
+					    .repository = text_of(v, "repository"),
+					    .pull = text_of(v, "pull"),
+					    .head = text_of(v, "commit"),
+					    .run = fz_jsonread_int(json_object_get(v, "run"), 0),
+					    .most = 1 } };
+	return check_acceptance(ret, err);
 }
 
 /* ---- changes ---- */
 
-static const struct fz_ci_bench *find(const struct fz_ci_result *r, const struct wish *w)
+static const struct fz_ci_bench *find(const struct fz_ci_result *r, const struct acceptance *w)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct fz_ci_bench *b = &r->benches[i];
@@ -134,7 +134,7 @@ static const struct fz_ci_bench *find(const struct fz_ci_result *r, const struct
 	return NULL;
 }
 
-static int keep(struct fz_server *s, const struct fz_server_run *run, const struct wish *w,
+static int keep(struct fz_server *s, const struct fz_server_run *run, const struct acceptance *w,
 		const struct fz_ci_bench *b, struct fz_error *err)
 {
 	double limit = isfinite(b->limit) ? b->limit : 0;
@@ -167,7 +167,7 @@ static int keep(struct fz_server *s, const struct fz_server_run *run, const stru
 }
 
 /* Update the run's headline and exit status, and respond with the new status. */
-static int judge_again(struct fz_server *s, const struct wish *w, int64_t id,
+static int judge_again(struct fz_server *s, const struct acceptance *w, int64_t id,
 		       struct fz_http_answer *ret, struct fz_error *err)
 {
 	const struct fz_results_query q = { .project = w->of.project, .run = id };
@@ -186,7 +186,7 @@ static int judge_again(struct fz_server *s, const struct wish *w, int64_t id,
 	return rc;
 }
 
-static int change(struct fz_server *s, const struct wish *w, struct fz_http_answer *ret,
+static int change(struct fz_server *s, const struct acceptance *w, struct fz_http_answer *ret,
 		  struct fz_error *err)
 {
 	struct fz_server_run run;
@@ -210,8 +210,8 @@ static int accept_change(struct fz_server *s, const struct fz_http_request *q,
 			 struct fz_http_answer *ret, struct fz_error *err)
 {
 	fz_auto(fz_jsonread_release) json_t *json = NULL;
-	struct wish w;
-	int rc = take_wish(s, q, &json, &w, err);
+	struct acceptance w;
+	int rc = read_request(s, q, &json, &w, err);
 
 	if (rc)
 		return rc;

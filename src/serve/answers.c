@@ -25,8 +25,8 @@
 #include "serve/timeline.h"
 
 /* Convert a parameter from seconds to minutes; `otherwise` if missing. */
-static int take_minute(const struct fz_http_request *q, const char *name, int64_t otherwise,
-		       int64_t *ret, struct fz_error *err)
+static int parse_minute(const struct fz_http_request *q, const char *name, int64_t otherwise,
+			int64_t *ret, struct fz_error *err)
 {
 	const char *text = fz_http_parameter(q, name);
 	uint64_t seconds;
@@ -43,8 +43,8 @@ static int take_minute(const struct fz_http_request *q, const char *name, int64_
 
 /* Read label=, since=, until= and metric= of a request; texts borrow from the request and `labels`.
  */
-static int take_query(const struct fz_http_request *q, struct fz_buf *labels,
-		      struct fz_fleet_query *ret, struct fz_error *err)
+static int parse_query(const struct fz_http_request *q, struct fz_buf *labels,
+		       struct fz_fleet_query *ret, struct fz_error *err)
 {
 	const char *list[FZ_HTTP_PARAMETERS_MAX];
 	size_t n = fz_http_parameters(q, "label", list, FZ_ARRAY_LEN(list));
@@ -56,9 +56,9 @@ static int take_query(const struct fz_http_request *q, struct fz_buf *labels,
 	if (ret->metric && !*ret->metric)
 		ret->metric = NULL;
 	if (!r)
-		r = take_minute(q, "since", 0, &ret->from, err);
+		r = parse_minute(q, "since", 0, &ret->from, err);
 	if (!r)
-		r = take_minute(q, "until", INT64_MAX, &ret->until, err);
+		r = parse_minute(q, "until", INT64_MAX, &ret->until, err);
 	return r;
 }
 
@@ -102,8 +102,8 @@ static int add_state(struct fz_server_question *k, const struct fz_fleet_side *s
 	return FZ_MIN(r, 0);
 }
 
-static int take_sides(struct fz_server_question *k, const struct fz_http_request *q,
-		      struct fz_error *err)
+static int parse_sides(struct fz_server_question *k, const struct fz_http_request *q,
+		       struct fz_error *err)
 {
 	int64_t now = fz_clock_unix() / FZ_MINUTE;
 	int r = 0;
@@ -121,8 +121,8 @@ static int take_sides(struct fz_server_question *k, const struct fz_http_request
 	return r;
 }
 
-static int take_service(struct fz_server_question *k, const struct fz_http_request *q,
-			struct fz_error *err)
+static int parse_service(struct fz_server_question *k, const struct fz_http_request *q,
+			 struct fz_error *err)
 {
 	k->query.service = fz_http_parameter(q, "service");
 	if (!k->query.service || !*k->query.service)
@@ -136,10 +136,10 @@ static int take_service(struct fz_server_question *k, const struct fz_http_reque
 }
 
 /* Open the store and take the question's parameters. */
-static int take_question(const struct fz_server *s, const struct fz_http_request *q,
-			 const struct kind *of, struct fz_server_question *k, struct fz_error *err)
+static int parse_question(const struct fz_server *s, const struct fz_http_request *q,
+			  const struct kind *of, struct fz_server_question *k, struct fz_error *err)
 {
-	int r = take_query(q, &k->labels, &k->query, err);
+	int r = parse_query(q, &k->labels, &k->query, err);
 
 	k->cacheable = true;
 	add_text(k, of->name);
@@ -150,7 +150,7 @@ static int take_question(const struct fz_server *s, const struct fz_http_request
 	}
 	if (!r)
 		r = fz_server_open_store(s, FZ_FLEET_READ, &k->f, err);
-	return r ? r : of->of_service ? take_service(k, q, err) : take_sides(k, q, err);
+	return r ? r : of->of_service ? parse_service(k, q, err) : parse_sides(k, q, err);
 }
 
 /* ---- answers ---- */
@@ -264,7 +264,7 @@ static int answer(struct fz_server *s, const struct fz_http_request *q, const st
 		  struct fz_http_answer *ret, struct fz_error *err)
 {
 	fz_auto(release) struct fz_server_question k = { 0 };
-	int r = take_question(s, q, of, &k, err);
+	int r = parse_question(s, q, of, &k, err);
 
 	if (r)
 		return r;

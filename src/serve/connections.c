@@ -72,7 +72,7 @@ static void append(struct fz_connections *c, struct fz_connection *one,
 	c->lists[state].newest = one;
 }
 
-static void take_out(struct fz_connections *c, struct fz_connection *one)
+static void remove_connection(struct fz_connections *c, struct fz_connection *one)
 {
 	*(one->older ? &one->older->newer : &c->lists[one->state].oldest) = one->newer;
 	*(one->newer ? &one->newer->older : &c->lists[one->state].newest) = one->older;
@@ -81,7 +81,7 @@ static void take_out(struct fz_connections *c, struct fz_connection *one)
 void fz_connections_move(struct fz_connections *c, struct fz_connection *one,
 			 enum fz_connection_state state, int64_t now)
 {
-	take_out(c, one);
+	remove_connection(c, one);
 	append(c, one, state, now);
 }
 
@@ -146,7 +146,7 @@ void fz_connections_remove(struct fz_connections *c, struct fz_connection *one)
 		*link = one->address->next;
 		free(one->address);
 	}
-	take_out(c, one);
+	remove_connection(c, one);
 	c->n--;
 	free(one);
 }

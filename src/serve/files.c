@@ -69,8 +69,8 @@ static void write_recording(void *arg, const struct fz_file *file)
 	fz_json_close(j, '}');
 }
 
-static int take_list_query(const struct fz_http_request *q, struct fz_files_query *ret,
-			   struct fz_error *err)
+static int parse_list_query(const struct fz_http_request *q, struct fz_files_query *ret,
+			    struct fz_error *err)
 {
 	const char *limit = fz_inputs_text(q, "limit");
 	uint64_t most = LIST_DEFAULT;
@@ -96,7 +96,7 @@ static int list_recordings(struct fz_server *s, const struct fz_http_request *q,
 {
 	struct fz_files_query query;
 	struct fz_json j;
-	int r = take_list_query(q, &query, err);
+	int r = parse_list_query(q, &query, err);
 
 	fz_json_init(&j, out, 2);
 	fz_json_open(&j, '{');

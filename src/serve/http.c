@@ -188,8 +188,8 @@ void fz_http_refuse(struct fz_http_answer *a, const struct fz_error *err)
 }
 
 /* Add a parameter. Zero bytes are rejected, because texts would end there. */
-static enum MHD_Result take_parameter(void *arg, enum MHD_ValueKind kind, const char *name,
-				      size_t name_n, const char *value, size_t value_n)
+static enum MHD_Result add_parameter(void *arg, enum MHD_ValueKind kind, const char *name,
+				     size_t name_n, const char *value, size_t value_n)
 {
 	struct request *r = arg;
 
@@ -210,7 +210,7 @@ static enum MHD_Result take_parameter(void *arg, enum MHD_ValueKind kind, const 
 }
 
 /* Read "Bearer TOKEN", or "Basic BASE64(anything:TOKEN)", which browsers send. */
-static void take_token(const char *header, struct fz_buf *ret)
+static void parse_token(const char *header, struct fz_buf *ret)
 {
 	fz_auto(fz_buf_release) struct fz_buf pair = { 0 };
 	struct fz_str rest = fz_str_of(header), scheme = fz_str_take_word(&rest);
@@ -230,7 +230,7 @@ static void check_token(struct fz_http *h, struct request *r)
 {
 	fz_auto(fz_buf_release) struct fz_buf token = { 0 };
 
-	take_token(header_of(r, "Authorization"), &token);
+	parse_token(header_of(r, "Authorization"), &token);
 	const char *shown = fz_http_parameter(&r->q, "token");
 	bool in_address = !token.n && r->route->right == FZ_RIGHT_BADGE && shown;
 	if (in_address)
@@ -475,7 +475,7 @@ static struct request *begin(struct fz_http *h, struct MHD_Connection *connectio
 					.file = -1 };
 	find_peer(r);
 	check_headers(r);
-	mhd.values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, r);
+	mhd.values(connection, MHD_GET_ARGUMENT_KIND, add_parameter, r);
 	r->q.type = fz_str_of(header_of(r, "Content-Type"));
 	r->q.profiles_version = fz_str_of(header_of(r, "OTLP-Profiles-Development-Version"));
 	r->q.http = h;

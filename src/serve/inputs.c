@@ -88,7 +88,7 @@ int fz_inputs_check(const struct fz_fleet_push *to, struct fz_error *err)
 /* ---- fizeau push ---- */
 
 /* *ret: keep the body unchanged? */
-static int take_keep(const struct fz_http_request *q, bool *ret, struct fz_error *err)
+static int parse_keep(const struct fz_http_request *q, bool *ret, struct fz_error *err)
 {
 	const char *keep = fz_inputs_text(q, "keep");
 
@@ -136,7 +136,7 @@ static int push(struct fz_server *s, const struct fz_http_request *q, struct fz_
 	if (!r)
 		r = fz_inputs_time("start", fz_inputs_text(q, "start"), &p.start_unix_ns, err);
 	if (!r)
-		r = take_keep(q, ret_asked, err);
+		r = parse_keep(q, ret_asked, err);
 	p.to.labels = labels.p;
 	if (!r)
 		r = fz_server_store(s, &p, ret, err);

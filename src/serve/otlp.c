@@ -36,7 +36,7 @@ enum {
 };
 
 struct group {
-	struct fz_otlp_who who;
+	struct fz_otlp_source source;
 	struct fz_buf message; /* its resources, encoded */
 	uint32_t profiles;
 };
@@ -59,7 +59,7 @@ struct request {
 static void release(struct request *r)
 {
 	for (uint32_t i = 0; i < r->group_n; i++) {
-		fz_otlp_who_release(&r->groups[i].who);
+		fz_otlp_source_release(&r->groups[i].source);
 		fz_buf_release(&r->groups[i].message);
 	}
 	free(r->groups);
@@ -79,7 +79,7 @@ static void refuse(struct request *r, uint32_t profiles, const struct fz_error *
 
 /* ---- requests ---- */
 
-static int take_memory(struct request *r, uint64_t bytes, struct fz_error *err)
+static int reserve_memory(struct request *r, uint64_t bytes, struct fz_error *err)
 {
 	fz_budget_take(&r->memory, bytes);
 	return fz_budget_check(&r->memory, "the body", err);
@@ -106,7 +106,7 @@ static int read_message(struct fz_server *s, struct fz_str body, bool is_json, s
 		return code;
 	/* Give back the memory of the JSON, which has been freed. */
 	fz_budget_give(&r->memory, r->memory.taken);
-	return take_memory(r, r->message.n, err);
+	return reserve_memory(r, r->message.n, err);
 }
 
 static int find_dictionary(struct request *r, struct fz_error *err)
@@ -121,43 +121,43 @@ static int find_dictionary(struct request *r, struct fz_error *err)
 	return fz_otlp_read_texts(r->dictionary, &r->texts, err);
 }
 
-/* The group of a resource; a new group takes ownership of `who`. */
-static struct group *group_of(struct request *r, struct fz_otlp_who *who)
+/* The group of a resource; a new group takes ownership of `source`. */
+static struct group *group_of(struct request *r, struct fz_otlp_source *source)
 {
-	fz_auto(fz_free_ptr) char *owner =
-		fz_asprintf("%s\n%s\n%s\n%s", who->service, who->version ? who->version : "",
-			    who->host ? who->host : "", who->labels.p);
+	fz_auto(fz_free_ptr) char *owner = fz_asprintf(
+		"%s\n%s\n%s\n%s", source->service, source->version ? source->version : "",
+		source->host ? source->host : "", source->labels.p);
 	uint32_t place = fz_texts_place(&r->owners, &r->arena, fz_str_of(owner));
 
 	if (place == r->group_n) {
-		fz_push(r->groups, r->group_n, r->group_cap, (struct group){ .who = *who });
-		*who = (struct fz_otlp_who){ 0 };
+		fz_push(r->groups, r->group_n, r->group_cap, (struct group){ .source = *source });
+		*source = (struct fz_otlp_source){ 0 };
 	}
 	return &r->groups[place];
 }
 
-static void take_resource(struct request *r, struct fz_str resource)
+static void read_resource(struct request *r, struct fz_str resource)
 {
-	fz_auto(fz_otlp_who_release) struct fz_otlp_who who = { 0 };
+	fz_auto(fz_otlp_source_release) struct fz_otlp_source source = { 0 };
 	struct fz_error err;
-	int code = fz_otlp_read_resource(resource, &r->texts, &who, &err);
-	uint32_t profiles = who.profiles;
+	int code = fz_otlp_read_resource(resource, &r->texts, &source, &err);
+	uint32_t profiles = source.profiles;
 
 	if (code) {
 		refuse(r, profiles, &err);
 	} else if (profiles) {
-		struct group *g = group_of(r, &who);
+		struct group *g = group_of(r, &source);
 
 		fz_wire_put_bytes(&g->message, REQUEST_RESOURCES, resource);
 		g->profiles += profiles;
 	}
 }
 
-static int take_resources(struct request *r, struct fz_error *err)
+static int read_resources(struct request *r, struct fz_error *err)
 {
 	struct fz_wire w = fz_wire_of(fz_buf_view(&r->message));
 	/* Groups have copies of the resources. */
-	int code = take_memory(r, r->message.n, err);
+	int code = reserve_memory(r, r->message.n, err);
 
 	while (!code && fz_wire_next(&w)) {
 		if (w.field != REQUEST_RESOURCES || w.type != FZ_WIRE_BYTES)
@@ -165,7 +165,7 @@ static int take_resources(struct request *r, struct fz_error *err)
 		if (++r->resource_n > RESOURCES_MAX)
 			return fz_fail(err, FZ_ELIMIT, "more than %d resources in a request",
 				       RESOURCES_MAX);
-		take_resource(r, w.bytes);
+		read_resource(r, w.bytes);
 	}
 	return code;
 }
@@ -175,15 +175,15 @@ static int take_resources(struct request *r, struct fz_error *err)
 static struct fz_server_push push_of(const struct fz_http_request *q, struct request *r,
 				     struct group *g)
 {
-	const struct fz_otlp_who *who = &g->who;
+	const struct fz_otlp_source *source = &g->source;
 
 	fz_wire_put_bytes(&g->message, REQUEST_DICTIONARY, r->dictionary);
 	return (struct fz_server_push){
 		.to = { .project = q->project,
-			.service = who->service,
-			.version = who->version ? who->version : "unversioned",
-			.host = who->host ? who->host : q->peer,
-			.labels = who->labels.p,
+			.service = source->service,
+			.version = source->version ? source->version : "unversioned",
+			.host = source->host ? source->host : q->peer,
+			.labels = source->labels.p,
 			.id = "" },
 		.may_be_idle = true,
 		.format = &fz_format_otlp,
@@ -199,7 +199,7 @@ static int store_some(struct fz_server *s, const struct fz_http_request *q, stru
 {
 	struct fz_server_item items[TOGETHER] = { 0 };
 	uint64_t copies = n * r->dictionary.n;
-	int code = take_memory(r, copies, err);
+	int code = reserve_memory(r, copies, err);
 
 	if (code)
 		return code;
@@ -261,7 +261,7 @@ static int store_all(struct fz_server *s, const struct fz_http_request *q, bool 
 	if (!code)
 		code = find_dictionary(r, err);
 	if (!code)
-		code = take_resources(r, err);
+		code = read_resources(r, err);
 	return code ? code : store_groups(s, q, r, err);
 }
 

@@ -51,7 +51,7 @@ static struct fz_str text_of(const struct fz_otlp_texts *t, uint64_t number)
 /* The attributes of a resource read so far. */
 struct reader {
 	const struct fz_otlp_texts *texts;
-	struct fz_otlp_who *who;
+	struct fz_otlp_source *source;
 	char *program;
 	char *labels[FZ_FLEET_LABELS_MAX];
 	size_t label_n;
@@ -69,15 +69,15 @@ static void release(struct reader *r)
 static const char *const label_keys[] = { "service.namespace", "deployment.environment.name",
 					  "deployment.environment", "cloud.region" };
 
-static void take_attribute(struct reader *r, struct fz_str key, struct fz_str value)
+static void use_attribute(struct reader *r, struct fz_str key, struct fz_str value)
 {
 	const struct {
 		const char *key;
 		char **ret;
 	} names[] = {
-		{ "service.name", &r->who->service },
-		{ "service.version", &r->who->version },
-		{ "host.name", &r->who->host },
+		{ "service.name", &r->source->service },
+		{ "service.version", &r->source->version },
+		{ "host.name", &r->source->host },
 		{ "process.executable.name", &r->program },
 	};
 
@@ -126,7 +126,7 @@ static bool read_attribute(struct reader *r, struct fz_str message)
 		else if (w.field == ATTRIBUTE_VALUE && w.type == FZ_WIRE_BYTES)
 			ok = read_value(r, w.bytes, &value);
 	}
-	take_attribute(r, key, value);
+	use_attribute(r, key, value);
 	return ok && !w.c.bad;
 }
 
@@ -143,12 +143,12 @@ static bool read_attributes(struct reader *r, struct fz_str resource)
 	return ok && !w.c.bad;
 }
 
-static bool count_profiles(struct fz_otlp_who *who, struct fz_str scope)
+static bool count_profiles(struct fz_otlp_source *source, struct fz_str scope)
 {
 	struct fz_wire w = fz_wire_of(scope);
 
 	while (fz_wire_next(&w))
-		who->profiles += w.field == SCOPE_PROFILES && w.type == FZ_WIRE_BYTES;
+		source->profiles += w.field == SCOPE_PROFILES && w.type == FZ_WIRE_BYTES;
 	return !w.c.bad;
 }
 
@@ -163,48 +163,48 @@ static bool read_all(struct reader *r, struct fz_str resource)
 		if (w.field == RESOURCE_PROFILES_RESOURCE)
 			ok = read_attributes(r, w.bytes);
 		else if (w.field == RESOURCE_PROFILES_SCOPES)
-			ok = count_profiles(r->who, w.bytes);
+			ok = count_profiles(r->source, w.bytes);
 	}
 	return ok && !w.c.bad;
 }
 
 static int check(struct reader *r, struct fz_error *err)
 {
-	struct fz_otlp_who *who = r->who;
+	struct fz_otlp_source *source = r->source;
 
 	if (r->cut.n)
 		return fz_fail(err, FZ_EUSAGE, "the resource's %.*s contains a zero byte",
 			       (int)r->cut.n, r->cut.p);
-	if (!who->service)
-		who->service = fz_steal(r->program);
-	if (!who->service)
+	if (!source->service)
+		source->service = fz_steal(r->program);
+	if (!source->service)
 		return fz_fail(err, FZ_EUSAGE,
 			       "a resource has no service.name; set OTEL_SERVICE_NAME");
-	int code = fz_fleet_check_service(who->service, err);
-	if (!code && who->version)
-		code = fz_fleet_check_version(who->version, err);
-	if (!code && who->host)
-		code = fz_fleet_check_name("host", who->host, err);
+	int code = fz_fleet_check_service(source->service, err);
+	if (!code && source->version)
+		code = fz_fleet_check_version(source->version, err);
+	if (!code && source->host)
+		code = fz_fleet_check_name("host", source->host, err);
 	return code ? code
-		    : fz_fleet_labels((const char *const *)r->labels, r->label_n, &who->labels,
+		    : fz_fleet_labels((const char *const *)r->labels, r->label_n, &source->labels,
 				      err);
 }
 
 int fz_otlp_read_resource(struct fz_str resource, const struct fz_otlp_texts *texts,
-			  struct fz_otlp_who *ret, struct fz_error *err)
+			  struct fz_otlp_source *ret, struct fz_error *err)
 {
-	fz_auto(release) struct reader r = { .texts = texts, .who = ret };
+	fz_auto(release) struct reader r = { .texts = texts, .source = ret };
 
 	if (!read_all(&r, resource))
 		return fz_fail(err, FZ_EINPUT, "the body is not an OTLP profiles message");
 	return check(&r, err);
 }
 
-void fz_otlp_who_release(struct fz_otlp_who *w)
+void fz_otlp_source_release(struct fz_otlp_source *w)
 {
 	free(w->service);
 	free(w->version);
 	free(w->host);
 	fz_buf_release(&w->labels);
-	*w = (struct fz_otlp_who){ 0 };
+	*w = (struct fz_otlp_source){ 0 };
 }

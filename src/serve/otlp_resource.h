@@ -23,7 +23,7 @@ struct fz_otlp_texts {
 int fz_otlp_read_texts(struct fz_str dictionary, struct fz_otlp_texts *ret, struct fz_error *err);
 void fz_otlp_texts_release(struct fz_otlp_texts *t);
 
-struct fz_otlp_who {
+struct fz_otlp_source {
 	char *service, *version, *host; /* NULL: unknown */
 	struct fz_buf labels;           /* from fz_fleet_labels */
 	uint32_t profiles;              /* number in this resource */
@@ -32,5 +32,5 @@ struct fz_otlp_who {
 /* Read a ResourceProfiles message. FZ_EINPUT: invalid message; FZ_EUSAGE: invalid name or no
  * service. The caller releases *ret in any case. */
 int fz_otlp_read_resource(struct fz_str resource, const struct fz_otlp_texts *texts,
-			  struct fz_otlp_who *ret, struct fz_error *err);
-void fz_otlp_who_release(struct fz_otlp_who *w);
+			  struct fz_otlp_source *ret, struct fz_error *err);
+void fz_otlp_source_release(struct fz_otlp_source *w);

@@ -233,7 +233,7 @@ static void note_newest(struct fz_server *s, const struct fz_fleet_batch *b)
 			;
 }
 
-static int take_result(struct fz_server *s, const struct ready *w, struct fz_server_pushed *ret,
+static int read_result(struct fz_server *s, const struct ready *w, struct fz_server_pushed *ret,
 		       struct fz_error *err)
 {
 	int r = 0;
@@ -324,7 +324,7 @@ void fz_server_store_all(struct fz_server *s, struct fz_server_item *items, size
 		bool was_put = !item->result;
 
 		if (was_put)
-			item->result = take_result(s, &ready[i], &item->pushed, &item->err);
+			item->result = read_result(s, &ready[i], &item->pushed, &item->err);
 		count(s, item);
 		if (was_put)
 			release_ready(&ready[i]);

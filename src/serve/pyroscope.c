@@ -31,7 +31,7 @@ enum {
 };
 
 /* Parsed "name{k=v,k=v}". Labels whose value changes with every push are dropped. */
-struct who {
+struct source {
 	char *text;
 	const char *service, *version, *host;
 	const char
@@ -39,25 +39,25 @@ struct who {
 	size_t label_n;
 };
 
-static void release_who(struct who *g)
+static void release_source(struct source *g)
 {
 	free(g->text);
 }
 
-static void take_label(struct who *g, const char *pair)
+static void parse_label(struct source *g, const char *pair)
 {
 	static const struct {
 		const char *key;
 		size_t where; /* 0: dropped */
 	} special[] = {
-		{ "service_name", offsetof(struct who, service) },
-		{ "version", offsetof(struct who, version) },
-		{ "service_version", offsetof(struct who, version) },
-		{ "service_git_ref", offsetof(struct who, version) },
-		{ "host", offsetof(struct who, host) },
-		{ "hostname", offsetof(struct who, host) },
-		{ "pod", offsetof(struct who, host) },
-		{ "instance", offsetof(struct who, host) },
+		{ "service_name", offsetof(struct source, service) },
+		{ "version", offsetof(struct source, version) },
+		{ "service_version", offsetof(struct source, version) },
+		{ "service_git_ref", offsetof(struct source, version) },
+		{ "host", offsetof(struct source, host) },
+		{ "hostname", offsetof(struct source, host) },
+		{ "pod", offsetof(struct source, host) },
+		{ "instance", offsetof(struct source, host) },
 		{ "thread_id", 0 },
 		{ "span_id", 0 },
 		{ "profile_id", 0 },
@@ -78,7 +78,7 @@ static void take_label(struct who *g, const char *pair)
 		g->labels[g->label_n++] = pair;
 }
 
-static void take_name(struct who *g, const char *name)
+static void parse_name(struct source *g, const char *name)
 {
 	g->text = fz_strdup(name);
 	char *brace = strchr(g->text, '{'), *rest;
@@ -88,12 +88,12 @@ static void take_name(struct who *g, const char *name)
 	*brace = 0;
 	for (char *pair = strtok_r(brace + 1, ",}", &rest); pair;
 	     pair = strtok_r(NULL, ",}", &rest))
-		take_label(g, pair + strspn(pair, " "));
+		parse_label(g, pair + strspn(pair, " "));
 }
 
 /* Fill in the names of a push; texts borrow from the request and `labels`. */
-static int take_push(const struct who *g, const struct fz_http_request *q, struct fz_buf *labels,
-		     struct fz_fleet_push *ret, struct fz_error *err)
+static int parse_push(const struct source *g, const struct fz_http_request *q,
+		      struct fz_buf *labels, struct fz_fleet_push *ret, struct fz_error *err)
 {
 	int r = fz_fleet_labels(g->labels, g->label_n, labels, err);
 
@@ -137,7 +137,7 @@ static struct fz_str profile_in(const struct fz_http_request *q)
 	return FZ_STR("");
 }
 
-static int ingest(struct fz_server *s, const struct fz_http_request *q, struct who *g,
+static int ingest(struct fz_server *s, const struct fz_http_request *q, struct source *g,
 		  struct fz_server_pushed *ret, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
@@ -146,8 +146,8 @@ static int ingest(struct fz_server *s, const struct fz_http_request *q, struct w
 	const char *rate = fz_inputs_text(q, "sampleRate");
 	int64_t until = 0;
 
-	take_name(g, fz_inputs_text(q, "name"));
-	int r = take_push(g, q, &labels, &p.to, err);
+	parse_name(g, fz_inputs_text(q, "name"));
+	int r = parse_push(g, q, &labels, &p.to, err);
 
 	if (!r)
 		r = fz_inputs_time("from", fz_inputs_text(q, "from"), &p.start_unix_ns, err);
@@ -164,7 +164,7 @@ static int ingest(struct fz_server *s, const struct fz_http_request *q, struct w
 
 void fz_answer_ingest(void *arg, const struct fz_http_request *q, struct fz_http_answer *ret)
 {
-	fz_auto(release_who) struct who g = { 0 };
+	fz_auto(release_source) struct source g = { 0 };
 	struct fz_server_pushed pushed;
 	struct fz_error err;
 
@@ -189,7 +189,7 @@ static bool read_texts(struct fz_str message, struct fz_str ret[2])
 }
 
 /* Read all labels into one text "k=v\0k=v\0", which `g` points into. */
-static bool read_labels(struct fz_str series, struct who *g)
+static bool read_labels(struct fz_str series, struct source *g)
 {
 	struct fz_wire w = fz_wire_of(series);
 	struct fz_buf text = { 0 };
@@ -211,7 +211,7 @@ static bool read_labels(struct fz_str series, struct who *g)
 	size_t n = text.n;
 	g->text = fz_buf_take(&text);
 	for (size_t at = 0; ok && at < n; at += strlen(g->text + at) + 1)
-		take_label(g, g->text + at);
+		parse_label(g, g->text + at);
 	return ok && !w.c.bad;
 }
 
@@ -236,14 +236,14 @@ static int store_series(struct fz_server *s, struct fz_budget_part *memory,
 			const struct fz_http_request *q, struct fz_str series, unsigned *samples,
 			struct fz_error *err)
 {
-	fz_auto(release_who) struct who g = { 0 };
+	fz_auto(release_source) struct source g = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
 	struct fz_wire w = fz_wire_of(series);
 	struct fz_fleet_push to;
 
 	if (!read_labels(series, &g))
 		return fz_fail(err, FZ_EINPUT, "the body is not a push.v1 message");
-	int r = take_push(&g, q, &labels, &to, err);
+	int r = parse_push(&g, q, &labels, &to, err);
 	while (!r && fz_wire_next(&w)) {
 		if (w.field != SERIES_SAMPLES || w.type != FZ_WIRE_BYTES)
 			continue;

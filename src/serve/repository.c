@@ -297,7 +297,7 @@ static void add_choices(struct view *v, const struct fz_buf *names, bool of_bran
 	fz_buf_str(out, "</p>\n");
 }
 
-static void take_branch(void *arg, struct fz_str name)
+static void add_branch(void *arg, struct fz_str name)
 {
 	struct view *v = arg;
 
@@ -308,7 +308,7 @@ static void take_branch(void *arg, struct fz_str name)
 	fz_buf_printf(&v->branches, "%s\n", name.p);
 }
 
-static void take_metric(void *arg, struct fz_str name)
+static void add_metric(void *arg, struct fz_str name)
 {
 	struct view *v = arg;
 
@@ -353,7 +353,7 @@ static void add_head(struct view *v, const struct fz_history *h, struct fz_buf *
 	fz_buf_str(out, "\">JSON</a></p></section>\n");
 }
 
-static void take_pages(void *arg, const struct fz_results_found *f)
+static void add_pages(void *arg, const struct fz_results_found *f)
 {
 	struct fz_buf *ret = arg;
 
@@ -380,7 +380,7 @@ static int add_benchmarks(struct fz_results *r, const struct fz_http_request *q,
 	if (!rc)
 		rc = fz_results_commits(r, &query, add_commit, &c, err);
 	if (!rc)
-		rc = fz_results_runs(r, &any, take_pages, &pages, err);
+		rc = fz_results_runs(r, &any, add_pages, &pages, err);
 	if (!rc)
 		rc = load_history(r, &c, metric, v->benchmark, &h, err);
 	if (rc)
@@ -429,9 +429,9 @@ static int write_repository(struct fz_server *s, const struct fz_http_request *q
 			      : fz_fail(err, FZ_EUSAGE, "missing parameter: repository");
 
 	if (!rc)
-		rc = fz_results_branches(r, q->project, v.repository, take_branch, &v, err);
+		rc = fz_results_branches(r, q->project, v.repository, add_branch, &v, err);
 	if (!rc)
-		rc = fz_results_metrics(r, q->project, v.repository, take_metric, &v, err);
+		rc = fz_results_metrics(r, q->project, v.repository, add_metric, &v, err);
 	if (!rc && !v.benchmark)
 		rc = add_pulls(r, q, v.repository, &page.content, err);
 	if (!rc && v.branch && v.metric)

@@ -86,8 +86,8 @@ static int check_pages(const char *text, struct fz_error *err)
 	return fz_server_check_text("pages", text, err);
 }
 
-static int take_seconds(const struct fz_http_request *q, const char *name, const char *what,
-			int64_t *ret, struct fz_error *err)
+static int parse_seconds(const struct fz_http_request *q, const char *name, const char *what,
+			 int64_t *ret, struct fz_error *err)
 {
 	const char *text = fz_inputs_text(q, name);
 	uint64_t seconds = 0;
@@ -99,8 +99,8 @@ static int take_seconds(const struct fz_http_request *q, const char *name, const
 	return 0;
 }
 
-static int take_commit(const struct fz_http_request *q, const char *side, const char *branch,
-		       struct fz_results_commit *ret, struct fz_error *err)
+static int parse_commit(const struct fz_http_request *q, const char *side, const char *branch,
+			struct fz_results_commit *ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *subject = fz_asprintf("%s_subject", side);
 	fz_auto(fz_free_ptr) char *time = fz_asprintf("%s_time", side);
@@ -111,23 +111,23 @@ static int take_commit(const struct fz_http_request *q, const char *side, const 
 	int rc = *ret->sha ? check_hash(side, ret->sha, err) : 0;
 	if (!rc)
 		rc = fz_server_check_text(subject, ret->subject, err);
-	return rc ? rc : take_seconds(q, time, "time in seconds since 1970", &ret->time, err);
+	return rc ? rc : parse_seconds(q, time, "time in seconds since 1970", &ret->time, err);
 }
 
 /* ---- storing a run ---- */
 
 /* When the run was made: a run that was sent late states its age. */
-static int take_received(const struct fz_http_request *q, int64_t *ret, struct fz_error *err)
+static int parse_received(const struct fz_http_request *q, int64_t *ret, struct fz_error *err)
 {
 	int64_t now = fz_clock_unix() / FZ_SECOND, age;
-	int rc = take_seconds(q, "age", "number of seconds", &age, err);
+	int rc = parse_seconds(q, "age", "number of seconds", &age, err);
 
 	*ret = rc ? now : FZ_MAX(now - age, 0);
 	return rc;
 }
 
-static int take_run(const struct fz_http_request *q, struct fz_results_run *run,
-		    struct fz_error *err)
+static int parse_run(const struct fz_http_request *q, struct fz_results_run *run,
+		     struct fz_error *err)
 {
 	static const char *const texts[] = { "pull", "branch", "into" };
 	int rc = fz_fleet_check_name("repository", fz_inputs_text(q, "repository"), err);
@@ -143,7 +143,7 @@ static int take_run(const struct fz_http_request *q, struct fz_results_run *run,
 	if (!rc && *run->patch && !fz_server_is_hash(run->patch))
 		rc = fz_fail(err, FZ_EUSAGE, "patch: invalid digest '%.80s'", run->patch);
 	if (!rc)
-		rc = take_received(q, &run->received, err);
+		rc = parse_received(q, &run->received, err);
 	if (!rc)
 		rc = fz_fleet_check_name("id", run->id, err);
 	if (!rc)
@@ -153,10 +153,10 @@ static int take_run(const struct fz_http_request *q, struct fz_results_run *run,
 			rc = fz_fleet_check_name(texts[i], fz_inputs_text(q, texts[i]), err);
 	/* A commit of a pull request belongs to no branch of the charts. */
 	if (!rc)
-		rc = take_commit(q, "head", *run->pull ? "" : run->branch, &run->head, err);
+		rc = parse_commit(q, "head", *run->pull ? "" : run->branch, &run->head, err);
 	if (!rc && !*run->head.sha)
 		rc = fz_fail(err, FZ_EUSAGE, "missing parameter: head (a commit)");
-	return rc ? rc : take_commit(q, "base", fz_inputs_text(q, "into"), &run->base, err);
+	return rc ? rc : parse_commit(q, "base", fz_inputs_text(q, "into"), &run->base, err);
 }
 
 static int read_report(struct fz_input *in, struct fz_ci_result *ret, struct fz_error *err)
@@ -193,8 +193,8 @@ static int check_names(const struct fz_ci_result *r, struct fz_error *err)
 /* Collect the counts that are valid for a commit, which excludes edited trees and failed
  * measurements.
  */
-static void take_values(const struct fz_ci_result *r, bool edited, struct fz_results_run *run,
-			struct fz_results_value *ret)
+static void add_values(const struct fz_ci_result *r, bool edited, struct fz_results_run *run,
+		       struct fz_results_value *ret)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct fz_ci_bench *b = &r->benches[i];
@@ -256,7 +256,7 @@ static int store_run(struct fz_server *s, const struct fz_http_request *q,
 	char key[20];
 	int64_t id;
 	bool is_new;
-	int rc = take_run(q, &run, err);
+	int rc = parse_run(q, &run, err);
 
 	if (!rc)
 		rc = read_body(s, q->body, &result, err);
@@ -269,7 +269,7 @@ static int store_run(struct fz_server *s, const struct fz_http_request *q,
 	const char *environment = result.environment ? result.environment : "";
 	snprintf(key, sizeof(key), "%016llx",
 		 (unsigned long long)fz_hash_bytes(environment, strlen(environment)));
-	take_values(&result, *fz_inputs_text(q, "edited"), &run, values);
+	add_values(&result, *fz_inputs_text(q, "edited"), &run, values);
 	fz_ci_headline(&result, &headline);
 	run.environment = key;
 	run.headline = headline.p;
@@ -295,7 +295,7 @@ static bool is_page_name(const char *name)
 	return n > 0 && n < FZ_FLEET_NAME_MAX && strcmp(name + n, ".html") == 0;
 }
 
-static int take_id(const char *text, int64_t *ret, struct fz_error *err)
+static int parse_id(const char *text, int64_t *ret, struct fz_error *err)
 {
 	uint64_t id;
 
@@ -306,14 +306,14 @@ static int take_id(const char *text, int64_t *ret, struct fz_error *err)
 }
 
 /* Find the run by its number, or by the id with which it was sent. */
-static int take_run_of_page(struct fz_server *s, const struct fz_http_request *q, int64_t *ret,
-			    struct fz_error *err)
+static int parse_run_of_page(struct fz_server *s, const struct fz_http_request *q, int64_t *ret,
+			     struct fz_error *err)
 {
 	const char *run = fz_http_parameter(q, "run");
 	fz_auto(fz_results_closep) struct fz_results *r = NULL;
 
 	if (run)
-		return take_id(run, ret, err);
+		return parse_id(run, ret, err);
 	int rc = fz_server_open_results(s, &r, err);
 	return rc ? rc
 		  : fz_results_find(r, q->project, fz_inputs_text(q, "repository"),
@@ -325,7 +325,7 @@ static int store_page(struct fz_server *s, const struct fz_http_request *q,
 {
 	const char *name = fz_inputs_text(q, "name");
 	int64_t run = 0;
-	int rc = take_run_of_page(s, q, &run, err);
+	int rc = parse_run_of_page(s, q, &run, err);
 
 	if (!rc && !is_page_name(name))
 		rc = fz_fail(err, FZ_EUSAGE,
@@ -355,7 +355,7 @@ static const char *kept(struct fz_server_run *run, struct fz_str text)
 	return fz_arena_strndup(&run->result.arena, text.p, text.n);
 }
 
-static void take_found(void *arg, const struct fz_results_found *f)
+static void add_found(void *arg, const struct fz_results_found *f)
 {
 	struct finding *k = arg;
 	struct fz_server_run *run = k->run;
@@ -394,7 +394,7 @@ static void forget_accepted(struct fz_ci_result *r)
 
 /* Apply an acknowledged change by the rules of fizeau.ini: same benchmark and metric, up to its
  * limit. Only the job knows which commits are included. */
-static void take_accepted(void *arg, const struct fz_results_accepted *a)
+static void add_accepted(void *arg, const struct fz_results_accepted *a)
 {
 	struct fz_server_run *run = arg;
 	const struct fz_ci_compared c = { run->pull, run->branch, run->head, run->patch };
@@ -416,13 +416,13 @@ int fz_server_find_run(struct fz_results *r, const struct fz_results_query *q,
 		       struct fz_server_run *ret, struct fz_error *err)
 {
 	struct finding k = { .run = ret, .err = err };
-	int rc = fz_results_last(r, q, take_found, &k, err);
+	int rc = fz_results_last(r, q, add_found, &k, err);
 
 	if (rc != 1)
 		return rc;
 	forget_accepted(&ret->result);
 	rc = k.rc ? k.rc
-		  : fz_results_accepted(r, q->project, ret->repository, take_accepted, ret, err);
+		  : fz_results_accepted(r, q->project, ret->repository, add_accepted, ret, err);
 	fz_ci_tally(&ret->result);
 	if (rc)
 		fz_server_run_release(ret);
@@ -434,7 +434,7 @@ void fz_server_run_release(struct fz_server_run *run)
 	fz_ci_release(&run->result);
 }
 
-static void take_first(void *arg, struct fz_str name)
+static void keep_first(void *arg, struct fz_str name)
 {
 	struct fz_buf *ret = arg;
 
@@ -457,12 +457,12 @@ int fz_server_parse_run_query(struct fz_results *r, const struct fz_http_request
 	int rc = ret->head ? check_hash("commit", ret->head, err) : 0;
 
 	if (!rc && run)
-		rc = take_id(run, &ret->run, err);
+		rc = parse_id(run, &ret->run, err);
 	if (!rc && !run && !ret->repository)
 		rc = fz_fail(err, FZ_EUSAGE, "missing parameter: repository");
 	if (rc || run || ret->pull || ret->branch || ret->head)
 		return rc;
-	rc = fz_results_branches(r, q->project, ret->repository, take_first, branch, err);
+	rc = fz_results_branches(r, q->project, ret->repository, keep_first, branch, err);
 	if (branch->n)
 		ret->branch = branch->p;
 	return rc;

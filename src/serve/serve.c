@@ -61,7 +61,7 @@ static const struct fz_http_route routes[] = {
 
 /* Background work. After each transaction it leaves pushes as much time as the transaction took,
  * and closes slow connections. A signal ends it and stays pending for wait_for_signal. */
-struct beside {
+struct background {
 	struct fz_http *http;
 	const sigset_t *signals;
 	int64_t since; /* start of the transaction */
@@ -69,7 +69,7 @@ struct beside {
 
 static bool let_others(void *arg, int64_t rows)
 {
-	struct beside *k = arg;
+	struct background *k = arg;
 	int64_t took = fz_clock_now() - k->since;
 	sigset_t pending, both;
 
@@ -85,7 +85,7 @@ static bool let_others(void *arg, int64_t rows)
 /* Sum hours that ended LATE_MINUTES ago, when most of their pushes have arrived. */
 static void sum_hours(struct fz_server *s, struct fz_http *h, const sigset_t *signals)
 {
-	struct beside k = { .http = h, .signals = signals };
+	struct background k = { .http = h, .signals = signals };
 	int64_t before = fz_clock_unix() / FZ_MINUTE - LATE_MINUTES, n;
 	struct fz_error err;
 
@@ -104,11 +104,11 @@ static void clean_up(struct fz_server *s, struct fz_retention *retention, struct
 {
 	struct fz_error err;
 
-	struct beside beside = { .http = h, .signals = signals, .since = fz_clock_now() };
+	struct background background = { .http = h, .signals = signals, .since = fz_clock_now() };
 
 	fz_retention_run(retention, s,
 			 (struct fz_retention_clock){ fz_clock_unix(), fz_clock_now() }, let_others,
-			 &beside);
+			 &background);
 	if (s->files && fz_files_tidy(s->files, &err))
 		s->say(err.message);
 }
@@ -218,8 +218,8 @@ static bool is_address(const char *host)
 	return inet_pton(AF_INET, host, &any) == 1 || inet_pton(AF_INET6, host, &any) == 1;
 }
 
-static int take_address(const char *listen, char **ret_host, uint16_t *ret_port,
-			struct fz_error *err)
+static int parse_address(const char *listen, char **ret_host, uint16_t *ret_port,
+			 struct fz_error *err)
 {
 	const char *colon = strrchr(listen, ':');
 	struct fz_str host = { listen, colon ? (size_t)(colon - listen) : 0 };
@@ -330,7 +330,7 @@ int fz_serve(const struct fz_serve_options *o, void (*ready)(const char *url),
 	s.memory.limit = (uint64_t)o->memory_mib << 20;
 	fz_auto(fz_free_ptr) char *host = NULL;
 	uint16_t port = 0;
-	int r = take_address(o->listen, &host, &port, err);
+	int r = parse_address(o->listen, &host, &port, err);
 
 	if (!r && o->tokens)
 		r = load_tokens(&s, err);

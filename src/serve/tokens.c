@@ -9,7 +9,7 @@
 
 enum { FILE_MAX = 1 << 20, TOKEN_LEAST = 16 };
 
-static bool take_rights(struct fz_str text, unsigned *ret)
+static bool parse_rights(struct fz_str text, unsigned *ret)
 {
 	static const struct {
 		const char *name;
@@ -30,7 +30,7 @@ static bool take_rights(struct fz_str text, unsigned *ret)
 	return false;
 }
 
-static int take_line(struct fz_tokens *t, struct fz_str line, struct fz_error *err)
+static int parse_line(struct fz_tokens *t, struct fz_str line, struct fz_error *err)
 {
 	struct fz_str project = fz_str_take_word(&line);
 	struct fz_str rights = fz_str_take_word(&line);
@@ -39,7 +39,7 @@ static int take_line(struct fz_tokens *t, struct fz_str line, struct fz_error *e
 
 	if (!project.n || project.p[0] == '#')
 		return 0;
-	if (!take_rights(rights, &new.rights) || !token.n || fz_str_take_word(&line).n)
+	if (!parse_rights(rights, &new.rights) || !token.n || fz_str_take_word(&line).n)
 		return fz_fail(err, FZ_EINPUT,
 			       "expected 'PROJECT read|write|read,write|badge TOKEN'");
 	if (token.n < TOKEN_LEAST)
@@ -73,7 +73,7 @@ int fz_tokens_load(const char *path, struct fz_tokens *ret, struct fz_error *err
 		return fz_fail(err, FZ_EPERM, "%s: readable by others; run: chmod 600 %s", path,
 			       path);
 	for (int line = 1; !r && rest.n; line++) {
-		r = take_line(&t, fz_str_take_line(&rest), err);
+		r = parse_line(&t, fz_str_take_line(&rest), err);
 		if (r)
 			fz_error_prefix(err, "%s:%d", path, line);
 	}

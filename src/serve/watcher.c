@@ -103,7 +103,7 @@ static void drop_oldest(struct fz_watcher *w)
 
 /* If the first host's clock is slow, or it ran the release long before the others, checks would be
  * hours apart by the time the others start. So the second host restarts the checks. */
-static void meet(struct release *r, const char *host, int64_t first)
+static void note_host(struct release *r, const char *host, int64_t first)
 {
 	if (!r->host || (host && strcmp(r->host, host) == 0))
 		return;
@@ -140,7 +140,7 @@ static void note_metric(struct fz_watcher *w, const struct fz_fleet_push *push,
 						    .last = last };
 		r->host = fz_strdup(push->host);
 	}
-	meet(r, push->host, first);
+	note_host(r, push->host, first);
 	r->last = FZ_MAX(r->last, last);
 	r->pushed = fz_clock_now();
 	put(w, r);
@@ -229,7 +229,7 @@ static void run_command(const struct fz_server *s, const char *text)
 }
 
 /* The URL is used as it is, and not printed: it may contain a secret. */
-static void ask_url(const struct fz_server *s, const char *text)
+static void call_url(const struct fz_server *s, const char *text)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
 	const struct fz_client client = { .type = "application/json",
@@ -263,7 +263,7 @@ static void notify(const struct fz_server *s, const struct fz_fleet_alarm *a, co
 	if (s->options.alarm_run)
 		run_command(s, a->text);
 	if (s->options.alarm_url)
-		ask_url(s, a->text);
+		call_url(s, a->text);
 }
 
 /* ---- checking ---- */
@@ -330,7 +330,7 @@ static void put_back(struct fz_watcher *w, struct release *r)
 		     v->metric);
 
 	if (newer) {
-		meet(r, newer->host, newer->watch.first);
+		note_host(r, newer->host, newer->watch.first);
 		r->last = FZ_MAX(r->last, newer->last);
 		r->pushed = newer->pushed;
 		free_release(newer);
