@@ -128,8 +128,8 @@ static int git_words(const struct fz_baselines *b, const char *const words[], st
 #define git(b, out, err, ...) git_words(b, (const char *const[]){ __VA_ARGS__, NULL }, out, err)
 
 /* The same; returns the first line of the output. */
-static int ask_words(const struct fz_baselines *b, const char *const words[], char **ret,
-		     struct fz_error *err)
+static int git_line_words(const struct fz_baselines *b, const char *const words[], char **ret,
+			  struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf out = { 0 };
 	int rc = git_words(b, words, &out, err);
@@ -138,14 +138,15 @@ static int ask_words(const struct fz_baselines *b, const char *const words[], ch
 		*ret = fz_strndup(fz_buf_view(&out).p, strcspn(fz_buf_view(&out).p, "\n"));
 	return rc;
 }
-#define ask(b, ret, err, ...) ask_words(b, (const char *const[]){ __VA_ARGS__, NULL }, ret, err)
+#define git_line(b, ret, err, ...) \
+	git_line_words(b, (const char *const[]){ __VA_ARGS__, NULL }, ret, err)
 
 /* The commit of a ref; "" if it does not exist. */
 static char *tip(const struct fz_baselines *b, const char *ref)
 {
 	char *commit = NULL;
 
-	if (ask(b, &commit, NULL, "rev-parse", "--verify", "--quiet", ref))
+	if (git_line(b, &commit, NULL, "rev-parse", "--verify", "--quiet", ref))
 		return fz_strdup("");
 	return commit;
 }
@@ -307,7 +308,7 @@ static int make_note(const struct fz_baselines *b, const struct addition *a, con
 	if (!rc)
 		rc = compose_note(b, a, ref, path, err);
 	if (!rc)
-		rc = ask(b, &blob, err, "hash-object", "-w", "--no-filters", path);
+		rc = git_line(b, &blob, err, "hash-object", "-w", "--no-filters", path);
 	if (!rc)
 		rc = git(b, NULL, err, AUTHOR, "notes", "--ref", ref, "add", "-f", "-C", blob,
 			 a->commit);
@@ -327,8 +328,8 @@ static char *branch_ref(const struct fz_baselines *b)
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(patterns); i++) {
 		char *ref = NULL;
-		if (!ask(b, &ref, NULL, "for-each-ref", "--count=1", "--format=%(refname)",
-			 patterns[i]) &&
+		if (!git_line(b, &ref, NULL, "for-each-ref", "--count=1", "--format=%(refname)",
+			      patterns[i]) &&
 		    *ref)
 			return ref;
 		free(ref);
@@ -375,7 +376,7 @@ static int make_tree(const struct fz_baselines *b, const struct addition *a, con
 		     char **ret, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *blob = NULL;
-	int rc = ask(b, &blob, err, "hash-object", "-w", "--no-filters", a->path);
+	int rc = git_line(b, &blob, err, "hash-object", "-w", "--no-filters", a->path);
 
 	fz_auto(fz_free_ptr) char *entry =
 		fz_asprintf("100644,%s,%s/%s%s", blob ? blob : "", a->commit, a->key, suffix);
@@ -383,7 +384,7 @@ static int make_tree(const struct fz_baselines *b, const struct addition *a, con
 		rc = git(b, NULL, err, "read-tree", *old ? old : "--empty");
 	if (!rc)
 		rc = git(b, NULL, err, "update-index", "--add", "--cacheinfo", entry);
-	return rc ? rc : ask(b, ret, err, "write-tree");
+	return rc ? rc : git_line(b, ret, err, "write-tree");
 }
 
 static int make_commit(const struct fz_baselines *b, const struct addition *a, const char *old,
@@ -399,8 +400,8 @@ static int make_commit(const struct fz_baselines *b, const struct addition *a, c
 	int rc = make_tree(&with, a, old, &tree, err);
 	if (rc)
 		return rc;
-	return *old ? ask(b, ret, err, AUTHOR, "commit-tree", tree, "-p", old, "-m", message)
-		    : ask(b, ret, err, AUTHOR, "commit-tree", tree, "-m", message);
+	return *old ? git_line(b, ret, err, AUTHOR, "commit-tree", tree, "-p", old, "-m", message)
+		    : git_line(b, ret, err, AUTHOR, "commit-tree", tree, "-m", message);
 }
 
 /* ---- cache ---- */
@@ -602,7 +603,7 @@ char *fz_baseline_fetch(const struct fz_baselines *b, enum fz_baseline_place pla
 	};
 	fz_auto(fz_free_ptr) char *remote = NULL;
 
-	if (!refs[place] || ask(b, &remote, NULL, "remote") || !*remote)
+	if (!refs[place] || git_line(b, &remote, NULL, "remote") || !*remote)
 		return NULL;
 	fz_auto(fz_free_ptr) char *here =
 		place == FZ_BASELINE_BRANCH ? branch_ref(b) : tip(b, places[place].ref);

@@ -69,7 +69,7 @@ static double time_of(struct fz_str line)
 	return at && end != at ? value : -1;
 }
 
-static void take_line(void *arg, struct fz_str line)
+static void read_line(void *arg, struct fz_str line)
 {
 	struct reading *r = arg;
 
@@ -99,7 +99,7 @@ int fz_bench_go_read(const char *times, fz_bench_google_visit *visit, void *arg,
 
 	if (access(path, R_OK))
 		return 0;
-	int rc = fz_input_each_line(path, LINE_MAX_BYTES, take_line, &r, err);
+	int rc = fz_input_each_line(path, LINE_MAX_BYTES, read_line, &r, err);
 	if (r.failed)
 		visit(arg, fz_str_of(r.failed), 0, FZ_STR("it failed"));
 	free(r.failed);

@@ -56,7 +56,7 @@ static double number_with_commas(struct fz_str s)
 	return i > begin ? value : -1;
 }
 
-static void take_test(struct reading *r, struct fz_str line)
+static void read_test(struct reading *r, struct fz_str line)
 {
 	static const char dots[] = " ... bench:";
 	const char *at = memmem(line.p, line.n, dots, sizeof(dots) - 1);
@@ -120,7 +120,7 @@ static size_t take_depth(struct fz_str *line)
 	return depth;
 }
 
-static void take_row(struct reading *r, struct fz_str line)
+static void read_row(struct reading *r, struct fz_str line)
 {
 	size_t depth = take_depth(&line);
 	const char *blanks = memmem(line.p, line.n, "  ", 2);
@@ -141,7 +141,7 @@ static void take_row(struct reading *r, struct fz_str line)
 
 /* ---- a file ---- */
 
-static void take_line(void *arg, struct fz_str line)
+static void read_line(void *arg, struct fz_str line)
 {
 	static const char program[] = "program: ";
 	struct reading *r = arg;
@@ -151,9 +151,9 @@ static void take_line(void *arg, struct fz_str line)
 		free(r->program);
 		r->program = fz_strndup(line.p, line.n);
 	} else if (fz_str_starts(line, "test ")) {
-		take_test(r, line);
+		read_test(r, line);
 	} else {
-		take_row(r, line);
+		read_row(r, line);
 	}
 }
 
@@ -165,7 +165,7 @@ int fz_bench_rust_read(const char *times, fz_bench_google_visit *visit, void *ar
 
 	if (access(path, R_OK))
 		return 0;
-	int rc = fz_input_each_line(path, LINE_MAX_BYTES, take_line, &r, err);
+	int rc = fz_input_each_line(path, LINE_MAX_BYTES, read_line, &r, err);
 	for (size_t i = 0; i < DEPTH_MAX; i++)
 		free(r.path[i]);
 	free(r.program);

@@ -60,7 +60,7 @@ static void report_progress(struct bench *b, const char *doing)
 }
 
 /* Report a trouble once. */
-static void say_trouble(struct bench *b, struct fz_str name, struct fz_str what)
+static void report_trouble(struct bench *b, struct fz_str name, struct fz_str what)
 {
 	fz_auto(fz_buf_release) struct fz_buf line = { 0 };
 
@@ -77,7 +77,7 @@ static void say_trouble(struct bench *b, struct fz_str name, struct fz_str what)
 		       line.p + 1);
 }
 
-static void say_troubles(struct bench *b, const struct fz_profile *p)
+static void report_troubles(struct bench *b, const struct fz_profile *p)
 {
 	fz_auto(fz_benchmarks_release) struct fz_benchmarks list = { 0 };
 
@@ -86,9 +86,9 @@ static void say_troubles(struct bench *b, const struct fz_profile *p)
 	fz_benchmarks_read(p, &list);
 	for (size_t i = 0; i < list.n; i++)
 		if (list.list[i].trouble.n)
-			say_trouble(b, list.list[i].name, list.list[i].trouble);
+			report_trouble(b, list.list[i].name, list.list[i].trouble);
 	if (list.trouble.n)
-		say_trouble(b, FZ_STR(""), list.trouble);
+		report_trouble(b, FZ_STR(""), list.trouble);
 }
 
 static int make_log(struct bench *b, struct fz_error *err)
@@ -114,7 +114,7 @@ static void add_round(struct bench *b, uint32_t root, double ns)
 	fz_profile_add_sample(b->profile, &s, weights);
 }
 
-static void take_rounds(struct bench *b, struct fz_str name, const json_t *rounds)
+static void add_rounds(struct bench *b, struct fz_str name, const json_t *rounds)
 {
 	size_t n = FZ_MIN(json_array_size(rounds), (size_t)ROUNDS_MAX);
 	uint32_t root = fz_benchmark_root(b->profile, name);
@@ -126,13 +126,13 @@ static void take_rounds(struct bench *b, struct fz_str name, const json_t *round
 	}
 }
 
-static void take_failure(struct bench *b, struct fz_str name, struct fz_str why)
+static void add_failure(struct bench *b, struct fz_str name, struct fz_str why)
 {
 	fz_benchmark_add_failure(b->profile, name, why);
 	b->explained = true;
 }
 
-static void take_time(void *arg, struct fz_str name, double ns, struct fz_str failed)
+static void add_time(void *arg, struct fz_str name, double ns, struct fz_str failed)
 {
 	struct bench *b = arg;
 
@@ -141,7 +141,7 @@ static void take_time(void *arg, struct fz_str name, double ns, struct fz_str fa
 	if (!failed.n && ns < ROUND_NS_MAX)
 		add_round(b, fz_benchmark_root(b->profile, name), ns);
 	else if (failed.n && b->options->what == FZ_BENCH_WALL)
-		take_failure(b, name, failed); /* else counting has reported it */
+		add_failure(b, name, failed); /* else counting has reported it */
 }
 
 struct log {
@@ -149,7 +149,7 @@ struct log {
 	char *open; /* the benchmark that was begun and not ended; NULL: none */
 };
 
-static void take_line(void *arg, struct fz_str line)
+static void read_line(void *arg, struct fz_str line)
 {
 	struct log *log = arg;
 	struct bench *b = log->b;
@@ -163,19 +163,19 @@ static void take_line(void *arg, struct fz_str line)
 	free(log->open);
 	log->open = NULL;
 	if (failed.n) {
-		take_failure(b, name, failed);
+		add_failure(b, name, failed);
 	} else if (rounds) {
-		take_rounds(b, name, rounds);
+		add_rounds(b, name, rounds);
 	} else {
 		log->open = fz_strndup(name.p, name.n);
 	}
 }
 
 /* Read what the bindings wrote in one execution, and truncate the file. */
-static int take_log(struct bench *b, struct fz_error *err)
+static int read_log(struct bench *b, struct fz_error *err)
 {
 	struct log log = { .b = b };
-	int rc = fz_input_each_line(b->log, LINE_MAX_BYTES, take_line, &log, err);
+	int rc = fz_input_each_line(b->log, LINE_MAX_BYTES, read_line, &log, err);
 
 	if (log.open) {
 		const char *what = b->series->late ? "was still running at the time limit"
@@ -194,7 +194,7 @@ struct failures {
 	struct fz_profile *p;
 };
 
-static void take_failed(void *arg, struct fz_str line)
+static void read_failure(void *arg, struct fz_str line)
 {
 	struct failures *found = arg;
 	fz_auto(fz_jsonread_release) json_t *v = json_loadb(line.p, line.n, 0, NULL);
@@ -217,9 +217,9 @@ static void watch(void *arg)
 		return;
 	b->second = second;
 	failures = fz_profile_new();
-	fz_input_each_line(b->log, LINE_MAX_BYTES, take_failed, &(struct failures){ b, failures },
+	fz_input_each_line(b->log, LINE_MAX_BYTES, read_failure, &(struct failures){ b, failures },
 			   &ignored);
-	say_troubles(b, failures);
+	report_troubles(b, failures);
 	fz_notify_progress(b->series->notify, "%s: %s, %lld s", b->series->command, b->doing,
 			   (long long)second);
 }
@@ -289,7 +289,7 @@ static int count_once(struct bench *b, struct fz_counter *counter, const char *d
 	if (!rc)
 		rc = fz_counter_read(counter, &b->profile, err);
 	if (!rc)
-		rc = take_log(b, err);
+		rc = read_log(b, err);
 	if (!rc)
 		judge_end(b, true);
 	return rc;
@@ -416,15 +416,15 @@ static int time_marked(struct bench *b, struct fz_error *err)
 	int rc = fz_series_run(b->series, b->argv, &place, &b->child, err);
 	b->explained = false;
 	if (!rc)
-		rc = take_log(b, err);
+		rc = read_log(b, err);
 	if (!rc)
-		rc = fz_bench_google_read(b->times, take_time, b, err);
+		rc = fz_bench_google_read(b->times, add_time, b, err);
 	if (!rc)
-		rc = fz_bench_criterion_read(b->times, take_time, b, err);
+		rc = fz_bench_criterion_read(b->times, add_time, b, err);
 	if (!rc)
-		rc = fz_bench_go_read(b->times, take_time, b, err);
+		rc = fz_bench_go_read(b->times, add_time, b, err);
 	if (!rc)
-		rc = fz_bench_rust_read(b->times, take_time, b, err);
+		rc = fz_bench_rust_read(b->times, add_time, b, err);
 	if (!rc)
 		judge_end(b, false);
 	return rc;
@@ -485,14 +485,14 @@ int fz_bench_measure(struct fz_series *s, const struct fz_bench_options *o, char
 	if (!rc && o->what != FZ_BENCH_WALL)
 		rc = count(&b, err);
 	if (!rc && o->what != FZ_BENCH_WALL)
-		say_troubles(&b, b.profile);
+		report_troubles(&b, b.profile);
 	if (!rc && o->what != FZ_BENCH_COUNT && !fz_series_stopped(s))
 		rc = time_it(&b, err);
 	s->meanwhile = NULL;
 	if (o->progress)
 		fz_notify_progress_end(s->notify);
 	if (!rc)
-		say_troubles(&b, b.profile);
+		report_troubles(&b, b.profile);
 	if (b.log)
 		unlink(b.log);
 	if (b.times)

@@ -298,7 +298,7 @@ static const struct fz_ci_accept *accepted(const struct fz_ci_bench *b,
 	return NULL;
 }
 
-static void take_accepted(struct fz_ci_bench *b, const struct fz_ci_rules *rules)
+static void apply_accepted(struct fz_ci_bench *b, const struct fz_ci_rules *rules)
 {
 	const struct fz_ci_accept *a = accepted(b, rules);
 
@@ -325,7 +325,7 @@ static void suspect(struct fz_ci_result *r, struct fz_ci_bench *b, const struct 
 	b->change = base > 0 ? head / base - 1 : head > 0 ? INFINITY : 0;
 	b->suspect = r->comparable && !b->trouble && fabs(b->change) > b->limit;
 	if (b->suspect && b->change > 0)
-		take_accepted(b, rules);
+		apply_accepted(b, rules);
 }
 
 void fz_ci_today(char out[FZ_CI_DAY_SIZE])
@@ -464,7 +464,7 @@ void fz_ci_accept(struct fz_ci_result *r, const struct fz_ci_rules *rules)
 		struct fz_ci_bench *b = &r->benches[i];
 		if (!b->fails || b->verdict != FZ_CI_SLOWER)
 			continue;
-		take_accepted(b, rules);
+		apply_accepted(b, rules);
 		b->fails = !b->accepted;
 		note_possibly_accepted(r, b, rules);
 	}

@@ -90,7 +90,7 @@ static bool is_merge_of(const struct fz_repository *r, const char *commit)
 
 /* CI services check out a pull request as its merge with the tip of its target branch, often
  * without any history. The base is then that tip. */
-static bool take_merged_tip(struct fz_ci_run *c, const char *revision)
+static bool use_merged_tip(struct fz_ci_run *c, const char *revision)
 {
 	const struct fz_repository *r = &c->workspace.repository;
 	fz_auto(fz_free_ptr) char *tip = NULL;
@@ -111,7 +111,7 @@ static int find_commit(struct fz_ci_run *c, const char *revision, struct fz_erro
 	if (*revision == '-' || !exists(r, revision))
 		return missing_history(r, revision, err);
 	char *commit = fz_repository_query(r, words);
-	if (!commit && take_merged_tip(c, revision))
+	if (!commit && use_merged_tip(c, revision))
 		return 0;
 	if (!commit)
 		return missing_history(r, revision, err);

@@ -42,7 +42,7 @@ static struct fz_str name_of(const struct timing *t, enum fz_side s)
 	return was ? fz_str_of(t->bench->was) : t->bench->name;
 }
 
-static void take_times(struct timing *t, const struct fz_marks *m, enum fz_side s, unsigned pair)
+static void add_times(struct timing *t, const struct fz_marks *m, enum fz_side s, unsigned pair)
 {
 	double *ns = &t->ns[s][pair], *work = &t->work[s][pair];
 	struct fz_str name = name_of(t, s);
@@ -67,7 +67,7 @@ struct itself {
 };
 
 /* Keep the shortest of several times, because other load can only make them longer. */
-static void take_repetition(void *arg, struct fz_str name, double ns, struct fz_str failed)
+static void add_repetition(void *arg, struct fz_str name, double ns, struct fz_str failed)
 {
 	struct itself *own = arg;
 	struct clock_runs *t = own->runs;
@@ -115,15 +115,15 @@ static int time_side(struct fz_ci_run *c, struct clock_runs *t, enum fz_side s,
 	if (m.timed_out)
 		return fz_fail(err, FZ_EINPUT, "took longer than %g s", c->config.timeout);
 	for (size_t i = 0; i < t->n; i++)
-		take_times(&t->list[i], &m, s, t->pairs);
+		add_times(&t->list[i], &m, s, t->pairs);
 	struct itself itself = { .runs = t, .side = s };
-	rc = fz_bench_google_read(times, take_repetition, &itself, err);
+	rc = fz_bench_google_read(times, add_repetition, &itself, err);
 	if (!rc)
-		rc = fz_bench_criterion_read(times, take_repetition, &itself, err);
+		rc = fz_bench_criterion_read(times, add_repetition, &itself, err);
 	if (!rc)
-		rc = fz_bench_go_read(times, take_repetition, &itself, err);
+		rc = fz_bench_go_read(times, add_repetition, &itself, err);
 	if (!rc)
-		rc = fz_bench_rust_read(times, take_repetition, &itself, err);
+		rc = fz_bench_rust_read(times, add_repetition, &itself, err);
 	unlink(times);
 	return rc;
 }

@@ -127,7 +127,8 @@ static int side_failed(const struct fz_ci_run *c, const struct fz_job *job, enum
 }
 
 /* Take the result of a side; failures of some benchmarks are in its recording. */
-static int take_side(struct fz_ci_run *c, struct fz_job *job, enum fz_side s, struct fz_error *err)
+static int measure_side(struct fz_ci_run *c, struct fz_job *job, enum fz_side s,
+			struct fz_error *err)
 {
 	if (job->fatal)
 		return side_failed(c, job, s, err);
@@ -155,8 +156,9 @@ static int count_sides(struct fz_ci_run *c, struct fz_error *err)
 	if (!fz_jobs_run(&c->workspace, jobs, n, parallel(c->options), "counting"))
 		rc = fz_series_interrupted(err);
 	for (size_t i = 0; i < sides && !rc; i++)
-		rc = take_side(c, &jobs[i],
-			       jobs[i].checkout == &c->checkout[FZ_HEAD] ? FZ_HEAD : FZ_BASE, err);
+		rc = measure_side(c, &jobs[i],
+				  jobs[i].checkout == &c->checkout[FZ_HEAD] ? FZ_HEAD : FZ_BASE,
+				  err);
 	if (!rc && c->base_is_empty)
 		rc = add_empty_base(c, err);
 	for (size_t i = sides; i < n && !rc; i++)

@@ -241,8 +241,8 @@ void fz_history_find(struct fz_history *h, const struct fz_ci_config *config, do
 
 /* ---- where ---- */
 
-static void take_place(struct fz_history *h, struct fz_history_turn *turn,
-		       const struct fz_ci_place *place)
+static void set_place(struct fz_history *h, struct fz_history_turn *turn,
+		      const struct fz_ci_place *place)
 {
 	turn->place = *place;
 	if (place->context)
@@ -269,9 +269,8 @@ void fz_history_locate(struct fz_history *h, uint32_t since, uint32_t at,
 		for (uint32_t t = 0; t < h->series[i].turn_n; t++) {
 			struct fz_history_turn *turn = &h->series[i].turns[t];
 			if (turn->step.at == at && turn->step.since == since)
-				take_place(
-					h, turn,
-					&fz_ci_bench_of(&r, h->series[i].name, h->metric)->place);
+				set_place(h, turn,
+					  &fz_ci_bench_of(&r, h->series[i].name, h->metric)->place);
 		}
 	fz_ci_release(&r);
 }

@@ -31,8 +31,8 @@ static void titles_release(struct titles *t)
 }
 
 /* Append lines "HASH DAY SUBJECT" of at most `most` commits, latest first. */
-static int ask_titles(const struct fz_history_run *r, const char *revision, int most,
-		      struct fz_buf *out, struct fz_error *err)
+static int list_titles(const struct fz_history_run *r, const char *revision, int most,
+		       struct fz_buf *out, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *count = fz_asprintf("--max-count=%d", most);
 	const char *const words[] = { "log",
@@ -77,7 +77,7 @@ static void add_start(const struct fz_history_run *r, struct fz_buf *titles)
 		if (*p == '\n' && p[1])
 			last = p + 1;
 	fz_auto(fz_free_ptr) char *parent = fz_asprintf("%.*s^", (int)strcspn(last, " "), last);
-	ask_titles(r, parent, 1, titles, NULL);
+	list_titles(r, parent, 1, titles, NULL);
 }
 
 /* Find the web pages of commits from the default remote. */
@@ -96,7 +96,7 @@ static int find_commits(struct fz_history_run *r, struct fz_error *err)
 
 	if (*r->options->range == '-')
 		return fz_revision_unknown(&r->workspace.repository, r->options->range, err);
-	int rc = ask_titles(r, r->options->range, r->options->commits, &t.text, err);
+	int rc = list_titles(r, r->options->range, r->options->commits, &t.text, err);
 	if (rc)
 		return rc;
 	if (!t.text.n)
@@ -163,7 +163,7 @@ static bool is_away(const struct fz_history_run *r, const struct fz_kept *k)
 	return k->place == FZ_BASELINE_SERVER && r->baselines.server->trouble.code;
 }
 
-static void take_kept(struct fz_history_run *r)
+static void read_kept(struct fz_history_run *r)
 {
 	fz_auto(fz_kept_release) struct fz_kept_list l = { 0 };
 
@@ -331,7 +331,7 @@ int fz_history_run_make(struct fz_history_run *r, const struct fz_history_run_op
 	if (!rc)
 		rc = find_commits(r, err);
 	if (!rc)
-		take_kept(r);
+		read_kept(r);
 	if (!rc && o->argv)
 		rc = count_missing(r, err);
 	if (rc)

@@ -110,7 +110,7 @@ static void read_link(struct search *s, const char *path)
 	add_package(s, target);
 }
 
-static void look_into(struct search *s, const char *called, const char *path)
+static void search_folder(struct search *s, const char *called, const char *path)
 {
 	static const struct {
 		const char *kind;
@@ -137,7 +137,7 @@ static bool try_python(struct search *s, const char *called)
 
 	if (!path || !fz_installed_is_python(path))
 		return false;
-	look_into(s, called, path);
+	search_folder(s, called, path);
 	return true;
 }
 

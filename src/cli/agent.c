@@ -66,7 +66,7 @@ static void ready(void)
 		    fz_rate_format(rate, text, sizeof(text)), fleet.server);
 }
 
-static void tell(const struct fz_agent_figures *f)
+static void print_figures(const struct fz_agent_figures *f)
 {
 	char samples[FZ_NUMBER_SIZE], windows[FZ_NUMBER_SIZE], pushes[FZ_NUMBER_SIZE];
 	char sent[FZ_NUMBER_SIZE], kept[FZ_NUMBER_SIZE], dropped[FZ_NUMBER_SIZE];
@@ -112,7 +112,7 @@ static int start(char **names, int n, struct fz_error *err)
 	if (!r)
 		r = fz_agent_run(&o, &notify, ready, &figures, err);
 	if (!r)
-		tell(&figures);
+		print_figures(&figures);
 	return r;
 }
 

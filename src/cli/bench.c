@@ -210,7 +210,7 @@ static void print_table(const struct fz_profile *p, const struct fz_benchmarks *
 	fz_cli_print(fz_buf_view(&out));
 }
 
-static void say_base(const struct fz_bench_base *base)
+static void print_base(const struct fz_bench_base *base)
 {
 	struct fz_str commit = fz_profile_fact(base->profile, "git.commit");
 	bool dirty = fz_str_eq(fz_profile_fact(base->profile, "git.dirty"), FZ_STR("yes"));
@@ -315,7 +315,7 @@ static int report(struct fz_profile *p, const char *program, int *ret_status, st
 	if (has_table)
 		print_table(p, &list, &base);
 	if (base.path)
-		say_base(&base);
+		print_base(&base);
 	if (options.gate == GATE_REGRESSION)
 		rc = judge(&base, p, has_table, ret_status, err);
 	if (troubles)

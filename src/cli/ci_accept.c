@@ -49,7 +49,7 @@ static void wish(const char *benchmark, const struct fz_ci_source *s, struct fz_
 	fz_json_close(&j, '}');
 }
 
-static void tell(const char *benchmark, const struct fz_buf *answer)
+static void print_answer(const char *benchmark, const struct fz_buf *answer)
 {
 	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
 	long long failing = json_integer_value(json_object_get(told, "failing"));
@@ -91,7 +91,7 @@ static int accept_change(char **names, int n, struct fz_error *err)
 	struct fz_str body = fz_buf_view(fz_output_buffer(out));
 	rc = fz_client_request(&client, "/api/accept", &body, &answer, err);
 	if (!rc)
-		tell(names[0], &answer);
+		print_answer(names[0], &answer);
 	return rc;
 }
 

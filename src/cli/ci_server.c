@@ -79,7 +79,8 @@ static void add_parameter(struct fz_buf *out, const char *name, const char *valu
 
 /* ---- accepted changes ---- */
 
-static int ask(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct fz_error *err)
+static int query_accepted(struct fz_ci_run *c, const struct fz_cli_ci_options *o,
+			  struct fz_error *err)
 {
 	fz_auto(release_link) struct link l = { 0 };
 	fz_auto(fz_buf_release) struct fz_buf query = { 0 }, answer = { 0 };
@@ -111,7 +112,7 @@ void fz_cli_ci_server_fetch(struct fz_ci_run *c, const struct fz_cli_ci_options 
 {
 	struct fz_error err;
 
-	if (o->fleet.server && ask(c, o, &err))
+	if (o->fleet.server && query_accepted(c, o, &err))
 		fz_cli_warn("ci: cannot read acknowledged changes from the server: %s",
 			    err.message);
 }
@@ -163,7 +164,7 @@ struct outbox {
 	uint64_t before;              /* number of pushes of earlier runs that were sent */
 };
 
-static void take_run(struct outbox *o, const struct fz_buf *answer)
+static void read_run(struct outbox *o, const struct fz_buf *answer)
 {
 	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
 
@@ -178,7 +179,7 @@ static void on_gone(void *arg, const struct fz_agent_spooled *p, const struct fz
 	if (!answer || o->run)
 		return;
 	if (strcmp(p->query.p, o->run_query) == 0)
-		take_run(o, answer);
+		read_run(o, answer);
 	else
 		o->before++;
 }
@@ -208,7 +209,7 @@ static int put(struct outbox *o, const char *query, struct fz_str body, struct f
 		return 0;
 	int rc = fz_client_request(&o->link->client, query, &body, &answer, err);
 	if (!rc && !o->run)
-		take_run(o, &answer);
+		read_run(o, &answer);
 	return rc;
 }
 
@@ -243,7 +244,7 @@ static int put_all(struct fz_ci_run *c, struct outbox *o, struct fz_error *err)
 	return rc;
 }
 
-static void tell_sent(const struct outbox *o, const char *server)
+static void print_sent(const struct outbox *o, const char *server)
 {
 	fz_auto(fz_free_ptr) char *page = fz_client_url(server, "/change");
 	char n[FZ_NUMBER_SIZE];
@@ -289,7 +290,7 @@ static int send(struct fz_ci_run *c, const struct fz_cli_ci_options *o, struct f
 	fz_auto(fz_free_ptr) char *folder = open_spool(&box, o, &notify);
 	rc = put_all(c, &box, err);
 	empty(&box, folder, &notify);
-	tell_sent(&box, o->fleet.server);
+	print_sent(&box, o->fleet.server);
 	fz_agent_spool_close(box.spool);
 	free(box.run_query);
 	return rc;

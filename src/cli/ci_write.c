@@ -179,7 +179,7 @@ static int write_folder(struct fz_ci_run *c, const char *folder, struct fz_error
 }
 
 /* In GitHub Actions, write the summary of the job, and print annotations. */
-static void tell_github(const struct fz_ci_run *c)
+static void write_for_github(const struct fz_ci_run *c)
 {
 	const char *summary = getenv("GITHUB_STEP_SUMMARY"), *runs = getenv("GITHUB_ACTIONS");
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
@@ -213,6 +213,6 @@ int fz_cli_ci_report(struct fz_ci_run *c, const struct fz_cli_ci_options *o, str
 		fz_cli_note("%s", c->result.notes[i]);
 	fz_ci_text(&c->result, &style, &text);
 	fz_cli_print(fz_buf_view(&text));
-	tell_github(c);
+	write_for_github(c);
 	return 0;
 }

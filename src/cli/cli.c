@@ -74,7 +74,7 @@ int fz_cli_errorf(const char *fmt, ...)
 }
 
 /* Prints an escaped message; one that is too long is cut. */
-static void say(const char *prefix, const char *fmt, va_list ap)
+static void print_message(const char *prefix, const char *fmt, va_list ap)
 {
 	char text[PATH_MAX + 256], safe[4 * sizeof(text)];
 
@@ -89,7 +89,7 @@ void fz_cli_warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("warning: ", fmt, ap);
+	print_message("warning: ", fmt, ap);
 	va_end(ap);
 }
 
@@ -98,7 +98,7 @@ void fz_cli_note(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say("", fmt, ap);
+	print_message("", fmt, ap);
 	va_end(ap);
 }
 

@@ -123,7 +123,7 @@ static int compare(struct fz_paired_run *c, struct fz_error *err)
 }
 
 /* [REV] -- CMD, or --base-command and --head-command. */
-static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, struct fz_error *err)
+static int parse_arguments(const struct fz_opt_state *state, char ***ret_argv, struct fz_error *err)
 {
 	bool commands = options.compare.commands[FZ_BASE] || options.compare.commands[FZ_HEAD];
 	int before = state->saw_dashes ? state->after_dashes : state->argument_count;
@@ -167,7 +167,7 @@ static int run(struct fz_opt_state *state)
 	fz_auto(fz_free_ptr) char **child = NULL;
 	struct fz_error err;
 
-	int rc = take_arguments(state, &child, &err);
+	int rc = parse_arguments(state, &child, &err);
 	options.compare.argv = child;
 	if (!rc)
 		rc = compare(&c, &err);

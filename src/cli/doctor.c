@@ -29,7 +29,7 @@ static const struct fz_opt option_table[] = { { .kind = FZ_OPT_END } };
 enum { CAP_SYS_PTRACE_BIT = 19, CAP_PERFMON_BIT = 38, SAMPLES = 100, WHAT_COLUMNS = 24 };
 
 /* Print a row. If `what` is too long for its column, such as a path, it gets its own line. */
-static void say(const char *what, const char *found)
+static void print_row(const char *what, const char *found)
 {
 	char safe_what[256], safe_found[1024];
 
@@ -44,7 +44,7 @@ static void say(const char *what, const char *found)
 static void step(void *arg, const char *what, const char *found)
 {
 	(void)arg;
-	say(what, found);
+	print_row(what, found);
 }
 
 /* ---- the machine ---- */
@@ -78,13 +78,13 @@ static void check_ptrace(void)
 	long scope = read_number("/proc/sys/kernel/yama/ptrace_scope");
 
 	if (have_capability(CAP_SYS_PTRACE_BIT))
-		say("CAP_SYS_PTRACE", "yes: processes of every user can be recorded");
+		print_row("CAP_SYS_PTRACE", "yes: processes of every user can be recorded");
 	else
-		say("CAP_SYS_PTRACE", "no: processes of your own user can be recorded");
+		print_row("CAP_SYS_PTRACE", "no: processes of your own user can be recorded");
 	if (scope < 0)
-		say("ptrace_scope", "not restricted (no Yama)");
+		print_row("ptrace_scope", "not restricted (no Yama)");
 	else
-		say("ptrace_scope", scopes[FZ_MIN(scope, 3)]);
+		print_row("ptrace_scope", scopes[FZ_MIN(scope, 3)]);
 }
 
 static void check_reading(void)
@@ -94,14 +94,14 @@ static void check_reading(void)
 	struct fz_error err;
 
 	if (fz_process_open(&self, getpid(), &err))
-		say("process_vm_readv", err.message);
+		print_row("process_vm_readv", err.message);
 	else if (!fz_process_read_u64(&self, (uint64_t)(uintptr_t)&source, &copy) || copy != source)
-		say("process_vm_readv", "refused: in a container, start it with "
-					"'docker run --cap-add=SYS_PTRACE'");
+		print_row("process_vm_readv", "refused: in a container, start it with "
+					      "'docker run --cap-add=SYS_PTRACE'");
 	else if (self.mem_fd >= 0)
-		say("process_vm_readv", "refused; using /proc/PID/mem, which is slower");
+		print_row("process_vm_readv", "refused; using /proc/PID/mem, which is slower");
 	else
-		say("process_vm_readv", "works");
+		print_row("process_vm_readv", "works");
 }
 
 static void check_perf(void)
@@ -113,9 +113,9 @@ static void check_perf(void)
 
 	snprintf(text, sizeof(text), "%ld%s", paranoid,
 		 have_capability(CAP_PERFMON_BIT) ? ", overridden by CAP_PERFMON" : "");
-	say("perf_event_paranoid", paranoid < 0 ? "this kernel has no perf" : text);
+	print_row("perf_event_paranoid", paranoid < 0 ? "this kernel has no perf" : text);
 	if (fz_cpuclock_new(getpid(), false, 1000000, &clock, &err)) {
-		say("--clock cpu", err.message);
+		print_row("--clock cpu", err.message);
 		return;
 	}
 	enum fz_cpuclock_kind kind = fz_cpuclock_kind(clock);
@@ -123,7 +123,7 @@ static void check_perf(void)
 		 kind == FZ_CPUCLOCK_SCHEDSTAT
 			 ? "; 'sysctl kernel.perf_event_paranoid=2' enables an exact clock"
 			 : "");
-	say("--clock cpu", text);
+	print_row("--clock cpu", text);
 	fz_cpuclock_free(clock);
 }
 
@@ -132,15 +132,15 @@ static void check_engine(void)
 	struct fz_error err;
 
 	if (fz_engine_check_bpf(FZ_ENGINE_FOR_MACHINE, &err))
-		say("--system", err.message);
+		print_row("--system", err.message);
 	else
-		say("--system", "works: 'fizeau attach --system' can sample all processes");
+		print_row("--system", "works: 'fizeau attach --system' can sample all processes");
 	if (fz_engine_check_bpf(FZ_ENGINE_FOR_THREADS, &err))
-		say("--engine bpf", err.message);
+		print_row("--engine bpf", err.message);
 	else
-		say("--engine bpf",
-		    "works: '--engine auto' samples Python in the kernel with --mode "
-		    "cpu");
+		print_row("--engine bpf",
+			  "works: '--engine auto' samples Python in the kernel with --mode "
+			  "cpu");
 }
 
 static void check_waits(void)
@@ -149,11 +149,11 @@ static void check_waits(void)
 	struct fz_error why, err;
 
 	if (!fz_engine_check_bpf(FZ_ENGINE_FOR_WAITS, &why))
-		say("--wait", "works: the kernel records every wait of Python programs");
+		print_row("--wait", "works: the kernel records every wait of Python programs");
 	else if (fz_asleep_check(getpid(), &err))
-		say("--wait", err.message);
+		print_row("--wait", err.message);
 	else
-		say("--wait", text = fz_asprintf("sampled, not exact: %s", why.message));
+		print_row("--wait", text = fz_asprintf("sampled, not exact: %s", why.message));
 }
 
 static void check_priority(void)
@@ -161,10 +161,11 @@ static void check_priority(void)
 	enum fz_priority priority = fz_priority_raise();
 
 	fz_priority_lower();
-	say("priority", priority == FZ_PRIORITY_REAL_TIME
-				? "real-time: samples are on time on a busy machine"
-				: "normal: samples are late on a busy machine; CAP_SYS_NICE or "
-				  "'ulimit -r 1' allows real-time priority");
+	print_row("priority",
+		  priority == FZ_PRIORITY_REAL_TIME
+			  ? "real-time: samples are on time on a busy machine"
+			  : "normal: samples are late on a busy machine; CAP_SYS_NICE or "
+			    "'ulimit -r 1' allows real-time priority");
 }
 
 /* ---- this build ---- */
@@ -176,11 +177,12 @@ static void check_count(void)
 	struct fz_error err;
 
 	if (fz_counter_find(&counter, &err))
-		say("--count", err.message);
+		print_row("--count", err.message);
 	else if (counter.instead)
-		say("--count", text = fz_asprintf("callgrind: %s", counter.instead));
+		print_row("--count", text = fz_asprintf("callgrind: %s", counter.instead));
 	else
-		say("--count", text = fz_asprintf("works, with Valgrind %s", counter.valgrind));
+		print_row("--count",
+			  text = fz_asprintf("works, with Valgrind %s", counter.valgrind));
 	fz_counter_end(&counter);
 }
 
@@ -188,8 +190,8 @@ static void check_servers(void)
 {
 	struct fz_error err;
 
-	say("push, pull, agent", fz_cli_fleet_check_client(&err) ? err.message : "work");
-	say("serve", fz_cli_fleet_check_server(&err) ? err.message : "works");
+	print_row("push, pull, agent", fz_cli_fleet_check_client(&err) ? err.message : "work");
+	print_row("serve", fz_cli_fleet_check_server(&err) ? err.message : "works");
 }
 
 static void check_machine(void)
@@ -197,13 +199,13 @@ static void check_machine(void)
 	struct utsname u;
 	char text[sizeof(u.release) + sizeof(u.machine) + 16];
 
-	say("fizeau", FZ_VERSION);
+	print_row("fizeau", FZ_VERSION);
 	if (uname(&u) == 0) {
 		snprintf(text, sizeof(text), "Linux %s %s", u.release, u.machine);
-		say("kernel", text);
+		print_row("kernel", text);
 	}
 	snprintf(text, sizeof(text), "%d", (int)geteuid());
-	say("user id", text);
+	print_row("user id", text);
 	check_ptrace();
 	check_reading();
 	check_perf();
@@ -233,7 +235,7 @@ static int take_samples(struct fz_python *python, struct fz_error *err)
 	}
 	snprintf(text, sizeof(text), "%d samples: %u stacks, %u rejected, %u reads retried",
 		 SAMPLES, stacks, rejected, retries);
-	say("samples", text);
+	print_row("samples", text);
 	return 0;
 }
 
@@ -245,18 +247,18 @@ static int check_stop(pid_t pid, struct fz_error *err)
 
 	if (!rc) {
 		fz_stop_free(stopper);
-		say("result", "no Python; only native stacks can be recorded");
+		print_row("result", "no Python; only native stacks can be recorded");
 	}
 	return rc;
 }
 
-static void say_below(pid_t pid)
+static void print_descendants(pid_t pid)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
 	fz_cli_name_below("attach", pid, &text);
 	if (text.n)
-		say("descendants", text.p);
+		print_row("descendants", text.p);
 }
 
 static int check_process(const char *word)
@@ -274,10 +276,10 @@ static int check_process(const char *word)
 		rc = take_samples(python, &err);
 		fz_python_close(python);
 		if (!rc)
-			say("result", "can be recorded");
+			print_row("result", "can be recorded");
 	} else if (rc == FZ_EAGAIN) {
 		rc = check_stop((pid_t)pid, &err);
-		say_below((pid_t)pid);
+		print_descendants((pid_t)pid);
 	}
 	fflush(stdout);
 	return rc ? fz_cli_error(&err) : FZ_EXIT_OK;

@@ -85,7 +85,7 @@ static int history(struct fz_history_run *r, struct fz_error *err)
 }
 
 /* [REVISIONS] [-- CMD] */
-static int take_arguments(const struct fz_opt_state *state, char ***ret_argv, struct fz_error *err)
+static int parse_arguments(const struct fz_opt_state *state, char ***ret_argv, struct fz_error *err)
 {
 	int before = state->saw_dashes ? state->after_dashes : state->argument_count;
 	struct fz_launch_words words = { .words = state->arguments + before,
@@ -108,7 +108,7 @@ static int run(struct fz_opt_state *state)
 	fz_auto(fz_free_ptr) char **child = NULL;
 	struct fz_error err;
 
-	int rc = take_arguments(state, &child, &err);
+	int rc = parse_arguments(state, &child, &err);
 	options.run.argv = child;
 	if (!rc)
 		rc = fz_cli_counts_place(&counts, &options.run.save, &options.run.server, &err);

@@ -62,7 +62,7 @@ static int connect_to(const char *uri, const char *what, int *ret, struct fz_err
 	return 0;
 }
 
-static int ask(int fd, const char *text, char *answer, size_t size, struct fz_error *err)
+static int send_mark(int fd, const char *text, char *answer, size_t size, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *line = fz_asprintf("mark %s\n", text);
 	size_t n = 0;
@@ -96,7 +96,7 @@ static int run(struct fz_opt_state *state)
 		return fz_cli_errorf("mark: the text must be one line of 1 to %d bytes",
 				     FZ_PROFILE_MARK_TEXT);
 	if (uri_of(what, pid_uri, &uri, &err) || connect_to(uri, what, &fd, &err) ||
-	    ask(fd, text, answer, sizeof(answer), &err))
+	    send_mark(fd, text, answer, sizeof(answer), &err))
 		return fz_cli_error(&err);
 	if (strncmp(answer, "ok ", 3) != 0)
 		return fz_cli_errorf("mark: the recorder answered: %s", answer);

@@ -531,7 +531,7 @@ void fz_cli_output_report(const char *path)
 }
 
 /* The note that the file was written replaces this line. */
-static void tell_writing(const char *path)
+static void print_writing(const char *path)
 {
 	if (strcmp(path, "-") != 0)
 		fz_cli_busy("writing %s", path);
@@ -581,7 +581,7 @@ static int open_report(const struct fz_cli_output *o, char **path, char **ret_fo
 	return fz_output_open(*path, ret_out, err);
 }
 
-static void tell_remarks(const struct fz_cli_output *o, const struct fz_profile *p)
+static void print_remarks(const struct fz_cli_output *o, const struct fz_profile *p)
 {
 	fz_auto(fz_buf_release) struct fz_buf remarks = { 0 };
 	bool table = o->chosen->text_on_stdout && !o->file;
@@ -602,14 +602,14 @@ static int write_profile(const struct fz_cli_output *o, struct fz_profile *p, st
 	if (r)
 		return r;
 	struct fz_report_options options = report_options(o, output_fd(out));
-	tell_writing(path);
+	print_writing(path);
 	add_source(o, &p, 1);
 	r = fz_report_prepare(o->chosen, &options, p, err);
 	if (!r)
 		r = o->chosen->profile(o->chosen, &options, p, out, err);
 	if (r)
 		return r;
-	tell_remarks(o, p);
+	print_remarks(o, p);
 	return finish(o, fz_steal(out), path, err);
 }
 
@@ -709,7 +709,7 @@ static int write_comparison(const struct fz_cli_output *o, const struct fz_compa
 
 	if (r)
 		return r;
-	tell_writing(path);
+	print_writing(path);
 	struct fz_report_options report = report_options(o, output_fd(out));
 	if (o->chosen->picture && strcmp(path, "-") != 0) {
 		picture = fz_asprintf("%s%s", path, o->chosen->picture);

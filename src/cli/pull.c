@@ -56,8 +56,8 @@ static void add_parameter(struct fz_buf *out, const char *name, const char *valu
 }
 
 /* Query recordings; the caller releases *ret. */
-static int ask_list(const struct fz_client *client, const char *query, json_t **ret,
-		    struct fz_error *err)
+static int query_list(const struct fz_client *client, const char *query, json_t **ret,
+		      struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf answer = { 0 };
 	int r = fz_client_request(client, query, NULL, &answer, err);
@@ -100,7 +100,7 @@ static int find_side(const struct fz_client *client, const char *what, int most,
 	if (r)
 		return r;
 	fz_auto(fz_free_ptr) char *query = query_of_side(&side, most);
-	return ask_list(client, query, ret, err);
+	return query_list(client, query, ret, err);
 }
 
 /* Find the recordings of a service, or the one with that id; there may be none. */
@@ -113,7 +113,7 @@ static int find_named(const struct fz_client *client, const char *what, int most
 
 	fz_buf_printf(&service, "/api/recordings?limit=%d", most);
 	add_parameter(&service, "service", what);
-	int r = ask_list(client, service.p, &list, err);
+	int r = query_list(client, service.p, &list, err);
 	if (r)
 		return r;
 	if (json_array_size(list)) {
@@ -122,7 +122,7 @@ static int find_named(const struct fz_client *client, const char *what, int most
 	}
 	fz_buf_str(&id, "/api/recordings?limit=1");
 	add_parameter(&id, "id", what);
-	return ask_list(client, id.p, ret, err);
+	return query_list(client, id.p, ret, err);
 }
 
 static int find(const struct fz_client *client, const char *what, int most, json_t **ret,
@@ -218,7 +218,7 @@ static int show_all(const struct fz_client *client, char **names, int n, struct 
 		return r;
 	fz_auto(fz_free_ptr) char *query = fz_asprintf("/api/recordings?limit=%d", most);
 	fz_auto(json_decrefp) json_t *list = NULL;
-	r = ask_list(client, query, &list, err);
+	r = query_list(client, query, &list, err);
 	if (!r && !json_array_size(list))
 		fz_cli_note("pull: no recordings on the server");
 	print_list(list);

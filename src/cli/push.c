@@ -88,7 +88,8 @@ static char *host_of(const struct fz_profile *p)
 	return fz_strdup(name);
 }
 
-static void tell(const char *name, const struct fz_fleet_push *push, const struct fz_buf *answer)
+static void print_answer(const char *name, const struct fz_fleet_push *push,
+			 const struct fz_buf *answer)
 {
 	char minutes[FZ_NUMBER_SIZE], samples[FZ_NUMBER_SIZE];
 	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
@@ -148,7 +149,7 @@ static int push_one(const struct fz_client *client, const char *name, const char
 	if (!r)
 		r = fz_client_request(client, query, &body, &answer, err);
 	if (!r)
-		tell(name, &push, &answer);
+		print_answer(name, &push, &answer);
 	return r ? fz_error_prefix(err, "%s", name) : 0;
 }
 

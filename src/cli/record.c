@@ -266,8 +266,8 @@ struct fz_record_callbacks fz_cli_record_callbacks(const struct fz_cli_record *o
 
 /* ---- after ---- */
 
-static void say_stopped(const struct fz_record *r, const struct fz_profile *p,
-			const struct fz_error *why)
+static void print_stopped(const struct fz_record *r, const struct fz_profile *p,
+			  const struct fz_error *why)
 {
 	char n[FZ_NUMBER_SIZE];
 
@@ -372,7 +372,7 @@ int fz_cli_record_end(struct fz_record *r, struct fz_cli_record *o, const char *
 	}
 	warn_no_tasks(o, p);
 	if (broken)
-		say_stopped(r, p, &trouble);
+		print_stopped(r, p, &trouble);
 	if (write_outputs(r, &o->output, p, &err))
 		return fz_cli_error(&err);
 	return broken ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;

@@ -176,7 +176,7 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
-static void take_text(int fd, struct fz_buf *b)
+static void read_text(int fd, struct fz_buf *b)
 {
 	for (char *room; (room = fz_buf_reserve(b, 4096));) {
 		ssize_t n = read(fd, room, 4096);
@@ -223,7 +223,7 @@ static int disable_filters(struct setup *s, const char *folder, struct fz_error 
 	int rc = start(&c, &pid, err);
 	close(pipe_fds[1]);
 	if (!rc) {
-		take_text(pipe_fds[0], &names);
+		read_text(pipe_fds[0], &names);
 		wait_for(pid);
 	}
 	close(pipe_fds[0]);
@@ -283,11 +283,11 @@ void fz_git_call_become(const struct fz_git_call *c)
 }
 
 /* Reads the first line of a pipe and closes it. */
-static char *take_line(int fd)
+static char *read_line(int fd)
 {
 	fz_auto(fz_buf_release) struct fz_buf b = { .limit = ANSWER_MAX };
 
-	take_text(fd, &b);
+	read_text(fd, &b);
 	close(fd);
 	struct fz_str rest = fz_buf_view(&b), line = fz_str_take_line(&rest);
 	return fz_strndup(line.p, line.n);
@@ -309,8 +309,8 @@ int fz_git_call_line(enum fz_git_call_kind kind, const char *folder, const char 
 	int rc = fz_git_call_run(&c, &status, err);
 	close(out[1]);
 	close(errors[1]);
-	fz_auto(fz_free_ptr) char *answer = take_line(out[0]);
-	fz_auto(fz_free_ptr) char *why = take_line(errors[0]);
+	fz_auto(fz_free_ptr) char *answer = read_line(out[0]);
+	fz_auto(fz_free_ptr) char *why = read_line(errors[0]);
 	if (rc)
 		return rc;
 	*ret = status ? NULL : fz_steal(answer);

@@ -13,7 +13,7 @@ void fz_halving_release(struct fz_halving *h)
 }
 
 /* Takes the first word of each line. */
-static void take_commits(const char *text, struct fz_halving *ret)
+static void parse_commits(const char *text, struct fz_halving *ret)
 {
 	while (text && *text) {
 		size_t line = strcspn(text, "\n");
@@ -47,6 +47,6 @@ int fz_halving_find(const struct fz_repository *r, const char *bad, const char *
 	if (!rc && status)
 		rc = fz_fail(err, FZ_EINPUT, "git cannot list the ancestors of %.10s", bad);
 	if (!rc)
-		take_commits(out.p, ret);
+		parse_commits(out.p, ret);
 	return rc;
 }

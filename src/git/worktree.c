@@ -35,8 +35,8 @@ static const char scratch_name[] = "XXXXXX";
 static const char mark_name[] = ".fizeau-scratch";
 
 /* Queries git about revisions. */
-static int ask_git(const char *folder, const char *const words[], char **ret, char **ret_why,
-		   struct fz_error *err)
+static int query_git(const char *folder, const char *const words[], char **ret, char **ret_why,
+		     struct fz_error *err)
 {
 	return fz_git_call_line(FZ_GIT_ASKS, folder, words, ret, ret_why, err);
 }
@@ -84,10 +84,10 @@ int fz_repository_find(struct fz_repository *ret, struct fz_error *err)
 	fz_auto(fz_repository_release) struct fz_repository r = { 0 };
 	fz_auto(fz_free_ptr) char *why = NULL;
 	int status = 0;
-	int rc = ask_git(NULL, root, &r.root, &why, err);
+	int rc = query_git(NULL, root, &r.root, &why, err);
 
 	if (!rc && r.root)
-		rc = ask_git(NULL, prefix, &r.prefix, &why, err);
+		rc = query_git(NULL, prefix, &r.prefix, &why, err);
 	if (!rc && (!r.root || !r.prefix))
 		rc = no_repository(why ? why : "", err);
 	/* git fails before the first commit. Resolving a revision reports that with a better
@@ -118,7 +118,7 @@ int fz_repository_commit(const struct fz_repository *r, const char *revision, ch
 	const char *const words[] = { "rev-parse",        "--verify", "--quiet",
 				      "--end-of-options", spec,       NULL };
 	char *commit = NULL;
-	int rc = ask_git(r->root, words, &commit, NULL, err);
+	int rc = query_git(r->root, words, &commit, NULL, err);
 
 	if (!rc && !commit)
 		rc = fz_fail(err, FZ_EUSAGE, "'%s': no such revision", revision);
@@ -128,7 +128,7 @@ int fz_repository_commit(const struct fz_repository *r, const char *revision, ch
 }
 
 /* Reads the contents of an unnamed file, up to a limit. */
-static void take_all(int fd, struct fz_buf *out)
+static void read_all(int fd, struct fz_buf *out)
 {
 	lseek(fd, 0, SEEK_SET);
 	while (out && out->n < TEXT_MAX) {
@@ -151,8 +151,8 @@ int fz_repository_git(const struct fz_repository *r, const char *folder, const c
 		return fz_fail_errno(err, "memfd_create");
 	struct fz_git_call c = { FZ_GIT_ACTS, folder ? folder : r->root, words, o, e, r->index };
 	int rc = fz_git_call_run(&c, ret_status, err);
-	take_all(o, out);
-	take_all(e, why);
+	read_all(o, out);
+	read_all(e, why);
 	return rc;
 }
 
@@ -160,7 +160,7 @@ char *fz_repository_query(const struct fz_repository *r, const char *const words
 {
 	char *line = NULL;
 
-	return ask_git(r->root, words, &line, NULL, NULL) ? NULL : line;
+	return query_git(r->root, words, &line, NULL, NULL) ? NULL : line;
 }
 
 char *fz_repository_remote(const struct fz_repository *r)
