@@ -273,7 +273,7 @@ static bool any_thread(struct fz_cpuclock *c, pid_t pid, each_thread *each)
 	return found;
 }
 
-static bool meet(struct fz_cpuclock *c, pid_t pid, pid_t tid)
+static bool add_if_new(struct fz_cpuclock *c, pid_t pid, pid_t tid)
 {
 	if (!find(c, (uint64_t)tid))
 		add_thread(c, pid, tid);
@@ -282,7 +282,7 @@ static bool meet(struct fz_cpuclock *c, pid_t pid, pid_t tid)
 
 static void scan_process(struct fz_cpuclock *c, struct process *p)
 {
-	any_thread(c, p->pid, meet);
+	any_thread(c, p->pid, add_if_new);
 	fz_cputimes_read(&c->times, p->pid);
 }
 
@@ -447,7 +447,7 @@ static bool may_preempt(void)
 	return (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
 }
 
-static void go_home(struct fz_cpuclock *c)
+static void restore_affinity(struct fz_cpuclock *c)
 {
 	if (c->cpu != NO_CPU)
 		sched_setaffinity(0, sizeof(c->home), &c->home);
@@ -460,7 +460,7 @@ static void follow(struct fz_cpuclock *c, const struct counter *k)
 	cpu_set_t there;
 
 	if (!may_preempt())
-		return go_home(c);
+		return restore_affinity(c);
 	if (cpu == NO_CPU || cpu == c->cpu)
 		return;
 	if (c->cpu == NO_CPU && sched_getaffinity(0, sizeof(c->home), &c->home))
@@ -475,7 +475,7 @@ void fz_cpuclock_free(struct fz_cpuclock *c)
 {
 	if (!c)
 		return;
-	go_home(c);
+	restore_affinity(c);
 	for (size_t i = 0; i < c->n; i++)
 		if (c->counters[i].tid)
 			drop_thread(c, i);

@@ -40,7 +40,7 @@ static bool is_ours(struct fz_sampler *s, const struct signalfd_siginfo *info)
 	return s->process_n && s->processes[0]->ended;
 }
 
-static bool asks_to_stop(const struct signalfd_siginfo *info)
+static bool requests_stop(const struct signalfd_siginfo *info)
 {
 	return info->ssi_signo == SIGTSTP || info->ssi_signo == SIGTTIN ||
 	       info->ssi_signo == SIGTTOU;
@@ -53,7 +53,7 @@ static void read_signals(struct fz_sampler *s)
 	while (read(s->sampling->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD) {
 			service_stoppers(s);
-		} else if (asks_to_stop(&info)) {
+		} else if (requests_stop(&info)) {
 			fz_target_process_suspend(s);
 		} else if (s->sampling->on_signal(s->sampling->arg, &info)) {
 			s->end = FZ_END_SIGNAL;

@@ -90,9 +90,9 @@ static int64_t advance(struct fz_sampler *s, int64_t now)
 }
 
 /* Was a sample's thread on a CPU? With the CPU clock it always was. */
-static enum fz_oncpu_answer ask_oncpu(struct fz_sampler *s, const struct fz_target_process *p,
-				      const struct fz_python_stack *stack, int64_t now,
-				      int64_t weight)
+static enum fz_oncpu_answer query_oncpu(struct fz_sampler *s, const struct fz_target_process *p,
+					const struct fz_python_stack *stack, int64_t now,
+					int64_t weight)
 {
 	if (stack->waiting)
 		return FZ_ONCPU_UNKNOWN;
@@ -163,7 +163,7 @@ static void write_stack(struct fz_sampler *s, const struct fz_target_process *p,
 	struct fz_engine_sample sample = { .stack = stack,
 					   .time = now,
 					   .weight = weight,
-					   .oncpu = ask_oncpu(s, p, stack, now, weight),
+					   .oncpu = query_oncpu(s, p, stack, now, weight),
 					   .cpu = FZ_NONE };
 	enum fz_wait kind = wanted_wait(s, p, &sample);
 	struct fz_python_stack waiting = *stack;
@@ -279,7 +279,7 @@ static void sample_process(struct fz_sampler *s, struct fz_target_process *p, st
 	write_sample(s, p, &sample, now, elapsed_in(s, p, at->elapsed));
 }
 
-static void take_instant(struct fz_sampler *s)
+static void sample_all(struct fz_sampler *s)
 {
 	const struct reader *r = reader_of(s);
 	bool by_cpu = driven_by_cpu(r);
@@ -467,7 +467,7 @@ const struct fz_engine fz_engine_read = {
 	.begin = begin,
 	.drop = drop,
 	.wait = wait_instant,
-	.take = take_instant,
+	.take = sample_all,
 	.resume = resume,
 	.free = free_reader,
 };

@@ -204,7 +204,7 @@ static struct thread *find(struct fz_oncpu *o, uint64_t tid)
 	return &o->threads[*slot];
 }
 
-static void look(struct fz_oncpu *o, struct thread *t, int64_t now)
+static void read_thread(struct fz_oncpu *o, struct thread *t, int64_t now)
 {
 	struct fz_asleep *a = &t->asleep;
 	int64_t used;
@@ -277,7 +277,7 @@ enum fz_oncpu_answer fz_oncpu_check(struct fz_oncpu *o, uint64_t tid, uint32_t s
 	if (t->changed == 0)
 		t->changed = now;
 	if (moved || now - t->looked >= FZ_MAX(CHECK_AGAIN, (int64_t)o->n * CHECK_COST_NS))
-		look(o, t, now);
+		read_thread(o, t, now);
 	t->stack = stack;
 	if (t->state != 'R')
 		return t->state == 'D' ? FZ_ONCPU_DISK : FZ_ONCPU_NO;
@@ -289,7 +289,7 @@ enum fz_oncpu_answer fz_oncpu_check(struct fz_oncpu *o, uint64_t tid, uint32_t s
 }
 
 /* A thread that has been given no CPU since the last reading sleeps in the same call. */
-static void ask_now(struct fz_oncpu *o, struct thread *t)
+static void read_call(struct fz_oncpu *o, struct thread *t)
 {
 	struct fz_asleep *a = &t->asleep;
 
@@ -307,7 +307,7 @@ const struct fz_asleep *fz_oncpu_asleep(struct fz_oncpu *o, uint64_t tid, bool *
 
 	*ret_stopped = stopped;
 	if (!o->asks)
-		ask_now(o, t);
+		read_call(o, t);
 	if (t->asleep.answer != FZ_WAITCALL_SLEEPS)
 		return NULL;
 	return stopped || t->state == 'S' || t->state == 'D' ? &t->asleep : NULL;

@@ -389,7 +389,7 @@ struct record {
 	uint32_t pid, second; /* fork: the parent's pid; comm: the tid */
 };
 
-static void take_record(struct fz_process_tree *t, const struct record *r)
+static void handle_record(struct fz_process_tree *t, const struct record *r)
 {
 	pid_t pid = (pid_t)r->pid;
 
@@ -418,7 +418,7 @@ static bool read_ring(struct fz_process_tree *t, struct ring *ring)
 		if (r.header.size < sizeof(r))
 			break;
 		lost |= r.header.type == PERF_RECORD_LOST;
-		take_record(t, &r);
+		handle_record(t, &r);
 		tail += r.header.size;
 	}
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
@@ -435,7 +435,7 @@ static void read_rings(struct fz_process_tree *t)
 		scan(t);
 }
 
-static void look_again(struct fz_process_tree *t)
+static void rescan(struct fz_process_tree *t)
 {
 	uint64_t ticks;
 
@@ -477,7 +477,7 @@ void fz_process_tree_update(struct fz_process_tree *t)
 	do {
 		n = epoll_wait(t->epoll, events, EVENTS_AT_ONCE, 0);
 		read_rings(t);
-		look_again(t);
+		rescan(t);
 		for (int i = 0; i < n; i++)
 			see_to(t, &events[i]);
 	} while (n == EVENTS_AT_ONCE);

@@ -99,7 +99,7 @@ void fz_sampler_init(struct fz_sampler *s, const struct fz_record_options *optio
 }
 
 /* Closes all processes, the engine and the process tree. */
-static void let_go(struct fz_sampler *s)
+static void close_all(struct fz_sampler *s)
 {
 	for (size_t i = 0; i < s->process_n; i++) {
 		fz_target_process_free_stopper(s, s->processes[i]);
@@ -115,7 +115,7 @@ static void let_go(struct fz_sampler *s)
 
 void fz_sampler_release(struct fz_sampler *s)
 {
-	let_go(s);
+	close_all(s);
 	while (s->process_n)
 		fz_target_process_free(s, s->processes[--s->process_n]);
 	free(s->processes);
@@ -295,7 +295,7 @@ static void seek_targets(struct fz_sampler *s)
 /* ---- the machine's speed ---- */
 
 /* Measure the speed of the CPU on which the sampled thread runs, while it is there. */
-static void take_look(struct fz_sampler *s)
+static void probe_speed(struct fz_sampler *s)
 {
 	struct fz_speed_probe probe = { .cpu = (uint16_t)s->probe_cpu,
 					.time = s->now - s->sampling->start,
@@ -363,7 +363,7 @@ static void do_chores(struct fz_sampler *s)
 	if (now >= fz_sampler_deadline(s) && !s->end)
 		s->end = FZ_END_TIME;
 	if (s->probe_cpu != FZ_NONE)
-		take_look(s);
+		probe_speed(s);
 	if (s->sources)
 		fz_sources_step(s->sources);
 	if (now >= s->silent.next)
@@ -428,7 +428,7 @@ void fz_sampler_run(struct fz_sampler *s)
 	if (s->paused)
 		s->paused_ns += s->end_time - s->paused_since;
 	/* Release traced threads, which could not handle a signal while they are stopped. */
-	let_go(s);
+	close_all(s);
 	struct fz_silent_sum silent = fz_silent_sum(&s->silent, s->profile);
 	fz_sampler_note_silent(s, silent.threads, silent.used);
 	fz_priority_lower();

@@ -29,7 +29,7 @@ void fz_silent_release(struct fz_silent *q)
 	*q = (struct fz_silent){ 0 };
 }
 
-static void look_at(struct fz_silent *q, pid_t tid, bool whole)
+static void check_thread(struct fz_silent *q, pid_t tid, bool whole)
 {
 	int64_t used, waited;
 	uint32_t *slot;
@@ -59,7 +59,7 @@ void fz_silent_read(struct fz_silent *q, pid_t pid, bool whole)
 	for (struct dirent *e; dir && (e = readdir(dir));) {
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 		if (tid > 0)
-			look_at(q, tid, whole);
+			check_thread(q, tid, whole);
 	}
 	if (dir)
 		closedir(dir);

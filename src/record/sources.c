@@ -165,7 +165,7 @@ static void load(struct fz_sources *s, uint32_t file)
 }
 
 /* Examine one function; true if its file was loaded (or tried). */
-static bool look_at(struct fz_sources *s, const struct fz_function *f, enum fz_kind kind)
+static bool load_source_of(struct fz_sources *s, const struct fz_function *f, enum fz_kind kind)
 {
 	if (f->kind != kind)
 		return false;
@@ -180,14 +180,14 @@ static bool look_at(struct fz_sources *s, const struct fz_function *f, enum fz_k
 void fz_sources_step(struct fz_sources *s)
 {
 	while (s->next_function < s->profile->function_count)
-		if (look_at(s, &s->profile->functions[s->next_function++], FZ_KIND_PYTHON))
+		if (load_source_of(s, &s->profile->functions[s->next_function++], FZ_KIND_PYTHON))
 			return;
 }
 
 void fz_sources_finish(struct fz_sources *s)
 {
 	while (s->next_function < s->profile->function_count)
-		look_at(s, &s->profile->functions[s->next_function++], FZ_KIND_PYTHON);
+		load_source_of(s, &s->profile->functions[s->next_function++], FZ_KIND_PYTHON);
 }
 
 void fz_sources_packages(struct fz_sources *s)
@@ -200,5 +200,5 @@ void fz_sources_finish_native(struct fz_sources *s, struct fz_profile *p)
 	s->profile = p;
 	fz_map_clear(&s->seen);
 	for (uint32_t i = 0; i < p->function_count; i++)
-		look_at(s, &p->functions[i], FZ_KIND_NATIVE);
+		load_source_of(s, &p->functions[i], FZ_KIND_NATIVE);
 }

@@ -236,7 +236,7 @@ static bool listen_to(struct fz_stopper *s, size_t i)
 	return true;
 }
 
-static void let_go(struct fz_stopper *s, size_t i)
+static void resume(struct fz_stopper *s, size_t i)
 {
 	struct thread *t = &s->threads[i];
 
@@ -251,7 +251,7 @@ bool fz_stop_service(struct fz_stopper *s)
 		if (!listen_to(s, i))
 			continue;
 		if (s->threads[i].standing)
-			let_go(s, i);
+			resume(s, i);
 		i++;
 	}
 	return s->n > 0;
@@ -331,7 +331,7 @@ void fz_stop_resume(struct fz_stopper *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->threads[i].standing)
-			let_go(s, i);
+			resume(s, i);
 }
 
 size_t fz_stop_count(const struct fz_stopper *s)

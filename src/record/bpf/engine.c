@@ -217,7 +217,7 @@ static int64_t charge(struct fz_sampler *s, uint32_t watch, const struct fz_bpf_
 	return weight;
 }
 
-static void take_record(void *arg, const struct fz_bpf_tick *t)
+static void add_record(void *arg, const struct fz_bpf_tick *t)
 {
 	struct fz_sampler *s = arg;
 	const struct watched *w = find_watched(state_of(s), t->process);
@@ -268,7 +268,7 @@ static void fetch(struct fz_sampler *s)
 		w->gone = fz_python_ticks_begin(w->process->target.python, &ignored) != 0;
 		fz_python_ticks_set_parent(w->process->target.python, parent_of(b, w->process));
 	}
-	fz_bpf_fetch(s, b->program, take_record);
+	fz_bpf_fetch(s, b->program, add_record);
 }
 
 static void take(struct fz_sampler *s)

@@ -59,7 +59,7 @@ static int begin(struct fz_sampler *s, struct fz_target_process *p, struct fz_er
 
 /* ---- samples ---- */
 
-static void take_record(void *arg, const struct fz_bpf_tick *t)
+static void add_record(void *arg, const struct fz_bpf_tick *t)
 {
 	struct fz_sampler *s = arg;
 	struct fz_python_stack stack;
@@ -81,7 +81,7 @@ static void take_record(void *arg, const struct fz_bpf_tick *t)
 
 static void take(struct fz_sampler *s)
 {
-	fz_bpf_fetch(s, machine_of(s)->program, take_record);
+	fz_bpf_fetch(s, machine_of(s)->program, add_record);
 	machine_of(s)->next_fetch = s->now + FETCH_EVERY;
 }
 

@@ -471,8 +471,8 @@ static void push_native(struct fz_machine_processes *m, struct member *p,
 }
 
 /* The base of a stack of a thread that does not run Python. */
-static void take_plain(struct fz_machine_processes *m, struct member *p,
-		       const struct fz_bpf_tick *t, struct fz_python_stack *ret)
+static void add_plain(struct fz_machine_processes *m, struct member *p, const struct fz_bpf_tick *t,
+		      struct fz_python_stack *ret)
 {
 	*ret = (struct fz_python_stack){ .thread = thread_of(m, p, t), .stack = p->root };
 	ret->status = t->thread == t->process ? FZ_STATUS_MAIN_THREAD : 0;
@@ -490,7 +490,7 @@ void fz_machine_processes_add(struct fz_machine_processes *m, const struct fz_bp
 	if (p->python && t->flags & FZ_BPF_PYTHON)
 		fz_python_ticks_read(p->python, t, ret);
 	else
-		take_plain(m, p, t, ret);
+		add_plain(m, p, t, ret);
 	push_native(m, p, t);
 	if (profile->stack_count >= STACKS_MAX) {
 		ret->stack = fz_profile_stack(profile, p->root, m->cut_frame);

@@ -789,7 +789,7 @@ int fz_tick(struct bpf_perf_event_data *context)
 
 /* Weight of a CPU's tick. A new period starts at once: its first tick also stands for the elapsed
  * part of the previous one, half of it on average. */
-static __u64 stands_for(__u64 now)
+static __u64 tick_weight(__u64 now)
 {
 	__u64 period = fz_nursery_period, more = period + period / 2;
 
@@ -810,7 +810,7 @@ int fz_young(struct bpf_perf_event_data *context)
 	if (!c || !n || !b || bpf_map_lookup_elem(&grown_up, &thread))
 		return 0;
 	begin_record(&b->tick, FZ_BPF_TICK, id.tgid, id.pid, cpu);
-	b->tick.counter = stands_for(b->tick.time) + b->owed;
+	b->tick.counter = tick_weight(b->tick.time) + b->owed;
 	b->tick.watched = fz_scope.recorder == FZ_BPF_FIRST_NAMESPACE ? thread : 0;
 	b->tick.flags = FZ_BPF_BY_CPU;
 	b->owed = take_tick(c, b, n) ? 0 : b->tick.counter;

@@ -294,8 +294,8 @@ static void end(struct fz_sampler *s, struct wait *wait, int64_t woken, int64_t 
 	write_wait(s, wait, FZ_WAIT_CPU, now, now - until);
 }
 
-static void take_off(struct fz_sampler *s, const struct fz_target_process *p, struct wait *wait,
-		     const struct fz_bpf_tick *t)
+static void begin_wait(struct fz_sampler *s, const struct fz_target_process *p, struct wait *wait,
+		       const struct fz_bpf_tick *t)
 {
 	struct fz_python_stack stack;
 
@@ -305,8 +305,8 @@ static void take_off(struct fz_sampler *s, const struct fz_target_process *p, st
 
 /* A thread was started; its tid may have belonged to another. The wake-up by its parent is written
  * at its first other record, because it is not in the profile yet. */
-static void take_birth(struct fz_sampler *s, const struct fz_target_process *p, struct wait *wait,
-		       const struct fz_bpf_tick *t)
+static void begin_thread(struct fz_sampler *s, const struct fz_target_process *p, struct wait *wait,
+			 const struct fz_bpf_tick *t)
 {
 	pay(s, wait);
 	*wait = (struct wait){ .of = p,
@@ -324,8 +324,8 @@ static void write_birth(struct fz_sampler *s, struct fz_python *python, struct w
 	wait->parent = FZ_NONE;
 }
 
-static void take_tick(struct fz_sampler *s, const struct fz_target_process *p, struct wait *wait,
-		      const struct fz_bpf_tick *t)
+static void add_tick(struct fz_sampler *s, const struct fz_target_process *p, struct wait *wait,
+		     const struct fz_bpf_tick *t)
 {
 	pay(s, wait);
 	wait->of = p;
@@ -352,8 +352,8 @@ static void name_by_entry(const struct fz_profile *p, const struct wait *known, 
 }
 
 /* Find what ended a wait. p: the waker's process; NULL if it is not watched. */
-static struct ender who_ended(const struct fz_bpf_waits *w, const struct fz_target_process *p,
-			      const struct fz_bpf_tick *t)
+static struct ender find_ender(const struct fz_bpf_waits *w, const struct fz_target_process *p,
+			       const struct fz_bpf_tick *t)
 {
 	struct ender e = { .place = fz_frame_at(FZ_NONE, FZ_NO_LINE),
 			   .name = { t->comm, strnlen(t->comm, sizeof(t->comm)) },
@@ -371,14 +371,14 @@ static struct ender who_ended(const struct fz_bpf_waits *w, const struct fz_targ
 	return e;
 }
 
-static void take_waker(struct fz_bpf_waits *w, struct fz_sampler *s,
-		       const struct fz_target_process *p, struct wait *wait,
-		       const struct fz_bpf_tick *t)
+static void set_waker(struct fz_bpf_waits *w, struct fz_sampler *s,
+		      const struct fz_target_process *p, struct wait *wait,
+		      const struct fz_bpf_tick *t)
 {
 	if (!can_end(wait->kind, t->call.number) ||
 	    (wait->is_private && t->flags & FZ_BPF_ELSEWHERE))
 		return;
-	struct ender e = who_ended(w, p, t);
+	struct ender e = find_ender(w, p, t);
 	wait->by = ender_frame(s->profile, &e, wait->kind);
 	wait->waker = e.thread;
 }
@@ -393,17 +393,17 @@ void fz_bpf_waits_add(struct fz_bpf_waits *w, struct fz_sampler *s,
 			end(s, wait, (int64_t)t->woken, (int64_t)t->time);
 	} else if (t->kind == FZ_BPF_WAKER) {
 		if (wait->open)
-			take_waker(w, s, p, wait, t);
+			set_waker(w, s, p, wait, t);
 	} else if (!p) {
 		return; /* not watched any more */
 	} else if (t->kind == FZ_BPF_BORN) {
-		take_birth(s, p, wait, t);
+		begin_thread(s, p, wait, t);
 	} else {
 		write_birth(s, p->target.python, wait, t);
 		if (t->kind == FZ_BPF_OFF)
-			take_off(s, p, wait, t);
+			begin_wait(s, p, wait, t);
 		else
-			take_tick(s, p, wait, t);
+			add_tick(s, p, wait, t);
 	}
 }
 

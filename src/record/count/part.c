@@ -217,7 +217,7 @@ static bool is_symbol(struct fz_str name, const char *symbol)
 	return fz_str_starts(name, symbol) && (name.n == n || name.p[n] == '(');
 }
 
-static bool asks_for_main(const struct fz_count_options *options)
+static bool selects_main(const struct fz_count_options *options)
 {
 	return options->symbol && strcmp(options->symbol, "main") == 0;
 }
@@ -235,7 +235,7 @@ static bool is_anchor(const struct mover *m, uint32_t stack)
 	if (m->part->marked)
 		return is_root_frame(name);
 	return is_symbol(name, m->options->symbol) &&
-	       !(asks_for_main(m->options) && is_python(m, stack));
+	       !(selects_main(m->options) && is_python(m, stack));
 }
 
 /* The outermost anchor of a stack; FZ_NONE if it has none. */
@@ -385,7 +385,7 @@ static bool has_symbol(struct mover *m)
 /* True for main of a Python interpreter, whose symbol distributions strip. */
 static bool is_nameless_main(const struct mover *m)
 {
-	if (!asks_for_main(m->options))
+	if (!selects_main(m->options))
 		return false;
 	for (size_t i = 0; i < m->part->n; i++)
 		if (m->part->rows[i].stack != FZ_NONE && is_python(m, m->part->rows[i].stack))
@@ -410,7 +410,7 @@ void fz_count_part_add(struct fz_profile *p, const struct fz_count_part *part,
 	if (options->outline)
 		find_interpreters(&m);
 	if (!name.n && options->benchmarks)
-		name = part->marked || asks_for_main(options)
+		name = part->marked || selects_main(options)
 			       ? part->program
 			       : fz_str_of(options->symbol ? options->symbol : "");
 	bool wanted = !options->benchmarks || fz_benchmark_wanted(name, options->filter);

@@ -234,7 +234,7 @@ static int read_stacks(struct fz_native *n, size_t bytes)
 	return 0;
 }
 
-static int look_around(struct fz_native *n, int64_t now, struct fz_error *err)
+static int check_process(struct fz_native *n, int64_t now, struct fz_error *err)
 {
 	if (now < n->next_check)
 		return 0;
@@ -251,7 +251,7 @@ static int look_around(struct fz_native *n, int64_t now, struct fz_error *err)
 int fz_native_copy(struct fz_native *n, const struct fz_stopper *stopper, struct fz_error *err)
 {
 	size_t bytes = 0;
-	int rc = look_around(n, fz_clock_now(), err);
+	int rc = check_process(n, fz_clock_now(), err);
 
 	n->copy_n = 0;
 	if (rc)
@@ -370,8 +370,8 @@ static void name_thread(struct fz_native *n, struct thread *t)
 	fz_profile_thread(n->into, &named);
 }
 
-static void take_copy(struct fz_native *n, const struct copy *c,
-		      const struct fz_python_sample *python)
+static void unwind_copy(struct fz_native *n, const struct copy *c,
+			const struct fz_python_sample *python)
 {
 	struct thread *t = &n->threads[c->thread];
 	enum fz_unwind_end end = fz_unwind_run(&n->unwind, c->registers, &c->stack);
@@ -417,7 +417,7 @@ void fz_native_unwind(struct fz_native *n, const struct fz_python_sample *python
 {
 	n->stack_n = 0;
 	for (uint32_t i = 0; i < n->copy_n; i++)
-		take_copy(n, &n->copies[i], python);
+		unwind_copy(n, &n->copies[i], python);
 	/* Threads in an uninterruptible system call were not stopped; use their Python stack. */
 	for (uint32_t i = 0; python && i < python->n; i++)
 		if (!was_copied(n, tid_of(n, &python->stacks[i])))

@@ -195,7 +195,7 @@ static enum kind kind_of(struct fz_py_tasks *t, uint64_t type)
 
 /* Does an object of this kind continue the chain after one of kind `before`? A chain may end in any
  * object, such as a future's generator. */
-static bool goes_on(enum kind before, enum kind kind)
+static bool continues(enum kind before, enum kind kind)
 {
 	if (before == KIND_OTHER)
 		return kind == KIND_COROUTINE || kind == KIND_GENERATOR;
@@ -288,7 +288,7 @@ static bool read_coroutine(struct fz_py_tasks *t, uint64_t coro, enum kind *kind
 	enum kind this_kind = kind_of(t, this_type);
 	if (this_kind == KIND_STEP && *kind != KIND_GENERATOR)
 		return fz_py_tasks_word(t, coro + l->object.type + 8, ret_next);
-	if (!goes_on(*kind, this_kind))
+	if (!continues(*kind, this_kind))
 		return true;
 	*kind = this_kind;
 	/* Not compared later, because the frame of a running coroutine changes all the time. */

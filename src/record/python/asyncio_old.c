@@ -71,7 +71,7 @@ static bool has_size(const struct fz_py_tasks *t, uint64_t type, uint64_t size)
 }
 
 /* Find asyncio's types and sets in the module's dict. */
-static bool look_in(struct fz_py_tasks *t, const struct fz_py_names *reader, uint64_t dict)
+static bool find_in(struct fz_py_tasks *t, const struct fz_py_names *reader, uint64_t dict)
 {
 	const struct fz_py_layout *l = &t->runtime->layout;
 	struct fz_py_old_tasks *old = &t->old;
@@ -105,7 +105,7 @@ bool fz_py_old_tasks_find(struct fz_py_tasks *t)
 		return false;
 	for (unsigned i = 0; interp && interp % 8 == 0 && i < INTERPRETERS_MAX; i++) {
 		uint64_t dict = fz_py_names_module(&reader, interp + l->interp.modules, "_asyncio");
-		if (dict && look_in(t, &reader, dict))
+		if (dict && find_in(t, &reader, dict))
 			return true;
 		if (!fz_process_read_u64(t->process, interp + l->interp.next, &interp))
 			return false;

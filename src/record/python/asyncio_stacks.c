@@ -187,7 +187,7 @@ static uint32_t transplant(struct fz_py_tasks *t, uint32_t stack, uint32_t from,
 }
 
 /* Read tasks that changed again, one by one, each with its awaiters. */
-static void look_again(struct fz_py_tasks *t)
+static void retry_failed(struct fz_py_tasks *t)
 {
 	uint32_t stack, looks = 0;
 
@@ -217,7 +217,7 @@ static void look_again(struct fz_py_tasks *t)
 }
 
 /* Make a stack for each task that waits for none in the list; then for those in cycles. */
-static void take_waiting(struct fz_py_tasks *t, uint32_t running)
+static void add_waiting(struct fz_py_tasks *t, uint32_t running)
 {
 	uint32_t stack;
 
@@ -235,7 +235,7 @@ static void take_waiting(struct fz_py_tasks *t, uint32_t running)
 			}
 		}
 	if (t->failed_n)
-		look_again(t);
+		retry_failed(t);
 }
 
 enum fz_py_outcome fz_py_tasks_stacks(struct fz_py_tasks *t,
@@ -275,6 +275,6 @@ enum fz_py_outcome fz_py_tasks_stacks(struct fz_py_tasks *t,
 		*ret_runs = true;
 	}
 	if (t->options.all)
-		take_waiting(t, running);
+		add_waiting(t, running);
 	return FZ_PY_WALK_OK;
 }

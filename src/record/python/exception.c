@@ -29,8 +29,8 @@ static bool is_exception(const struct fz_py_runtime *runtime, uint64_t value)
 }
 
 /* Check the generators' items from `item` on. False if the thread changed meanwhile. */
-static bool look_at_chain(struct fz_py_pages *pages, const struct fz_py_runtime *runtime,
-			  uint64_t tstate, uint64_t item, bool *ret)
+static bool check_chain(struct fz_py_pages *pages, const struct fz_py_runtime *runtime,
+			uint64_t tstate, uint64_t item, bool *ret)
 {
 	const struct fz_py_layout *l = &runtime->layout;
 	uint64_t value, first;
@@ -59,7 +59,7 @@ bool fz_py_exception(struct fz_py_pages *pages, const struct fz_py_runtime *runt
 		return true;
 	for (unsigned i = 0; i < TRIES_MAX && item != tstate + l->thread.exc_state; i++) {
 		fz_py_pages_begin(pages, false);
-		if (look_at_chain(pages, runtime, tstate, item, &handled))
+		if (check_chain(pages, runtime, tstate, item, &handled))
 			return handled;
 		if (!fz_py_pages_glance(pages, tstate + l->thread.exc_info, &item, 8))
 			return false;

@@ -283,7 +283,7 @@ static uint32_t depth_of(const struct fz_python *py, const struct fz_py_walk *w,
 }
 
 /* Read again at a later moment; variables that changed become unknown. Returns true if none did. */
-static bool look_again(struct reading *g)
+static bool read_again(struct reading *g)
 {
 	bool ok = true;
 
@@ -304,7 +304,7 @@ static bool confirm(struct reading *g)
 	for (unsigned i = 0; i < LOOKS; i++) {
 		uint64_t pause = fz_hash64((uint64_t)fz_clock_now()) % READ_PAUSE_NS;
 		nanosleep(&(struct timespec){ .tv_nsec = (long)pause }, NULL);
-		ok = look_again(g);
+		ok = read_again(g);
 	}
 	return ok;
 }

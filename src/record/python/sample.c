@@ -120,7 +120,7 @@ static void expire_by_time(struct fz_python *py, int64_t now)
 /* Call when a code object was found replaced, which may have happened after the frames that run it
  * were copied: expires the cache. Does nothing and returns false if that is impossible, because the
  * target is stopped or counts freed code. */
-static bool doubt_codes(struct fz_python *py)
+static bool expire_codes(struct fz_python *py)
 {
 	if (py->options.stopped || py->layout->interp.code_generation != FZ_PY_ABSENT)
 		return false;
@@ -311,7 +311,7 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
 		uint32_t changes = py->codes.changes;
 		if (rc == FZ_PY_WALK_OK)
 			rc = fz_py_walk_accept(&t->walk, &py->context, gc, &ret->stack);
-		if (rc == FZ_PY_WALK_OK && py->codes.changes != changes && doubt_codes(py))
+		if (rc == FZ_PY_WALK_OK && py->codes.changes != changes && expire_codes(py))
 			rc = FZ_PY_WALK_CHANGED;
 		if (rc == FZ_PY_WALK_OK && py->options.segments)
 			fz_py_walk_calls(&t->walk, &py->context, plan, gc, &ret->calls);

@@ -205,7 +205,7 @@ static uint32_t thread_name(struct listing *l, uint64_t tstate, uint64_t tid, bo
 	return 0;
 }
 
-static void ask_name_again(struct listing *l, struct fz_py_thread *t)
+static void read_name_again(struct listing *l, struct fz_py_thread *t)
 {
 	struct fz_thread *thread = &l->c->into->threads[t->thread];
 	bool known;
@@ -296,7 +296,7 @@ static bool is_same(const struct listing *l, const struct fz_py_thread *known,
 	       l->c->into->threads[known->thread].interp == l->t->interps[interp].id;
 }
 
-static void take_state(struct listing *l, const struct state *s)
+static void add_state(struct listing *l, const struct state *s)
 {
 	uint32_t interp = l->t->interp_n - 1;
 	struct fz_py_thread *known = s->known == FZ_NONE ? NULL : &l->t->list[s->known];
@@ -305,7 +305,7 @@ static void take_state(struct listing *l, const struct state *s)
 		known->kept = true;
 		known->next = s->next;
 		known->interp = interp;
-		ask_name_again(l, known);
+		read_name_again(l, known);
 	} else if (is_of_parent(l, s->inner)) {
 		return;
 	} else if (l->c->all || s->inner == (uint64_t)l->c->process->inner_pid) {
@@ -338,7 +338,7 @@ static bool list_threads(struct listing *l, struct state *last)
 		l->t->young |= !begun || (*slot != FZ_NONE && !bound);
 		*slot = 0;
 		if (begun)
-			take_state(l, s);
+			add_state(l, s);
 	}
 	if (ok && states.n && !has_ended(l, states.list[states.n - 1].inner))
 		*last = states.list[states.n - 1];
