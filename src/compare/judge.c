@@ -11,7 +11,7 @@
 
 /* Uses recorded function totals of counts, because the walk only has the reconstructed tree.
  * Several runs are exempt, because their totals are not stored separately. */
-static void take_recorded_totals(const struct fz_inference *c, struct fz_hypotheses *k)
+static void use_recorded_totals(const struct fz_inference *c, struct fz_hypotheses *k)
 {
 	const struct fz_diff *d = c->d;
 	struct fz_ratio_run *runs = k->evidence[FZ_FAMILY_TOTAL];
@@ -44,7 +44,7 @@ static void judge_functions(struct fz_inference *c, struct fz_hypotheses *k, str
 		k->function[i] = i;
 		k->cost[i] = &c->d->functions[i].cost;
 	}
-	take_recorded_totals(c, k);
+	use_recorded_totals(c, k);
 	learn(c, k);
 	fz_inference_judge_run(c, &j->run);
 	fz_hypotheses_test(c, k);
@@ -87,7 +87,7 @@ static uint32_t number_paths(const struct fz_inference *c, const struct fz_hypot
 
 /* Marks paths of unchanged functions as unchanged if their own change is small, because paths of a
  * function can change in opposite directions. */
-static void take_over_unchanged(const struct fz_inference *c, struct fz_judgement *j)
+static void copy_unchanged(const struct fz_inference *c, struct fz_judgement *j)
 {
 	const struct fz_diff *d = c->d;
 	double run = (d->factor * (double)d->total[FZ_BASE] + (double)d->total[FZ_HEAD]) / 2;
@@ -150,7 +150,7 @@ static void judge_paths(struct fz_inference *c, const struct fz_hypotheses *func
 	uint32_t n = number_paths(c, functions, slot, start);
 	struct fz_hypotheses k = { 0 };
 
-	take_over_unchanged(c, j);
+	copy_unchanged(c, j);
 	if (n == 0)
 		return;
 	fz_entities_paths(d, slot, n, &k.entities);

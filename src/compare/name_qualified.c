@@ -111,7 +111,7 @@ static int32_t *list_lines(const struct fz_profile *p, uint32_t *start)
 	return lines;
 }
 
-static bool lines_meet(const struct namesake *a, const struct namesake *b)
+static bool lines_overlap(const struct namesake *a, const struct namesake *b)
 {
 	uint32_t i = 0, k = 0;
 
@@ -231,7 +231,7 @@ static bool belongs_together(const struct group *g, const struct namesake *a,
 	if (a->first_line && b->line_count)
 		return holds_line(g->plain, g->qualified, a, b->lines[0]);
 	if (!b->first_line)
-		return lines_meet(a, b);
+		return lines_overlap(a, b);
 	for (uint32_t i = 0; i < a->line_count; i++)
 		if (holds_line(g->qualified, g->end, b, a->lines[i]))
 			return true;

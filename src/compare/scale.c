@@ -306,8 +306,8 @@ static void warn_about_agreement(struct fz_diff *d, double usual)
 
 /* Sets the factor from an agreement; if it differs from that of equal rates and whole runs by at
  * most its error, uses the latter. */
-static void take_agreement(struct fz_diff *d, const struct fz_agreement *a, double weight,
-			   double usual)
+static void use_agreement(struct fz_diff *d, const struct fz_agreement *a, double weight,
+			  double usual)
 {
 	double factor = a->scale * weight, kept = factor;
 
@@ -340,7 +340,7 @@ void fz_diff_scale_by_agreement(struct fz_diff *d)
 	};
 	struct fz_agreement a = fz_agreement_of(&setup, base, head, d->function_count);
 	if (a.scale > 0)
-		take_agreement(d, &a, weight, usual);
+		use_agreement(d, &a, weight, usual);
 	/* Without agreement there is no reference scale. */
 	if (d->basis != FZ_BASIS_AGREED)
 		d->scale = FZ_SCALE_SHARE;

@@ -274,7 +274,7 @@ static bool have_frames(const struct fz_diff *d)
 }
 
 /* Replaces the head of the diff by a view with the metric at the base's speed. */
-static void take_view(struct fz_diff *d, uint32_t metric)
+static void set_view(struct fz_diff *d, uint32_t metric)
 {
 	d->speed_scale.view = *d->profile[FZ_HEAD];
 	d->speed_scale.view.callgraph = NULL; /* its totals are as measured */
@@ -300,7 +300,7 @@ void fz_diff_scale_speed(struct fz_diff *d, const uint32_t metric[FZ_SIDES])
 			side->even = weigh_even(&lens[s], &prices, side);
 			fz_speed_range(d->profile[s], &side->range);
 		}
-		take_view(d, metric[FZ_HEAD]);
+		set_view(d, metric[FZ_HEAD]);
 		d->speed_scale.used = true;
 	}
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)

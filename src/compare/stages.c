@@ -183,7 +183,7 @@ static void sum_sides(struct fz_diff *d)
 /* ---- costs ---- */
 
 /* Totals of functions in the profile are exact; those of the tree are estimates. */
-static void take_recorded_totals(struct fz_diff *d, enum fz_side s)
+static void use_recorded_totals(struct fz_diff *d, enum fz_side s)
 {
 	fz_auto(fz_free_ptr) int64_t *total = fz_calloc(d->function_count + 1ul, sizeof(*total));
 
@@ -212,7 +212,7 @@ static void sum_functions(struct fz_diff *d)
 			d->functions[f].cost.total[s] += t->total[i];
 			open_until[f] = i + t->size[i];
 		}
-		take_recorded_totals(d, s);
+		use_recorded_totals(d, s);
 	}
 }
 
@@ -287,7 +287,7 @@ static void list_links(struct fz_diff *d)
 			d->links[d->link_count++] = i;
 }
 
-static void take_union(struct fz_diff *d, struct fz_union *u)
+static void copy_union(struct fz_diff *d, struct fz_union *u)
 {
 	free(d->nodes);
 	d->nodes = u->nodes;
@@ -316,12 +316,12 @@ static int build(struct fz_diff *d, const uint32_t metric[FZ_SIDES],
 	sum_elided(d, &u);
 	order_functions(d, &u);
 	list_links(d);
-	take_union(d, &u);
+	copy_union(d, &u);
 	if (o->inverted) {
 		struct fz_tree *inverted[FZ_SIDES];
 		grow_trees(d, metric, true, o, inverted);
 		fz_diff_align(d, inverted, false, &u);
-		take_union(d, &u);
+		copy_union(d, &u);
 		for (enum fz_side s = 0; s < FZ_SIDES; s++) {
 			fz_tree_free(d->tree[s]);
 			d->tree[s] = inverted[s];

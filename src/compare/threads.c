@@ -259,7 +259,7 @@ static size_t sort_and_merge(const struct fz_diff *d, struct fz_diff_cell *cells
 }
 
 /* With one thread, cells are the nodes' own costs. */
-static void take_cells_of_one(struct fz_diff *d)
+static void fill_cells_of_one(struct fz_diff *d)
 {
 	d->cells = fz_reallocarray(NULL, d->node_count + 1ul, sizeof(*d->cells));
 	for (uint32_t i = 0; i < d->node_count; i++) {
@@ -275,7 +275,7 @@ void fz_diff_merge_cells(struct fz_diff *d)
 	size_t n = 0;
 
 	if (d->thread_count == 1) {
-		take_cells_of_one(d);
+		fill_cells_of_one(d);
 		return;
 	}
 	d->cells = fz_calloc(d->tree[FZ_BASE]->cell_count + d->tree[FZ_HEAD]->cell_count,

@@ -444,7 +444,7 @@ static void put_samples(struct fz_file_writer *w)
 }
 
 /* Writes each probe as the difference to the previous one. */
-static void put_looks(struct fz_file_writer *w)
+static void put_probes(struct fz_file_writer *w)
 {
 	struct fz_speed_probe last = { 0 };
 
@@ -486,7 +486,7 @@ static void write_pending(struct fz_file_writer *w)
 	put_facts(w, false);
 	put_tables(w);
 	put_samples(w);
-	put_looks(w);
+	put_probes(w);
 	put_wakes(w);
 	w->flushes++;
 }
@@ -524,7 +524,7 @@ void fz_file_writer_add_probe(struct fz_file_writer *w, const struct fz_speed_pr
 {
 	fz_speed_add(&w->probes, probe);
 	if (w->probes.n == FZ_FZ_PROBES_MAX)
-		put_looks(w);
+		put_probes(w);
 }
 
 void fz_file_writer_add_wake(struct fz_file_writer *w, const struct fz_wake *wake)

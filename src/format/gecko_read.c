@@ -300,7 +300,7 @@ struct seen {
 	bool bytes, others, cpu, any;
 };
 
-static void look_at(const json_t *process, struct seen *seen, int depth)
+static void inspect_process(const json_t *process, struct seen *seen, int depth)
 {
 	size_t i;
 	json_t *v;
@@ -317,7 +317,7 @@ static void look_at(const json_t *process, struct seen *seen, int depth)
 	}
 	if (depth < NESTED_MAX)
 		json_array_foreach(json_object_get(process, "processes"), i, v)
-			look_at(v, seen, depth + 1);
+			inspect_process(v, seen, depth + 1);
 }
 
 static void add_metric(struct reader *r, enum metric m, bool wanted, const char *name,
@@ -395,7 +395,7 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 		json_decref(r.root);
 		r.root = inner;
 	}
-	look_at(r.root, &seen, 0);
+	inspect_process(r.root, &seen, 0);
 	if (!seen.any)
 		return fz_fail(err, FZ_EINPUT, "%s: no thread with samples", r.name);
 	add_metrics(&r, &seen);

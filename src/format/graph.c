@@ -56,7 +56,7 @@ static double default_cost(const struct graph *g, uint32_t row)
 	return values ? (double)values[g->p->default_metric] : 0;
 }
 
-static void take_selves(struct graph *g)
+static void read_self_costs(struct graph *g)
 {
 	for (uint32_t i = g->given->self_n; i-- > 0;) {
 		const struct fz_callgraph_self *self = &g->given->selves[i];
@@ -68,7 +68,7 @@ static void take_selves(struct graph *g)
 }
 
 /* Copies the calls, except those of a function by itself. */
-static void take_calls(struct graph *g)
+static void read_calls(struct graph *g)
 {
 	for (uint32_t i = 0; i < g->given->call_n; i++) {
 		const struct fz_callgraph_call *c = &g->given->calls[i];
@@ -92,8 +92,8 @@ static void init(struct graph *g)
 	g->order = fz_calloc(g->n + 1ul, sizeof(*g->order));
 	for (uint32_t f = 0; f < g->n; f++)
 		g->functions[f].first_self = FZ_NONE;
-	take_selves(g);
-	take_calls(g);
+	read_self_costs(g);
+	read_calls(g);
 }
 
 static void release(struct graph *g)

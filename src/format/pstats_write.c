@@ -173,7 +173,7 @@ static uint32_t place_of(const struct writer *w, uint32_t function)
 }
 
 /* Sets totals of functions from the graph; self costs come from samples. */
-static void take_functions(struct writer *w, uint32_t metric)
+static void add_functions(struct writer *w, uint32_t metric)
 {
 	const struct fz_profile *p = w->p;
 	const struct fz_callgraph *g = p->callgraph;
@@ -199,8 +199,8 @@ static void take_functions(struct writer *w, uint32_t metric)
 }
 
 /* Sets the costs of a call; those of inner variants are included in the outermost's. */
-static void take_call(struct writer *w, const struct fz_callgraph_call *c, uint32_t metric,
-		      struct fz_place_call *ret)
+static void add_call(struct writer *w, const struct fz_callgraph_call *c, uint32_t metric,
+		     struct fz_place_call *ret)
 {
 	const struct fz_callgraph *g = w->p->callgraph;
 	const int64_t *self = fz_callgraph_row(g, c->self), *total = fz_callgraph_row(g, c->total);
@@ -213,7 +213,7 @@ static void take_call(struct writer *w, const struct fz_callgraph_call *c, uint3
 	w->bare |= !total;
 }
 
-static void take_calls(struct writer *w, uint32_t metric)
+static void add_calls(struct writer *w, uint32_t metric)
 {
 	const struct fz_callgraph *g = w->p->callgraph;
 	struct fz_map map = { 0 };
@@ -228,7 +228,7 @@ static void take_calls(struct writer *w, uint32_t metric)
 			w->calls[*slot].caller = caller;
 			w->calls[*slot].callee = callee;
 		}
-		take_call(w, c, metric, &w->calls[*slot]);
+		add_call(w, c, metric, &w->calls[*slot]);
 	}
 	fz_map_release(&map);
 }
@@ -264,8 +264,8 @@ int fz_pstats_write(const struct fz_profile *p, bool per_line, struct fz_output 
 	w.unit *= 1e-9;
 	fz_places_init(&w.places, p, by, p->default_metric);
 	if (fz_callgraph_states(p, p->default_metric)) {
-		take_functions(&w, p->default_metric);
-		take_calls(&w, p->default_metric);
+		add_functions(&w, p->default_metric);
+		add_calls(&w, p->default_metric);
 	} else {
 		w.calls = fz_places_calls(p, &w.places, &w.places, p->default_metric, false,
 					  &w.call_count);

@@ -36,7 +36,7 @@ static void take(struct fz_heap_walk *w, const struct fz_heap_item *item)
 	fz_heap_references(w, item, type, size, stack);
 }
 
-static void take_objects(struct fz_heap_walk *w)
+static void add_objects(struct fz_heap_walk *w)
 {
 	while (w->head < w->tail) {
 		struct fz_heap_item item = w->queue[w->head++];
@@ -44,10 +44,10 @@ static void take_objects(struct fz_heap_walk *w)
 	}
 }
 
-static void take_all(struct fz_heap_walk *w)
+static void add_all(struct fz_heap_walk *w)
 {
 	do
-		take_objects(w);
+		add_objects(w);
 	while (fz_heap_take_block(w));
 }
 
@@ -76,7 +76,7 @@ static bool add_list(struct fz_heap_walk *w, uint64_t head, bool backwards, uint
 		    !fz_heap_queue(w, at + FZ_HEAP_PREFIX, stack, FZ_NONE))
 			return false;
 		changed |= link[!backwards] != previous;
-		take_objects(w);
+		add_objects(w);
 		previous = at;
 	}
 	return !changed;
@@ -123,10 +123,10 @@ int fz_heap_walk(struct fz_heap_walk *w, struct fz_error *err)
 			fz_heap_add_modules(w, modules);
 	for (uint32_t i = n; i-- > 0;)
 		fz_heap_add_threads(w, interpreters[i]);
-	take_all(w);
+	add_all(w);
 	uint32_t stack = held_by_c(w);
 	for (uint32_t i = n; i-- > 0;)
 		add_lists(w, interpreters[i], stack);
-	take_all(w);
+	add_all(w);
 	return 0;
 }

@@ -75,7 +75,7 @@ static int save_copy(struct fz_live *l, const struct fz_live_facts *facts, char 
 	return rc;
 }
 
-static void take_facts(struct fz_live *l)
+static void add_facts(struct fz_live *l)
 {
 	struct fz_live_facts *facts = fz_live_feed_take_facts(&l->feed);
 	fz_auto(fz_free_ptr) char *path = NULL;
@@ -91,7 +91,7 @@ static void take_facts(struct fz_live *l)
 
 /* ---- events ---- */
 
-static void take_batch(struct fz_live *l)
+static void add_batch(struct fz_live *l)
 {
 	if (l->view.frozen)
 		return;
@@ -131,7 +131,7 @@ static void read_keys(struct fz_live *l)
 		l->dirty = true;
 	}
 	if (was_frozen && !v->frozen)
-		take_batch(l);
+		add_batch(l);
 	if (v->suspend)
 		suspend(l);
 	if (v->save) {
@@ -213,8 +213,8 @@ static void wait_for_something(struct fz_live *l)
 		read_signals(l);
 	if (fds[1].revents) {
 		drain(l->feed.wake);
-		take_batch(l);
-		take_facts(l);
+		add_batch(l);
+		add_facts(l);
 	}
 	if (fds[3].revents)
 		end_view(l);

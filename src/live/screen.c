@@ -137,7 +137,7 @@ static void choose_colors(struct fz_live_screen *s)
 		a[FZ_LIVE_HEAT + i] = pair(10 + i, many ? cool_to_hot[i] : few[i], -1, 0);
 }
 
-static void choose_looks(struct fz_live_screen *s)
+static void choose_attributes(struct fz_live_screen *s)
 {
 	attr_t *a = s->attributes;
 
@@ -198,7 +198,7 @@ int fz_live_screen_open(struct fz_live_screen *s, enum fz_color_when color, stru
 	intrflush(stdscr, FALSE);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	choose_looks(s);
+	choose_attributes(s);
 	fz_live_screen_resize(s);
 	return 0;
 }

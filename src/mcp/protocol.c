@@ -365,7 +365,7 @@ static bool find_era(struct message *m)
 	return false;
 }
 
-static void take_request(struct message *m, const char *method)
+static void handle_request(struct message *m, const char *method)
 {
 	if (!find_era(m))
 		return;
@@ -385,7 +385,7 @@ static void take_request(struct message *m, const char *method)
 	refuse(m, NO_METHOD, "Method not found");
 }
 
-static void take_message(struct fz_mcp_protocol *p, struct fz_mcp_batch *batch, json_t *whole)
+static void handle_message(struct fz_mcp_protocol *p, struct fz_mcp_batch *batch, json_t *whole)
 {
 	struct message m = { .p = p, .batch = batch, .whole = whole };
 	const char *method = json_string_value(json_object_get(whole, "method"));
@@ -404,18 +404,18 @@ static void take_message(struct fz_mcp_protocol *p, struct fz_mcp_batch *batch, 
 		       "invalid request: expected an object with jsonrpc \"2.0\", a method, an id "
 		       "(string or integer) and params (object)");
 	else if (m.id)
-		take_request(&m, method);
+		handle_request(&m, method);
 	else if (strcmp(method, "notifications/cancelled") == 0)
 		cancel(p, m.params);
 }
 
-static void take_batch(struct fz_mcp_protocol *p, json_t *list)
+static void handle_batch(struct fz_mcp_protocol *p, json_t *list)
 {
 	struct fz_mcp_batch *b = fz_calloc(1, sizeof(*b));
 
 	*b = (struct fz_mcp_batch){ .responses = json_array(), .reading = true };
 	for (size_t i = 0; i < json_array_size(list); i++)
-		take_message(p, b, json_array_get(list, i));
+		handle_message(p, b, json_array_get(list, i));
 	b->reading = false;
 	settle_batch(p, b);
 }
@@ -444,9 +444,9 @@ void fz_mcp_take(struct fz_mcp_protocol *p, struct fz_str line)
 	if (!v)
 		refuse_line(p, line);
 	else if (!json_is_array(v))
-		take_message(p, NULL, v);
+		handle_message(p, NULL, v);
 	else if (batches && json_array_size(v) && json_array_size(v) <= BATCH_MAX)
-		take_batch(p, v);
+		handle_batch(p, v);
 	else
 		respond_error(p, NULL, NULL, INVALID_REQUEST,
 			      batches ? "a batch must have 1 to 64 messages"

@@ -217,7 +217,7 @@ static void reap(struct server *s, struct process *p)
 }
 
 /* Also take the handles of cancelled calls, because their files must be removed. */
-static void take_said(struct server *s, struct process *p, struct fz_str line)
+static void read_output(struct server *s, struct process *p, struct fz_str line)
 {
 	fz_auto(fz_jsonread_release) json_t *v = json_loadb(line.p, line.n, 0, NULL);
 	const json_t *progress = json_object_get(v, "progress");
@@ -265,7 +265,7 @@ static void listen_to(struct server *s, struct process *p)
 	}
 	p->said.n += (size_t)n;
 	while (next_line(&p->said, &at, &line))
-		take_said(s, p, line);
+		read_output(s, p, line);
 	if (p->said.n > SAID_MAX)
 		end_process(p);
 }

@@ -176,7 +176,7 @@ static void add_side(struct view *v, enum fz_side side)
 
 /* ---- the next call ---- */
 
-static void say_next(struct view *v)
+static void add_next(struct view *v)
 {
 	const char *name = v->s->name;
 
@@ -187,7 +187,7 @@ static void say_next(struct view *v)
 			    v->function);
 }
 
-static void say_source(struct view *v)
+static void add_source(struct view *v)
 {
 	const char *text =
 		!v->s->diff                                  ? NULL
@@ -199,7 +199,7 @@ static void say_source(struct view *v)
 		json_object_set_new(v->c->answer, "source", json_string(text));
 }
 
-static void say_place(struct view *v)
+static void add_place(struct view *v)
 {
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 	json_t *row = json_object();
@@ -230,11 +230,11 @@ static int where(struct fz_mcp_call *c, struct fz_error *err)
 		add_side(&v, FZ_BASE);
 		add_side(&v, FZ_HEAD);
 	}
-	say_place(&v);
-	say_source(&v);
+	add_place(&v);
+	add_source(&v);
 	if (json_array_size(v.rows))
 		json_object_set(c->answer, "lines", v.rows);
-	say_next(&v);
+	add_next(&v);
 	return 0;
 }
 

@@ -133,7 +133,7 @@ static void add_rows(const struct fz_profile *p, const uint32_t *of, struct fz_b
 	}
 }
 
-static void take_trouble(struct fz_benchmarks *b, struct fz_str name, struct fz_str what)
+static void add_trouble(struct fz_benchmarks *b, struct fz_str name, struct fz_str what)
 {
 	struct fz_str *place = &b->trouble;
 
@@ -155,8 +155,8 @@ static void add_troubles(const struct fz_profile *p, struct fz_benchmarks *b)
 		size_t n = end ? (size_t)(end - rest.p) : rest.n;
 		const char *tab = memchr(rest.p, '\t', n);
 		size_t name = tab ? (size_t)(tab - rest.p) : (size_t)0;
-		take_trouble(b, (struct fz_str){ rest.p, name },
-			     (struct fz_str){ rest.p + name + !!tab, n - name - !!tab });
+		add_trouble(b, (struct fz_str){ rest.p, name },
+			    (struct fz_str){ rest.p + name + !!tab, n - name - !!tab });
 		rest.p += n + !!end;
 		rest.n -= n + !!end;
 	}

@@ -67,7 +67,7 @@ static int compare_wakes(const void *pa, const void *pb)
 	return FZ_CMP(a->thread, b->thread) ?: FZ_CMP(a->time, b->time) ?: FZ_CMP(a->by, b->by);
 }
 
-static void take_run(struct walk *w, uint16_t run)
+static void add_run(struct walk *w, uint16_t run)
 {
 	const struct fz_samples *s = &w->p->samples;
 
@@ -141,7 +141,7 @@ static int64_t begin_of_wait(const struct walk *w, const struct lane *l, int64_t
 
 /* Takes samples of CPU time back to the previous wake or wait; returns the start of the first one,
  * which matters if there is neither. */
-static int64_t take_samples(struct walk *w, struct lane *l, int64_t time)
+static int64_t add_samples(struct walk *w, struct lane *l, int64_t time)
 {
 	const struct fz_wake *wake = last_wake(w, l);
 	struct timed_sample *s;
@@ -175,7 +175,7 @@ static bool follow(struct walk *w, uint32_t *thread, int64_t *time)
 
 	for (;;) {
 		drop_later(w, l, *time);
-		int64_t since = take_samples(w, l, *time);
+		int64_t since = add_samples(w, l, *time);
 		const struct timed_sample *wait = last_sample(w, l);
 		const struct fz_wake *wake = last_wake(w, l);
 		bool woken = wake && (!wait || wait->time <= wake->time);
@@ -241,7 +241,7 @@ static void walk_run(struct walk *w, uint16_t run)
 	struct fz_critical *c = w->ret;
 	size_t before = c->n;
 
-	take_run(w, run);
+	add_run(w, run);
 	uint32_t thread = find_main(w);
 	if (thread == FZ_NONE)
 		return;

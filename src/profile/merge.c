@@ -214,14 +214,14 @@ static void merge_facts(struct merger *m)
 	}
 }
 
-static void take_facts(struct merger *m)
+static void copy_facts(struct merger *m)
 {
 	for (uint32_t i = 0; i < m->from->fact_count; i++)
 		set_fact(m->into, fz_profile_text(m->from, m->from->facts[i].key),
 			 fz_profile_text(m->from, m->from->facts[i].value));
 }
 
-static void append_looks(struct merger *m, uint32_t first_run)
+static void append_probes(struct merger *m, uint32_t first_run)
 {
 	for (size_t i = 0; i < m->from->speed.n; i++) {
 		struct fz_speed_probe probe = m->from->speed.probes[i];
@@ -258,7 +258,7 @@ static void merge_callgraph(struct merger *m, bool fresh)
 	fz_callgraph_merge(p->callgraph, p, m->from->callgraph, &tables);
 }
 
-static void take_sources(struct merger *m)
+static void copy_sources(struct merger *m)
 {
 	for (uint32_t i = 0; i < m->from->source_count; i++) {
 		const struct fz_source_text *s = &m->from->sources[i];
@@ -273,7 +273,7 @@ static bool is_fresh(const struct fz_profile *p)
 	return p->metric_count == 0 && p->samples.n == 0 && p->run_count == 0;
 }
 
-static void take_over(struct merger *m)
+static void copy_head(struct merger *m)
 {
 	struct fz_profile *p = m->into;
 
@@ -291,7 +291,7 @@ static void take_over(struct merger *m)
 	p->samples.ordered = m->from->samples.ordered;
 	p->samples.timed = m->from->samples.timed;
 	p->samples.spans = m->from->samples.spans;
-	take_facts(m);
+	copy_facts(m);
 }
 
 /* Keeps the earliest time and the owner with fewer rights: any user rather than root; with two
@@ -346,7 +346,7 @@ int fz_profile_merge(struct fz_profile *into, const struct fz_profile *from, str
 	if (first_run + runs > UINT16_MAX)
 		return fz_fail(err, FZ_ELIMIT, "more than 65,535 runs in one recording");
 	if (fresh)
-		take_over(&m);
+		copy_head(&m);
 	else
 		join(&m);
 	while (into->run_count < first_run)
@@ -354,14 +354,14 @@ int fz_profile_merge(struct fz_profile *into, const struct fz_profile *from, str
 	translate_functions(&m);
 	translate_stacks(&m);
 	translate_threads(&m);
-	take_sources(&m);
+	copy_sources(&m);
 	for (uint32_t i = 0; i < runs; i++)
 		fz_profile_add_run(into,
 				   i < from->run_count ? &from->runs[i] : &(struct fz_run){ 0 });
 	fz_assert(into->run_count == first_run + runs);
 	merge_callgraph(&m, fresh);
 	append_samples(&m, first_run);
-	append_looks(&m, first_run);
+	append_probes(&m, first_run);
 	append_wakes(&m, first_run);
 	return fz_profile_check(into, err);
 }

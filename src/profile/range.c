@@ -112,7 +112,7 @@ static void move_runs(struct fz_profile *p, const struct fz_range *range, const 
 	}
 }
 
-static void move_looks(struct fz_speed_track *track, const struct fz_range *range)
+static void move_probes(struct fz_speed_track *track, const struct fz_range *range)
 {
 	size_t kept = 0;
 
@@ -188,7 +188,7 @@ uint64_t fz_profile_keep_range(struct fz_profile *p, const struct fz_range *rang
 	for (size_t row = 0; row < p->samples.n; row++)
 		p->samples.time[row] -= r.from_ns;
 	move_runs(p, &r, last);
-	move_looks(&p->speed, &r);
+	move_probes(&p->speed, &r);
 	fz_profile_move_marks(p, r.from_ns, r.to_ns < end ? r.to_ns : INT64_MAX);
 	set_durations(p, &r);
 	forget_quality(p);

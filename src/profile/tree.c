@@ -326,7 +326,7 @@ static void sort_cells(struct fz_tree *t)
 }
 
 /* With one thread, cells are the nodes' own weights. */
-static void take_cells_of_one(struct fz_tree *t)
+static void fill_cells_of_one(struct fz_tree *t)
 {
 	t->cells = fz_reallocarray(NULL, t->n + 1ul, sizeof(*t->cells));
 	for (uint32_t node = 0; node < t->n; node++)
@@ -334,7 +334,7 @@ static void take_cells_of_one(struct fz_tree *t)
 			t->cells[t->cell_count++] = (struct fz_tree_cell){ node, 0, t->self[node] };
 }
 
-static void take_cells(struct fz_tree *t, const struct grower *g)
+static void fill_cells(struct fz_tree *t, const struct grower *g)
 {
 	const struct fz_samples *s = &g->p->samples;
 	struct fz_map map = { 0 };
@@ -423,7 +423,7 @@ static int compare_lines(const void *pa, const void *pb)
 /* Line weights of a straight tree: each stack adds its total to the line of its frame. Most nodes
  * have one line, so a counting sort separates nodes, and only the lines of one node are
  * compared. */
-static void take_lines(struct fz_tree *t, const struct grower *g)
+static void fill_lines(struct fz_tree *t, const struct grower *g)
 {
 	size_t *start;
 	struct fz_tree_line *lines = spread_lines(t, g, &start);
@@ -474,11 +474,11 @@ struct fz_tree *fz_tree_new(const struct fz_profile *p, const struct fz_tree_opt
 	sum_sizes(t);
 	fz_assert(roots_have_sum(t));
 	if (o->cells && p->thread_count == 1)
-		take_cells_of_one(t);
+		fill_cells_of_one(t);
 	else if (o->cells)
-		take_cells(t, &g);
+		fill_cells(t, &g);
 	if (o->lines)
-		take_lines(t, &g);
+		fill_lines(t, &g);
 	return t;
 }
 

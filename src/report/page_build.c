@@ -177,7 +177,7 @@ static void add_lines(struct line_table *table, const struct fz_tree *t, enum fz
 	}
 }
 
-static void take_lines(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
+static void build_lines(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
 {
 	struct line_table table = { 0 };
 
@@ -194,13 +194,13 @@ static void take_lines(struct fz_page *page, const struct fz_tree *const trees[F
 	fz_map_release(&table.map);
 }
 
-static void take_calls(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
+static void build_calls(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
 {
 	page->calls = fz_calloc(1, sizeof(*page->calls));
 	fz_page_calls_add(page->calls, page, trees);
 }
 
-static void take_opcodes(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
+static void build_opcodes(struct fz_page *page, const struct fz_tree *const trees[FZ_SIDES])
 {
 	page->opcodes = fz_calloc(1, sizeof(*page->opcodes));
 	fz_page_opcodes_add(page->opcodes, trees, page->diff ? page->diff->node_of : NULL);
@@ -231,9 +231,9 @@ int fz_page_of_profile(struct fz_page *page, const struct fz_profile *p, uint32_
 	profile_threads(page, p);
 	profile_cells(page, t);
 	if (o.lines) {
-		take_lines(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
-		take_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
-		take_calls(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
+		build_lines(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
+		build_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
+		build_calls(page, (const struct fz_tree *[FZ_SIDES]){ NULL, t });
 		page->time = fz_page_time_new(t, page->threads);
 	}
 	return 0;
@@ -318,10 +318,10 @@ void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d, enum fz_page
 	}
 	if (use == FZ_PAGE_PICTURE)
 		return;
-	take_lines(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
+	build_lines(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
 	/* An inverted tree has no lines. */
 	if (page->line_count) {
-		take_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
-		take_calls(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
+		build_opcodes(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
+		build_calls(page, (const struct fz_tree *[FZ_SIDES]){ d->tree[0], d->tree[1] });
 	}
 }

@@ -244,8 +244,8 @@ static uint32_t descend(struct taker *t, uint32_t parent, uint32_t node)
 	return parent;
 }
 
-static void take_side(struct taker *t, const struct fz_tree *tree, enum fz_side side,
-		      const uint32_t *node_of)
+static void add_side(struct taker *t, const struct fz_tree *tree, enum fz_side side,
+		     const uint32_t *node_of)
 {
 	const struct fz_profile *p = tree->profile;
 	fz_auto(fz_free_ptr) uint32_t *call = fz_calloc(p->stack_count + 1ul, sizeof(*call));
@@ -284,7 +284,7 @@ void fz_page_calls_add(struct fz_page_calls *calls, const struct fz_page *page,
 	pair_edited(&t);
 	for (int side = 0; side < FZ_SIDES; side++)
 		if (trees[side])
-			take_side(&t, trees[side], side, node_of[side]);
+			add_side(&t, trees[side], side, node_of[side]);
 	for (size_t i = 0; i < calls->n; i++)
 		memcpy(calls->list[i].total, calls->list[i].self, sizeof(calls->list[i].self));
 	for (size_t i = calls->n; i-- > 0;)

@@ -259,7 +259,7 @@ static uint32_t name_node(struct fz_page *page, const struct folded *t, uint32_t
 
 /* ---- the page ---- */
 
-static void take_values(const struct fz_page *page, const struct folded *t, const uint32_t *place,
+static void copy_values(const struct fz_page *page, const struct folded *t, const uint32_t *place,
 			const uint32_t *parent, int64_t **values)
 {
 	int64_t *self = fz_calloc(t->n, sizeof(*self)), *total = fz_calloc(t->n, sizeof(*total));
@@ -297,7 +297,7 @@ static void count_paths(const struct fz_page *page, struct folded *t)
 			}
 }
 
-static void take_tree(struct fz_page *page, struct folded *t)
+static void set_tree(struct fz_page *page, struct folded *t)
 {
 	uint32_t *size = fz_calloc(t->n, sizeof(*size)), *parent = fz_calloc(t->n, sizeof(*parent));
 	uint32_t *function = fz_calloc(t->n, sizeof(*function));
@@ -317,7 +317,7 @@ static void take_tree(struct fz_page *page, struct folded *t)
 		int64_t *values[] = { page->self[side], page->total[side] };
 		if (!values[0])
 			continue;
-		take_values(page, t, place, parent, values);
+		copy_values(page, t, place, parent, values);
 		page->self[side] = values[0];
 		page->total[side] = values[1];
 	}
@@ -346,7 +346,7 @@ void fz_page_fold(struct fz_page *page, bool noise_too)
 
 	gather(page, imports, noise, &t);
 	if (t.n)
-		take_tree(page, &t);
+		set_tree(page, &t);
 	free(imports);
 	free(noise);
 	free(t.key);

@@ -300,7 +300,7 @@ static size_t join_pieces(struct fz_chart_piece *list, size_t n, int64_t near)
 	return kept;
 }
 
-static void take_chart(struct fz_page_time *time, const struct fz_tree *t, const struct view *v)
+static void build_chart(struct fz_page_time *time, const struct fz_tree *t, const struct view *v)
 {
 	const struct fz_profile *p = v->p;
 	fz_auto(fz_free_ptr) struct fz_chart_piece *list =
@@ -339,7 +339,7 @@ struct fz_page_time *fz_page_time_new(const struct fz_tree *t, const struct fz_p
 		add_row(time, &v, row);
 	count_missed(time, &v);
 	fz_slices_build(&time->slices, t, end, FZ_PAGE_SLOTS, FZ_PAGE_SLICES);
-	take_chart(time, t, &v);
+	build_chart(time, t, &v);
 	fz_phases_find(&time->phases, p, t->metric);
 	return time;
 }

@@ -315,7 +315,7 @@ static void thin_out(struct costs *c)
 	}
 }
 
-static void take_costs(struct costs *c, const double *costs, size_t kinds)
+static void add_costs(struct costs *c, const double *costs, size_t kinds)
 {
 	fz_assert(kinds <= KINDS);
 	*c = (struct costs){ .kinds = kinds };
@@ -328,7 +328,7 @@ size_t fz_composition_find(const double *costs, size_t kinds, size_t ret_at[FZ_C
 {
 	fz_auto(fz_free_ptr) struct costs *c = fz_calloc(1, sizeof(*c));
 
-	take_costs(c, costs, kinds);
+	add_costs(c, costs, kinds);
 	search(c, 0, SLOTS);
 	if (c->n)
 		qsort(c->found, c->n, sizeof(*c->found), compare);

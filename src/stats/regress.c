@@ -131,7 +131,7 @@ static void measure_steps(struct regression *r)
 			r->size[t] = 0;
 }
 
-static void take(struct best *best, double squares, size_t at, size_t second)
+static void keep_best(struct best *best, double squares, size_t at, size_t second)
 {
 	if (squares < best->squares)
 		*best = (struct best){ squares, { at, second } };
@@ -154,7 +154,7 @@ static void try_pairs(const struct regression *r, size_t s, struct best *best)
 			continue;
 		double p = r->product[s], q = r->product[t];
 		double explained = p * p * r->size[t] - 2 * p * q * both + q * q * r->size[s];
-		take(best, r->squares - explained / determinant, s, t);
+		keep_best(best, r->squares - explained / determinant, s, t);
 	}
 }
 
@@ -166,7 +166,7 @@ static void extend(struct regression *r, struct best best[2])
 
 		if (r->size[t] <= 0)
 			continue;
-		take(&best[0], r->squares - product * product / r->size[t], t, t);
+		keep_best(&best[0], r->squares - product * product / r->size[t], t, t);
 		try_pairs(r, t, &best[1]);
 	}
 }

@@ -102,8 +102,8 @@ static bool name_is(const struct fz_elf_source *s, uint64_t at, const char *name
 }
 
 /* Whether symbol `index` is a definition with this name; sets its address. */
-static bool take_symbol(const struct fz_elf_source *s, const struct dynamic *d, uint64_t bias,
-			uint32_t index, struct fz_elf_symbol *sym)
+static bool add_symbol(const struct fz_elf_source *s, const struct dynamic *d, uint64_t bias,
+		       uint32_t index, struct fz_elf_symbol *sym)
 {
 	Elf64_Sym e;
 
@@ -130,7 +130,7 @@ static bool find_gnu(const struct fz_elf_source *s, const struct dynamic *d, uin
 	for (unsigned i = 0; i < CHAIN_MAX; i++, index++) {
 		if (!get(s, chain + 4ull * (index - head[1]), &entry, 4))
 			return false;
-		if ((entry | 1) == (hash | 1) && take_symbol(s, d, bias, index, sym))
+		if ((entry | 1) == (hash | 1) && add_symbol(s, d, bias, index, sym))
 			return true;
 		if (entry & 1)
 			return false;
@@ -152,7 +152,7 @@ static bool find_sysv(const struct fz_elf_source *s, const struct dynamic *d, ui
 	if (!get(s, d->hash + 8 + 4ull * (hash % head[0]), &index, 4))
 		return false;
 	for (unsigned i = 0; i < CHAIN_MAX && index != 0; i++) {
-		if (take_symbol(s, d, bias, index, sym))
+		if (add_symbol(s, d, bias, index, sym))
 			return true;
 		if (!get(s, d->hash + 8 + 4ull * (head[0] + (uint64_t)index), &index, 4))
 			return false;
