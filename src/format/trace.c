@@ -289,6 +289,8 @@ static void add_moment(struct reader *r, uint32_t thread, double at, uint32_t st
 static void add_chunk(struct reader *r, struct sampled *s, const json_t *profile,
 		      const json_t *deltas, const json_t *lines)
 {
+	double start = fz_jsonread_number(json_object_get(profile, "startTime"), 0);
+	double begin = s->now;
 	size_t i;
 	json_t *v;
 
@@ -304,6 +306,9 @@ static void add_chunk(struct reader *r, struct sampled *s, const json_t *profile
 						   fz_jsonread_int(json_array_get(lines, i), 0))));
 	}
 	double end = fz_jsonread_number(json_object_get(profile, "endTime"), NAN);
+	/* A chunk with its own start may be on another clock than the events. */
+	if (start > 0)
+		end += begin - start;
 	/* If times count from 0, an end far after the samples is on the events' clock. */
 	if (end > s->now && (s->placed || end <= 2 * s->now))
 		add_moment(r, s->thread, end, FZ_NONE);

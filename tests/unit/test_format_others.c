@@ -55,6 +55,16 @@ static void test_trace_clock(void **state)
 	}
 }
 
+/* Times of a chunk that also has its start are on a clock of their own. */
+static void test_trace_chunk_clock(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_chunk(
+		"\"ts\": 270087,", "\"startTime\": 0", "470030005000, \"startTime\": 470030000000");
+
+	(void)state;
+	assert_int_equal(sum_of(p, 0), 3000 * 1000);
+}
+
 /* Without times samples are spread evenly; a sample without a node has no function. */
 static void test_cpuprofile_times(void **state)
 {
@@ -935,6 +945,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace_clock),
+		cmocka_unit_test(test_trace_chunk_clock),
 		cmocka_unit_test(test_cpuprofile_idle),
 		cmocka_unit_test(test_folded_metric),
 		cmocka_unit_test(test_times_only),
