@@ -321,6 +321,8 @@ static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 		return code;
 	add_named(&r, FZ_STR("[extra heap]"), r.best.extra);
 	add_named(&r, FZ_STR("[stacks]"), r.best.stacks);
+	if (!r.best.heap)
+		p->default_metric = fz_profile_find_metric(p, FZ_STR("peak_all"));
 	return 0;
 }
 

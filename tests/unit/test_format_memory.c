@@ -82,6 +82,17 @@ static void test_massif_without_peak(void **state)
 	assert_int_equal(cost(p, NULL, "operator new(unsigned long)", false), 9);
 }
 
+/* --heap=no --stacks=yes: the memory is in the total alone. */
+static void test_massif_stacks(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(MASSIF SNAPSHOT(
+		"1", "0", "peak") "n0: 0 (heap allocation functions) malloc/new/new[]\n");
+
+	(void)state;
+	assert_string_equal(p->metrics[p->default_metric].name, "peak_all");
+	assert_int_equal(cost(p, NULL, "[stacks]", false), 3);
+}
+
 static void test_massif_errors(void **state)
 {
 	(void)state;
@@ -180,8 +191,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_massif),        cmocka_unit_test(test_massif_without_peak),
-		cmocka_unit_test(test_massif_errors), cmocka_unit_test(test_dhat),
-		cmocka_unit_test(test_dhat_modes),    cmocka_unit_test(test_dhat_errors),
+		cmocka_unit_test(test_massif_stacks), cmocka_unit_test(test_massif_errors),
+		cmocka_unit_test(test_dhat),          cmocka_unit_test(test_dhat_modes),
+		cmocka_unit_test(test_dhat_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
