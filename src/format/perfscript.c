@@ -104,6 +104,13 @@ struct header {
 	bool loose; /* uncertain: it is a header only if frames follow */
 };
 
+/* "cpu-clock:u:"; no event starts with a digit, as addresses do in other tools' texts. */
+static bool is_event(struct fz_str word)
+{
+	return word.n > 1 && word.p[word.n - 1] == ':' &&
+	       (isalpha((uint8_t)word.p[0]) || word.p[0] == '_');
+}
+
 /* Splits a line at its time, else its event; returns the part before, which describes the
  * thread. */
 static struct fz_str split_header(struct fz_str line, struct header *h)
@@ -117,7 +124,7 @@ static struct fz_str split_header(struct fz_str line, struct header *h)
 			h->rest = rest;
 			return (struct fz_str){ line.p, (size_t)(word.p - line.p) };
 		}
-		if (!event.p && word.n > 1 && word.p[word.n - 1] == ':')
+		if (!event.p && is_event(word))
 			event = word;
 	}
 	if (!event.p)

@@ -130,6 +130,20 @@ static void test_perf_events(void **state)
 	}
 }
 
+/* Texts of other tools that have numbers, colons and addresses at the same places. */
+static void test_not_perf(void **state)
+{
+	(void)state;
+	expect_error("Disassembly of section .plt:\n\n0000000000001020 <fib(int)@plt-0x10>:\n"
+		     "    1020:\tff 35 ca 2f 00 00\tpush   0x2fca(%rip)\n",
+		     "not a profile in a supported format");
+	expect_error("PeriodType: contentions count\nPeriod: 100\nSamples:\n"
+		     "contentions/count delay/nanoseconds\n"
+		     "          1  608881724: 2 3 4\nLocations\n"
+		     "     1: 0xbccc97 M=1 \n    10: 0xcdef01 M=1 \n    11: 0xcdef02 M=1 \n",
+		     "the text of pprof -raw");
+}
+
 /* Hit counts without a list of samples. */
 static void test_idle_hits(void **state)
 {
@@ -149,7 +163,7 @@ int main(void)
 		cmocka_unit_test(test_unnamed),        cmocka_unit_test(test_pprof_unnamed),
 		cmocka_unit_test(test_pprof_negative), cmocka_unit_test(test_pprof_many_types),
 		cmocka_unit_test(test_perf_records),   cmocka_unit_test(test_perf_events),
-		cmocka_unit_test(test_idle_hits),
+		cmocka_unit_test(test_not_perf),       cmocka_unit_test(test_idle_hits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
