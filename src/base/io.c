@@ -481,6 +481,8 @@ struct fz_buf *fz_output_buffer(struct fz_output *out)
 
 int fz_output_open(const char *path, struct fz_output **ret, struct fz_error *err)
 {
+	if (!*path)
+		return fz_fail(err, FZ_EUSAGE, "the name of the output file is empty");
 	struct fz_output *out = fz_output_memory();
 	int rc = 0;
 
@@ -706,5 +708,7 @@ int fz_make_folder(const char *path, struct fz_error *err)
 
 int fz_make_output_folder(const char *path, struct fz_error *err)
 {
+	if (!*path)
+		return fz_fail(err, FZ_EUSAGE, "the name of the output folder is empty");
 	return make_folders(path, 0777, err);
 }

@@ -71,10 +71,34 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
+static int try_to_write(const char *path, struct fz_error *err)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+
+	return fz_output_open(path, &out, err);
+}
+
+/* Fails before the measurement if its results could not be written. */
+static int check_places(const struct fz_cli_ci_options *o, struct fz_error *err)
+{
+	const char *save = o->run.save;
+
+	if (save && strcmp(save, "none") != 0 && fz_baseline_place_of(save) < 0 &&
+	    try_to_write(save, err))
+		return fz_error_prefix(err, "--save");
+	if (!o->output)
+		return 0;
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/comment.md", o->output);
+	int rc = fz_make_output_folder(o->output, err);
+	return rc ? rc : try_to_write(path, err);
+}
+
 static int ci(struct fz_ci_run *c, struct fz_error *err)
 {
 	int rc = fz_cli_ci_server_check(&options, err);
 
+	if (!rc)
+		rc = check_places(&options, err);
 	if (rc)
 		return rc;
 	rc = fz_ci_run_begin(c, &options.run, &fz_cli_notify, err);

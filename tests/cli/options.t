@@ -197,6 +197,25 @@ $ fizeau replay -o no/such/folder/x.folded empty
 fizeau: no/such/folder/x.folded: cannot be written: No such file or directory
 [2]
 
+$ fizeau ci -o empty -- touch started
+fizeau: ci: empty/comment.md: cannot be written: Not a directory
+[2]
+
+$ fizeau ci -o '' -- touch started
+fizeau: ci: the name of the output folder is empty
+[2]
+
+$ fizeau ci --save no/such/x.fz -- touch started
+fizeau: ci: --save: no/such/x.fz: cannot be written: No such file or directory
+[2]
+
+$ fizeau ci --save '' -- touch started
+fizeau: ci: --save: the name of the output file is empty
+[2]
+
+$ test -e started
+[1]
+
 $ fizeau diff -o x.unknown empty empty
 fizeau: x.unknown: unknown suffix; select a format with --format: text, tree, html, heatmap, svg, json, csv, lines, markdown, collapsed, folded
 [2]
