@@ -353,8 +353,9 @@ static int bench(const struct fz_opt_state *state, struct fz_series *series, int
 					 .plain = state->saw_dashes && state->after_dashes == 0 };
 	fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
 	fz_auto(fz_free_ptr) char **argv = NULL;
-	int rc = fz_cli_output_check(&options.record.output, false, NULL, err);
 
+	options.record.output.untimed = options.what != FZ_BENCH_WALL;
+	int rc = fz_cli_output_check(&options.record.output, false, NULL, err);
 	if (!rc)
 		rc = fz_launch_command(&words, &argv, err);
 	if (!rc)

@@ -200,6 +200,7 @@ static int heap(struct fz_opt_state *state)
 
 	if (state->argument_count + !!pid_option != 1)
 		return fz_cli_errorf("heap: specify one process id");
+	output.untimed = true;
 	int rc = fz_cli_output_check(&output, false, NULL, &err);
 	if (!rc) {
 		p = fz_profile_new();

@@ -253,12 +253,13 @@ static const char *default_file(const struct fz_cli_output *o, bool diff)
 	return diff ? r->diff_file : r->profile_file;
 }
 
-/* The report by a file's suffix; for an unknown suffix CPython's default, pstats. */
+/* The report by a file's suffix; for an unknown suffix CPython's default, pstats, if the recording
+ * has times. */
 static const struct fz_report *report_of_file(const struct fz_cli_output *o, bool diff)
 {
 	const struct fz_report *by_suffix = o->path ? fz_report_by_suffix(o->path) : NULL;
 
-	if (by_suffix || diff || (!o->path && !o->folder))
+	if (by_suffix || diff || o->untimed || (!o->path && !o->folder))
 		return by_suffix;
 	if (o->path)
 		fz_cli_note("%s: unknown suffix; writing a file for Python's pstats module",
@@ -283,6 +284,11 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 	if (o->chosen && !fz_report_writes(o->chosen, diff))
 		return fz_fail(err, FZ_EUSAGE, "%s is not a format for a %s; use one of %s",
 			       o->chosen->name, diff ? "diff" : "profile", names);
+	if (o->untimed && !diff && o->chosen && o->chosen->holds_times)
+		return fz_fail(err, FZ_EUSAGE,
+			       "%s stores times, and this recording has none; use -o FILE.fz or "
+			       "FILE.pb.gz",
+			       o->chosen->name);
 	if (o->folder && !default_file(o, diff))
 		return fz_fail(err, FZ_EUSAGE, "%s: is a folder; specify a file to write%s",
 			       o->file,

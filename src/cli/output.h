@@ -68,6 +68,7 @@ struct fz_cli_output {
 	int palette;                  /* enum fz_palette */
 	const char *labels[FZ_SIDES]; /* names of the sides; set by the command */
 	uint64_t pid;                 /* of default file names; 0: of the first thread */
+	bool untimed;                 /* set by commands whose recordings have no times */
 	bool replays;                 /* set by replay: be less strict, like CPython's replay */
 	bool closed;                  /* set by fz_cli_output_write_diff: the gate failed */
 	bool two_commands;            /* the sides are expected to have different commands */

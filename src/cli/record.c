@@ -199,6 +199,7 @@ static int check_all(struct fz_cli_record *o, bool diff, struct fz_record *r, st
 	if (rc)
 		return rc;
 	o->output.no_source = o->how.no_source;
+	o->output.untimed = o->how.count;
 	o->how.watched = o->live;
 	rc = fz_record_check(err);
 	if (rc)

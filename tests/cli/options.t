@@ -213,6 +213,22 @@ $ fizeau ci --save '' -- touch started
 fizeau: ci: --save: the name of the output file is empty
 [2]
 
+$ fizeau bench -o x.bin -- touch started
+fizeau: bench: binary stores times, and this recording has none; use -o FILE.fz or FILE.pb.gz
+[2]
+
+$ fizeau bench -o x.unknown -- touch started
+fizeau: bench: x.unknown: unknown suffix; select a format with --format: text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, csv, lines, collapsed, folded, pstats, gecko, jsonl, binary, fz
+[2]
+
+$ fizeau run --count --pstats -o x -- touch started
+fizeau: run: pstats stores times, and this recording has none; use -o FILE.fz or FILE.pb.gz
+[2]
+
+$ fizeau heap -o x.unknown 1
+fizeau: x.unknown: unknown suffix; select a format with --format: text, tree, html, heatmap, svg, pprof, speedscope, callgrind, cpuprofile, perfetto, json, csv, lines, collapsed, folded, pstats, gecko, jsonl, binary, fz
+[2]
+
 $ test -e started
 [1]
 
