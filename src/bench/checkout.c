@@ -155,6 +155,15 @@ int fz_checkout_here(struct fz_workspace *w, struct fz_checkout *ret, struct fz_
 	return 0;
 }
 
+/* In a new worktree the folders of submodules are empty; fetching them may need the network. */
+static bool lacks_submodules(const struct fz_workspace *w, const struct fz_checkout *checkout)
+{
+	fz_auto(fz_free_ptr) char *list = fz_asprintf("%s/.gitmodules", checkout->tree);
+
+	return checkout->worktree && !access(list, F_OK) &&
+	       !(w->setup && strstr(w->setup, "submodule"));
+}
+
 int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkout,
 		       struct fz_error *err)
 {
@@ -174,9 +183,13 @@ int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkou
 		return fz_error_prefix(err, "cannot build %s: --setup '%s'", checkout->name,
 				       w->setup);
 	if (child.status && !fz_series_stopped(&w->series))
-		return fz_fail(err, FZ_EINPUT, "cannot build %s: --setup '%s' failed%s%.10s",
+		return fz_fail(err, FZ_EINPUT, "cannot build %s: --setup '%s' failed%s%.10s%s",
 			       checkout->name, w->setup, checkout->commit ? " at " : "",
-			       checkout->commit ? checkout->commit : "");
+			       checkout->commit ? checkout->commit : "",
+			       lacks_submodules(w, checkout)
+				       ? ", without submodules; begin it with 'git submodule "
+					 "update --init --recursive &&' to fetch them"
+				       : "");
 	return 0;
 }
 
@@ -207,12 +220,9 @@ void fz_checkout_environ(const struct fz_workspace *w, const struct fz_checkout 
 	fz_environ_set(ret, "FIZEAU_TREE", checkout->tree);
 }
 
-/* In a new worktree the folders of submodules are empty; fetching them may need the network. */
 static void warn_about_submodules(const struct fz_workspace *w, const struct fz_checkout *checkout)
 {
-	fz_auto(fz_free_ptr) char *list = fz_asprintf("%s/.gitmodules", checkout->tree);
-
-	if (!access(list, F_OK) && !w->setup)
+	if (!w->setup && lacks_submodules(w, checkout))
 		fz_notify_warn(w->series.notify,
 			       "%s: %s is checked out without submodules; use --setup 'git "
 			       "submodule update --init --recursive' to fetch them",

@@ -499,6 +499,8 @@ def submodules():
         assert "the base is checked out without submodules; use --setup" in err, err
         _, err = p.compare("--setup", "true", *short)
         assert "submodules" not in err, err
+        _, err = p.fizeau("compare", "--setup", "test -e part/bench.py", *short, status=2)
+        assert "failed at" in err and ", without submodules; begin it with 'git submodule" in err, err
 
 
 @suite.test("a failing run is an error that names it, unless ignored")
