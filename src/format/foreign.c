@@ -69,6 +69,12 @@ static const struct {
 	{ "<trace-query-result",
 	  "",
 	  { "a table of xctrace export", "copy the call tree in Instruments, Edit > Deep Copy" } },
+	{ " Time and Allocation Profiling Report ",
+	  "",
+	  { "a profile of GHC", "inferno-collapse-ghcprof FILE >FILE.folded" } },
+	{ "Level,Function Name,Number of Calls,",
+	  "",
+	  { "a table of Visual Studio", "inferno-collapse-vsprof FILE >FILE.folded" } },
 	{ "`", "+0x", { "stacks of dtrace", "stackcollapse.pl FILE >FILE.folded" } },
 };
 
