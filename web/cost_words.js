@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Words for a cost that grew or shrank, the same everywhere: slower and faster for time, larger and
-// smaller for bytes; same, unsure; for code on one side only: new, newly called, gone, no longer
-// called. The page's header and a diff's JSON have the words of their metric for the verdicts
-// "slower" and "faster" (src/profile/cost_words.h); other verdicts are used as they are.
+// smaller for bytes; same, unsure; for code on one side only: new, newly recorded, gone, no
+// longer recorded. The page's header and a diff's JSON have the words of their metric for the
+// verdicts "slower" and "faster" (src/profile/cost_words.h); other verdicts are used as they are.
 import { CHANGED, UNKNOWN } from "./colors.js";
 import { formatCount } from "./format.js";
 
@@ -48,11 +48,11 @@ export function wordOfChange(header, word, delta, side = "") {
 	return word === UNKNOWN ? "unsure" : "same";
 }
 
-// Words for a function that only one side ran, if it is unknown whether the other side's code has
-// it, if not, and if so.
+// Words for a function that only one side recorded, if it is unknown whether the other side's code
+// has it, if not, and if so.
 const stateWords = {
-	new: ["new or newly called", "new", "newly called"],
-	removed: ["gone or no longer called", "gone", "no longer called"],
+	new: ["new or newly recorded", "new", "newly recorded"],
+	removed: ["gone or no longer recorded", "gone", "no longer recorded"],
 };
 export const wordOfState = (state, presence) => stateWords[state][presence];
 

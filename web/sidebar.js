@@ -357,7 +357,7 @@ function movedImports({ data: { header: { moved_imports: moved }, unit } }) {
 		`${plural(moved.n, "moved import")}, ${formatChange(moved.net, unit)} net`)] : [];
 }
 
-const groupTitles = { new: "New or newly called", gone: "Gone or no longer called" };
+const groupTitles = { new: "New or newly recorded", gone: "Gone or no longer recorded" };
 
 // `opened`: groups listed completely; the group of the current function is added.
 function certainChanges(model, found, current, opened) {

@@ -11,7 +11,7 @@ export function sideWord(data, { f, added, removed, wrapper }) {
 	if (!added && !removed) return "";
 	const state = added ? "new" : "removed";
 	if (stateOf(data, f) === state) return stateWord(data, f, state);
-	const verb = isHeap(data.header) ? "held" : "called";
+	const verb = isHeap(data.header) ? "held" : "recorded";
 	return added ? `newly ${verb} here` : `no longer ${verb} here`;
 }
 

@@ -11,8 +11,8 @@ const char *const fz_presence_names[] = { "unknown", "no", "yes" };
 const char *fz_diff_word(const struct fz_diff_function *f)
 {
 	static const char *const words[FZ_SIDES][3] = {
-		{ "gone or no longer called", "gone", "no longer called" },
-		{ "new or newly called", "new", "newly called" },
+		{ "gone or no longer recorded", "gone", "no longer recorded" },
+		{ "new or newly recorded", "new", "newly recorded" },
 	};
 
 	fz_assert(f->state != FZ_MOVED);

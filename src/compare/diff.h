@@ -53,8 +53,8 @@ extern const char *const fz_basis_names[]; /* "given", "totals", ... */
 enum fz_state { FZ_COMMON, FZ_NEW, FZ_REMOVED, FZ_MOVED };
 extern const char *const fz_state_names[]; /* "common", "new", "removed", "moved" */
 
-/* Whether the other side's code has a function that only one side ran, known from its recorded
- * source, or because both ran the same library. */
+/* Whether the other side's code has a function that only one side recorded, known from its
+ * recorded source, or because both ran the same library. */
 enum fz_presence { FZ_PRESENCE_UNKNOWN, FZ_PRESENCE_NO, FZ_PRESENCE_YES };
 extern const char *const fz_presence_names[]; /* "unknown", "no", "yes" */
 
@@ -72,8 +72,10 @@ enum fz_link_how {
 extern const char *const fz_link_names[]; /* "none", "exact", ... */
 
 struct fz_diff_function;
-/* Describes a function that only one side ran: "new", "newly called", "gone", "no longer called";
- * if presence is unknown, "new or newly called", "gone or no longer called". "" if both ran it. */
+/* Describes a function that only one side recorded: "new", "newly recorded", "gone", "no longer
+ * recorded"; if presence is unknown, "new or newly recorded", "gone or no longer recorded". "" if
+ * both recorded it. A function in the other side's code may have run there, unless calls were
+ * counted: it may have been too cheap to be sampled. */
 const char *fz_diff_word(const struct fz_diff_function *f);
 
 struct fz_link {

@@ -450,12 +450,12 @@ static void print_lists(const struct view *v)
 		enum fz_presence presence;
 	} lists[] = {
 		{ "New (not in the base's code)", FZ_NEW, FZ_PRESENCE_NO },
-		{ "Newly called (in the base's code, not sampled there)", FZ_NEW, FZ_PRESENCE_YES },
-		{ "New or newly called (not sampled in the base)", FZ_NEW, FZ_PRESENCE_UNKNOWN },
+		{ "Newly recorded (also in the base's code)", FZ_NEW, FZ_PRESENCE_YES },
+		{ "New or newly recorded (not in the base's recording)", FZ_NEW,
+		  FZ_PRESENCE_UNKNOWN },
 		{ "Removed (not in the head's code)", FZ_REMOVED, FZ_PRESENCE_NO },
-		{ "No longer called (in the head's code, not sampled there)", FZ_REMOVED,
-		  FZ_PRESENCE_YES },
-		{ "Removed or no longer called (not sampled in the head)", FZ_REMOVED,
+		{ "No longer recorded (still in the head's code)", FZ_REMOVED, FZ_PRESENCE_YES },
+		{ "Removed or no longer recorded (not in the head's recording)", FZ_REMOVED,
 		  FZ_PRESENCE_UNKNOWN },
 	};
 

@@ -131,7 +131,7 @@ const char *fz_findings_change_title(const struct fz_diff *d)
 	return d->scale == FZ_SCALE_SHARE ? "by share" : "change";
 }
 
-/* Append ", 2 new" or ", 3 gone or no longer called": changed functions that one side lacks. */
+/* Append ", 2 new" or ", 3 gone or no longer recorded": changed functions that one side lacks. */
 static void add_one_sided(const struct fz_findings *f, enum fz_state state, struct fz_buf *out)
 {
 	const struct fz_diff_function either = { .state = state };

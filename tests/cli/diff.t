@@ -3,11 +3,11 @@ $ cp $DATA/tachyon-diff/*.bin . && fizeau diff base.bin head.bin
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-51.7 %, +108.2 %]).
 
-Self: 0 slower, 0 faster, 1 gone or no longer called.
+Self: 0 slower, 0 faster, 1 gone or no longer recorded.
    before     after      change  interval         %   function
   69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<gene…:21
 
-Only with callees: 0 slower, 0 faster, 1 gone or no longer called.
+Only with callees: 0 slower, 0 faster, 1 gone or no longer recorded.
    before     after      change  interval         %   function
    140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
 
@@ -24,7 +24,7 @@ $ fizeau diff base.bin head.bin --table
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-51.7 %, +108.2 %]).
 
-Self: 0 slower, 0 faster, 1 gone or no longer called, 0 same within ±0.2 % of
+Self: 0 slower, 0 faster, 1 gone or no longer recorded, 0 same within ±0.2 % of
   the run, 7 unsure (?).
    before     after      change  interval         %   function
   69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<gene…:21
@@ -34,7 +34,7 @@ Self: 0 slower, 0 faster, 1 gone or no longer called, 0 same within ±0.2 % of
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
   2.50 ms   4.50 ms    +2.00 ms  ±74.5 ms   +80.0 % ? request (program.py:37)
 
-Total, with callees: 0 slower, 0 faster, 2 gone or no longer called, 0 same
+Total, with callees: 0 slower, 0 faster, 2 gone or no longer recorded, 0 same
   within ±0.2 % of the run, 10 unsure (?).
    before     after      change  interval         %   function
    140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
@@ -45,11 +45,11 @@ Total, with callees: 0 slower, 0 faster, 2 gone or no longer called, 0 same
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
    602 ms    604 ms    +2.00 ms   ±649 ms    +0.3 % ? _run_code (…3/runpy.py:87)
 
-New or newly called (not sampled in the base): 1 function, self 0 s
+New or newly recorded (not in the base's recording): 1 function, self 0 s
      self     total  function
       0 s   30.0 ms  added (program.py:25)
 
-Removed or no longer called (not sampled in the head): 2 functions, self 100 ms
+Removed or no longer recorded (not in the head's recording): 2 functions, self 100 ms
      self     total  function
   31.5 ms    140 ms  dropped (program.py:21)
   69.0 ms   69.0 ms  dropped.<locals>.<genexpr> (program.py:21)
@@ -73,7 +73,7 @@ Warning: more than 5 % of the head's samples could not be read.
 Warning: both are assumed to be whole runs; for parts of a running program use
   --scale window.
 
-Self: 0 slower, 0 faster, 1 gone or no longer called, 0 same within ±0.2 % of
+Self: 0 slower, 0 faster, 1 gone or no longer recorded, 0 same within ±0.2 % of
   the run, 7 unsure (?).
    before     after      change  interval         %   function
   69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<gene…:21
@@ -83,7 +83,7 @@ Self: 0 slower, 0 faster, 1 gone or no longer called, 0 same within ±0.2 % of
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
   2.50 ms   4.50 ms    +2.00 ms  ±74.5 ms   +80.0 % ? request (program.py:37)
 
-Total, with callees: 0 slower, 0 faster, 2 gone or no longer called, 0 same
+Total, with callees: 0 slower, 0 faster, 2 gone or no longer recorded, 0 same
   within ±0.2 % of the run, 10 unsure (?).
    before     after      change  interval         %   function
    140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
@@ -94,11 +94,11 @@ Total, with callees: 0 slower, 0 faster, 2 gone or no longer called, 0 same
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
    602 ms    604 ms    +2.00 ms   ±649 ms    +0.3 % ? _run_code (…3/runpy.py:87)
 
-New or newly called (not sampled in the base): 1 function, self 0 s
+New or newly recorded (not in the base's recording): 1 function, self 0 s
      self     total  function
       0 s   30.0 ms  added (program.py:25)
 
-Removed or no longer called (not sampled in the head): 2 functions, self 100 ms
+Removed or no longer recorded (not in the head's recording): 2 functions, self 100 ms
      self     total  function
   31.5 ms    140 ms  dropped (program.py:21)
   69.0 ms   69.0 ms  dropped.<locals>.<genexpr> (program.py:21)
@@ -159,7 +159,7 @@ $ fizeau diff --table --color always base.bin head.bin | head -n 15 | sed 's/\x1
 ESC[1mUnsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-51.7 %, +108.2 %]).ESC[0m
 
-ESC[1mSelf: 0 slower, 0 faster, 1 gone or no longer called, 0 same within ±0.2 % of
+ESC[1mSelf: 0 slower, 0 faster, 1 gone or no longer recorded, 0 same within ±0.2 % of
   the run, 7 unsure (?).ESC[0m
 ESC[2m   before     after      change  interval         %   functionESC[0m
   69.0 ms       0 s  ESC[35m  -69.0 ms  ±60.2 ms      to 0ESC[0m   dropped.<locals>.<gene…:21
@@ -169,7 +169,7 @@ ESC[2m   before     after      change  interval         %   functionESC[0m
   46.5 ms   18.5 ms  ESC[2m  -28.0 ms  ±34.5 ms   -60.2 %ESC[0m ? fib (program.py:17)
   2.50 ms   4.50 ms  ESC[2m  +2.00 ms  ±74.5 ms   +80.0 %ESC[0m ? request (program.py:37)
 
-ESC[1mTotal, with callees: 0 slower, 0 faster, 2 gone or no longer called, 0 same
+ESC[1mTotal, with callees: 0 slower, 0 faster, 2 gone or no longer recorded, 0 same
   within ±0.2 % of the run, 10 unsure (?).ESC[0m
 
 $ fizeau diff --format json base.bin head.bin | head -n 54 | cut -c 1-220
@@ -275,11 +275,11 @@ $ printf 'tid:1;/old/app.py:main:1;/old/lib/u.py:f:2 5\n' > old.txt && sed 's,/o
 Self: 0 slower, 0 faster, 1 same within ±0.2 % of the run, 0 unsure.
 Total, with callees: 0 slower, 0 faster, 2 same within ±0.2 % of the run, 0
 
-$ fizeau diff old.txt new.txt --table --match exact | grep -A 1 called
-New or newly called (not sampled in the base): 2 functions, self 5
+$ fizeau diff old.txt new.txt --table --match exact | grep -A 1 "recorded ("
+New or newly recorded (not in the base's recording): 2 functions, self 5
      self     total  function
 --
-Removed or no longer called (not sampled in the head): 2 functions, self 5
+Removed or no longer recorded (not in the head's recording): 2 functions, self 5
      self     total  function
 
 $ fizeau diff base.bin head.bin --match exact --format json | grep elided
@@ -376,12 +376,12 @@ Unsure whether slower or faster: 602 ms
   (+0.3 % [-51.7 %, +108.2 %]).
 
 Self: 0 slower, 0 faster, 1 gone or no
-  longer called.
+  longer recorded.
    before     after      change  interval         %   function
   69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<loc…:21
 
 Only with callees: 0 slower, 0 faster, 1
-  gone or no longer called.
+  gone or no longer recorded.
 
 $ fizeau help formats
 Choose an output format by --format NAME or by the suffix of -o FILE. Input formats are
@@ -576,10 +576,10 @@ Total, with callees: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 5
         3         0          -3     ±19.4      to 0 ? <module> (own.py:3)
                                                       3 functions of start-up and imports
 
-New or newly called (not sampled in the base): 1 function, self 6
+New or newly recorded (not in the base's recording): 1 function, self 6
         6            in 1 function of start-up and imports (--format json lists all)
 
-Removed or no longer called (not sampled in the head): 2 functions, self 7
+Removed or no longer recorded (not in the head's recording): 2 functions, self 7
      self     total  function
         3         3  <module> (own.py:3)
         4            in 1 function of start-up and imports (--format json lists all)

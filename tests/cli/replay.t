@@ -103,7 +103,7 @@ $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --format 
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
   [-51.7 %, +108.2 %]).
 
-Self: 0 slower, 0 faster, 1 gone or no longer called.
+Self: 0 slower, 0 faster, 1 gone or no longer recorded.
    before     after      change  interval         %   function
 
 # A browser is started without a shell; %s is the address of the page.

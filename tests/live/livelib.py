@@ -421,7 +421,7 @@ def counts_of(changed, family):
     """"1 slower, 0 faster, 2 new": a comparison's count of functions that certainly changed, from its JSON."""
     both = [f["diff_" + family] > 0 for f in changed if f["state"] == "common"]
     found = [f"{sum(both):,} slower", f"{len(both) - sum(both):,} faster"]
-    for state, either in ("new", "new or newly called"), ("removed", "gone or no longer called"):
+    for state, either in ("new", "new or newly recorded"), ("removed", "gone or no longer recorded"):
         words = [f["word"] for f in changed if f["state"] == state]
         if words:
             found.append(f"{len(words):,} {words[0] if len(set(words)) == 1 else either}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Matching functions of programs that were edited and recorded: nothing is linked without evidence, links with
-evidence are found, and new code is distinguished from newly called code."""
+evidence are found, and new code is distinguished from newly recorded code."""
 
 import itertools
 import json
@@ -242,7 +242,7 @@ def main():
 FRESH = "def fresh(n):\n    return max(i % 1009 for i in range(n))\n"
 
 
-@suite.test("new is distinguished from newly called, gone from no longer called")
+@suite.test("new is distinguished from newly recorded, gone from no longer recorded")
 def words():
     base = record("words-base", {"app.py": CALLED.format(calls="work(15000)", more="")})
     called = record("words-called", {"app.py": CALLED.format(calls="kept(5000)", more="")})
@@ -254,15 +254,15 @@ def words():
         return [f.get("word", "") for f in diff["functions"] if f["name"] == name][0]
 
     diff = compare(base, called)
-    assert (word(diff, "kept"), word(diff, "work")) == ("newly called", "no longer called"), diff
+    assert (word(diff, "kept"), word(diff, "work")) == ("newly recorded", "no longer recorded"), diff
     assert word(diff, "main") == "", diff
     diff = compare(base, added)
     assert (word(diff, "fresh"), word(diff, "work")) == ("new", "gone"), diff
     diff = compare(added, base)
     assert (word(diff, "work"), word(diff, "fresh")) == ("new", "gone"), diff
     text = fizeau("diff", "--table", "--color", "never", base, called).stdout
-    assert "Newly called (in the base's code, not sampled there): " in text, text
-    assert "No longer called (in the head's code, not sampled there): " in text, text
+    assert "Newly recorded (also in the base's code): " in text, text
+    assert "No longer recorded (still in the head's code): " in text, text
 
 
 WHOLE = """\

@@ -79,21 +79,23 @@ static void test_words(void **state)
 {
 	(void)state;
 	check_words("cpu", "ns", "Faster by 50.0 % [-51.0 %, -49.0 %]",
-		    "1 faster, 2 slower, 2 new or newly called, 1 gone, 0 same within +-0.2 % of "
+		    "1 faster, 2 slower, 2 new or newly recorded, 1 gone, 0 same within +-0.2 % of "
 		    "the run, 0 unsure",
 		    "Unsure whether slower or faster");
 	check_words("instructions", "count", "Faster by 50.0 % [-51.0 %, -49.0 %]",
-		    "1 faster, 2 slower, 2 new or newly called, 1 gone, 0 same within +-0.2 % of "
+		    "1 faster, 2 slower, 2 new or newly recorded, 1 gone, 0 same within +-0.2 % of "
 		    "the run, 0 unsure",
 		    "Unsure whether slower or faster");
-	check_words("peak", "bytes", "Smaller by 50.0 % [-51.0 %, -49.0 %]",
-		    "1 smaller, 2 larger, 2 new or newly called, 1 gone, 0 same within +-0.2 % of "
-		    "the run, 0 unsure",
-		    "Unsure whether larger or smaller");
-	check_words("allocations", "count", "Fewer by 50.0 % [-51.0 %, -49.0 %]",
-		    "1 with fewer, 2 with more, 2 new or newly called, 1 gone, 0 same within +-0.2 "
-		    "% of the run, 0 unsure",
-		    "Unsure whether more or fewer");
+	check_words(
+		"peak", "bytes", "Smaller by 50.0 % [-51.0 %, -49.0 %]",
+		"1 smaller, 2 larger, 2 new or newly recorded, 1 gone, 0 same within +-0.2 % of "
+		"the run, 0 unsure",
+		"Unsure whether larger or smaller");
+	check_words(
+		"allocations", "count", "Fewer by 50.0 % [-51.0 %, -49.0 %]",
+		"1 with fewer, 2 with more, 2 new or newly recorded, 1 gone, 0 same within +-0.2 "
+		"% of the run, 0 unsure",
+		"Unsure whether more or fewer");
 }
 
 /* What is in a heap is not called and has no code: it is new or gone. */
@@ -122,7 +124,7 @@ static void rows_of_a_heap_are_no_functions(void **state)
 	assert_non_null(strstr(text, "\nNew: 1 type or holder, self 5\n"));
 	assert_non_null(strstr(text, "\nGone: 1 type or holder, self 3\n"));
 	assert_null(strstr(text, "function"));
-	assert_null(strstr(text, "called"));
+	assert_null(strstr(text, "recorded"));
 }
 
 static void the_reason_why_not_is_true(void **state)
@@ -179,7 +181,7 @@ static char *text_after_move(const char *head, double reach)
 	return fz_buf_take(fz_output_buffer(out));
 }
 
-/* A move that the code does not prove is a hint, and never "newly called". */
+/* A move that the code does not prove is a hint, and never "newly recorded". */
 static void a_function_may_have_moved(void **state)
 {
 	static const char hint[] =
@@ -201,7 +203,7 @@ static void a_function_may_have_moved(void **state)
 		fz_auto(fz_free_ptr) char *text = text_after_move(cases[i].head, cases[i].reach);
 		assert_int_equal(!!strstr(text, hint), cases[i].hint);
 		assert_int_equal(!!strstr(text, "Perhaps"), cases[i].hint);
-		assert_null(strstr(text, "1 newly called"));
+		assert_null(strstr(text, "1 newly recorded"));
 	}
 }
 

@@ -165,8 +165,8 @@ static void a_function_that_moved_is_not_new(void **state)
 	fz_auto(fz_diff_freep) struct fz_diff *moved = compare(a, b);
 	fz_auto(fz_diff_freep) struct fz_diff *other = compare(a, c);
 
-	expect_word(moved, "load", "newly called");
-	expect_word(other, "load", "new or newly called");
+	expect_word(moved, "load", "newly recorded");
+	expect_word(other, "load", "new or newly recorded");
 }
 
 /* `load` became `load_rows` and the name went to other code, which did not run: git calls it a
@@ -202,7 +202,7 @@ static void reused_name_is_not_a_match(void **state)
 		assert_int_equal(function_named(d, now)->link.how, FZ_LINK_BODY);
 		assert_int_equal(d->link_count, 1);
 		assert_int_equal(e->link_count, 0);
-		expect_word(e, "load", back ? "newly called" : "no longer called");
+		expect_word(e, "load", back ? "newly recorded" : "no longer recorded");
 	}
 }
 
@@ -237,7 +237,7 @@ static void shared_code_is_not_a_match(void **state)
 		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
 		fz_auto(fz_diff_freep) struct fz_diff *only = compare_way(c, e, back);
 		assert_int_equal(d->link_count, 0);
-		expect_word(d, "read_long", back ? "newly called" : "no longer called");
+		expect_word(d, "read_long", back ? "newly recorded" : "no longer recorded");
 		expect_word(d, "read_value", back ? "gone" : "new");
 		assert_int_equal(only->link_count, 1);
 	}
@@ -262,7 +262,7 @@ static void a_wrapper_is_not_what_it_wraps(void **state)
 		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
 		assert_int_equal(d->link_count, 1);
 		assert_int_equal(function_named(d, "accept.<locals>.load")->state, FZ_COMMON);
-		expect_word(d, "load", back ? "newly called" : "no longer called");
+		expect_word(d, "load", back ? "newly recorded" : "no longer recorded");
 	}
 }
 
@@ -397,11 +397,11 @@ static void trees_show_what_is_new(void **state)
 	fz_auto(fz_diff_freep) struct fz_diff *weak = compare_in(nameless, counted_b, base, head);
 
 	assert_int_equal(function_named(weak, "save")->state, FZ_COMMON);
-	expect_word(without, "load", "new or newly called");
-	expect_word(with, "load", "newly called");
+	expect_word(without, "load", "new or newly recorded");
+	expect_word(with, "load", "newly recorded");
 	expect_word(with, "fresh", "new");
 	expect_word(with, "other", "new");
-	expect_word(counted, "load", "newly called");
+	expect_word(counted, "load", "newly recorded");
 	expect_word(counted, "fresh", "new");
 	expect_word(counted, "other", "new");
 	for (int i = 0; i < 6; i++) {
@@ -431,7 +431,7 @@ static void code_on_both_sides_is_not_a_wrapper(void **state)
 	fz_auto(fz_diff_freep) struct fz_diff *wraps = compare(a, b);
 	fz_auto(fz_diff_freep) struct fz_diff *none = compare(c, b);
 
-	expect_word(none, "decode", "no longer called");
+	expect_word(none, "decode", "no longer recorded");
 	for (uint32_t i = 0; i < none->node_count; i++)
 		assert_false(none->nodes[i].wraps);
 	bool any = false;

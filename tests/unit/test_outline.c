@@ -238,9 +238,10 @@ static void code_that_did_not_run_is_not_a_match(void **state)
 	fz_auto(fz_diff_freep) struct fz_diff *d = compare(a, b);
 
 	assert_int_equal(d->link_count, 0);
-	assert_string_equal(fz_diff_word(function_named(d, "fresh")), "newly called");
-	assert_string_equal(fz_diff_word(function_named(d, "old")), "no longer called");
-	assert_string_equal(fz_diff_word(function_named(unknown, "fresh")), "new or newly called");
+	assert_string_equal(fz_diff_word(function_named(d, "fresh")), "newly recorded");
+	assert_string_equal(fz_diff_word(function_named(d, "old")), "no longer recorded");
+	assert_string_equal(fz_diff_word(function_named(unknown, "fresh")),
+			    "new or newly recorded");
 }
 
 static void unsampled_functions_compete(void **state)
@@ -432,14 +433,14 @@ static void comprehensions_match_by_line(void **state)
 		{ { { 2, 20 }, { 4, 30 } },
 		  { { 4, 50 }, { 5, 70 } },
 		  moved,
-		  { { { 20, 0 }, "no longer called" },
-		    { { 0, 50 }, "newly called" },
+		  { { { 20, 0 }, "no longer recorded" },
+		    { { 0, 50 }, "newly recorded" },
 		    { { 30, 70 }, NULL } },
 		  3 },
 		{ { { 2, 20 } },
 		  { { 5, 25 } },
 		  moved,
-		  { { { 20, 0 }, "no longer called" }, { { 0, 25 }, "newly called" } },
+		  { { { 20, 0 }, "no longer recorded" }, { { 0, 25 }, "newly recorded" } },
 		  2 },
 		{ { { 2, 20 }, { 3, 30 } },
 		  { { 3, 40 }, { 4, 70 } },
@@ -449,8 +450,8 @@ static void comprehensions_match_by_line(void **state)
 		{ { { 3, 30 } },
 		  { { 2, 35 } },
 		  dropped,
-		  { { { 30, 0 }, "gone or no longer called" },
-		    { { 0, 35 }, "new or newly called" } },
+		  { { { 30, 0 }, "gone or no longer recorded" },
+		    { { 0, 35 }, "new or newly recorded" } },
 		  2 },
 		/* Without texts all there is to go by is their order. */
 		{ { { 2, 20 } }, { { 5, 25 } }, NULL, { { { 20, 25 }, NULL } }, 1 },
@@ -480,11 +481,11 @@ static void definitions_of_one_name_match_in_order(void **state)
 	} cases[] = {
 		{ { { 2, 20 }, { 5, 30 } },
 		  { { 6, 40 } },
-		  { { { 20, 0 }, "no longer called" }, { { 30, 40 }, NULL } },
+		  { { { 20, 0 }, "no longer recorded" }, { { 30, 40 }, NULL } },
 		  2 },
 		{ { { 2, 20 } },
 		  { { 6, 40 } },
-		  { { { 20, 0 }, "no longer called" }, { { 0, 40 }, "newly called" } },
+		  { { { 20, 0 }, "no longer recorded" }, { { 0, 40 }, "newly recorded" } },
 		  2 },
 		{ { { 5, 20 } }, { { 6, 40 } }, { { { 20, 40 }, NULL } }, 1 },
 		{ { { 2, 20 } }, { { 3, 40 } }, { { { 20, 40 }, NULL } }, 1 },

@@ -458,7 +458,7 @@ test("a change does not repeat the title above it", async () => {
 	await withPage(file, {}, async (page) => {
 		const text = (await page.innerText(".spots")).replace(/\u00a0/g, " ");
 		assert.match(text, /before_only/);
-		for (const title of ["New or newly called", "Gone or no longer called"]) {
+		for (const title of ["New or newly recorded", "Gone or no longer recorded"]) {
 			assert.ok(text.includes(title), text);
 			assert.equal(text.toLowerCase().split(title.toLowerCase()).length, 2, text);
 		}

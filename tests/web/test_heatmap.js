@@ -139,7 +139,7 @@ test("the page has code that only one side ran's words for it, and no percentage
 		assert.doesNotMatch(await page.innerText("body"), /−100\.0 %/);
 		assert.deepEqual(await page.$$eval(".files .mark", (list) => list.map((m) => m.textContent).sort()), ["only after", "only before"]);
 		await openFile(page, "legacy.py");
-		assert.match((await page.$$eval(".lines .verdict", (list) => list.map((v) => v.textContent))).join(), /checksum: ▼ gone or no longer called/);
+		assert.match((await page.$$eval(".lines .verdict", (list) => list.map((v) => v.textContent))).join(), /checksum: ▼ gone or no longer recorded/);
 	});
 });
 

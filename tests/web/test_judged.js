@@ -159,7 +159,7 @@ test("code on one side only is new or gone, never slower or faster, wherever it 
 			isNever(spoken, name);
 			assert.match(spoken, new RegExp(`, ${word} or `));
 			await page.evaluate(([of, cost]) => fizeau.set({ tab: "table", cost, rows: of }), [name, "total"]);
-			assert.match(await page.textContent("#table .rows"), new RegExp(`${word} or (newly|no longer) called`));
+			assert.match(await page.textContent("#table .rows"), new RegExp(`${word} or (newly|no longer) recorded`));
 			isNever(await page.textContent("#table .rows"), `${name} in the table`);
 			await page.evaluate((of) => fizeau.set({ tab: "source", code: "function", middle: fizeau.data.functions.names.indexOf(of) }), name);
 			isNever(await page.textContent("#source"), `source of ${name}`);
@@ -172,7 +172,7 @@ test("code on one side only is new or gone, never slower or faster, wherever it 
 	await withPage(cliPage(profile([]), profile([["main", "b", "work"]])), {}, async (page) => {
 		const { nodes } = await readTree(page), called = nodes.find((n) => n.name === "work" && n.base.total === 0);
 		await page.evaluate((i) => fizeau.selection.select(i), called.i);
-		assert.match(await page.textContent("#spoken"), /self 0 to 20,000, \+20,000 \(from 0\), newly called here$/);
+		assert.match(await page.textContent("#spoken"), /self 0 to 20,000, \+20,000 \(from 0\), newly recorded here$/);
 	});
 });
 
@@ -268,7 +268,7 @@ test("the table has verdicts and intervals of the command line, and copies as TS
 			assert.deepEqual(head, ["function", "file", "line", "before", "after", "change", "change ratio", "low", "high", "verdict", "share of change", "share of base run"]);
 			assert.equal(rows.length, functions.length);
 			// Functions of one side: which side, and whether the cost is known.
-			const only = { new: "new or newly called", removed: "gone or no longer called" };
+			const only = { new: "new or newly recorded", removed: "gone or no longer recorded" };
 			const wordOf = (f) => {
 				const word = { changed: f[`diff_${cost}`] > 0 ? "slower" : "faster", unchanged: "same", unknown: "unsure" }[f[`${cost}_verdict`]];
 				return only[f.state] ? `${only[f.state]}${word === "unsure" ? ", unsure" : ""}` : word;

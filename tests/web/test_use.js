@@ -439,7 +439,7 @@ test("removed code is outside the head's 100 %, to its scale, and opens by a cli
 			return { i: best, x: frame.left + view.offset + ((flame.aside.placeOf(best) + w[best] / 2) / all) * view.width, y: frame.top + flame.rowTop(tree.depth[best]) - flame.scroller.scrollTop + 9 };
 		});
 		await page.mouse.move(target.x, target.y);
-		assert.match(await page.innerText("#tip"), /(removed|no longer called here)[\s\S]*of the removed paths/);
+		assert.match(await page.innerText("#tip"), /(removed|no longer recorded here)[\s\S]*of the removed paths/);
 		await page.mouse.click(target.x, target.y);
 		assert.equal(await state(page, "elided"), true);
 		assert.equal(await focus(page), target.i);
