@@ -176,6 +176,28 @@ static void add_quoted(struct fz_str s, struct fz_buf *out)
 	fz_buf_shell_word(out, text);
 }
 
+/* Append what a shell runs for "sh -c 'make && ./a'", as compare runs the commands of its options;
+ * another command as it is. */
+static void add_shell_text(struct fz_str command, struct fz_buf *out)
+{
+	static const char begin[] = "sh -c '", quote[] = "'\\''"; /* fz_buf_shell_word */
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	struct fz_str rest = command;
+	size_t n = strlen(begin);
+
+	while (fz_str_starts(command, begin) && rest.n > n + 1) {
+		rest = (struct fz_str){ rest.p + n, rest.n - n };
+		bool quoted = fz_str_starts(rest, quote);
+		if (*rest.p == '\'' && !quoted)
+			break;
+		fz_buf_char(&text, *rest.p);
+		n = quoted ? strlen(quote) : 1;
+	}
+	bool whole = text.n && rest.n == n + 1 && rest.p[n] == '\'';
+	struct fz_str shown = whole ? fz_buf_view(&text) : command;
+	fz_buf_add(out, shown.p, shown.n);
+}
+
 /* Append a side's command as one word, with its folder if the sides have different ones. */
 static void add_side(const struct fz_diff *d, enum fz_side s, struct fz_buf *out)
 {
@@ -188,8 +210,10 @@ static void add_side(const struct fz_diff *d, enum fz_side s, struct fz_buf *out
 		fz_buf_str(&text, "cd ");
 		add_quoted(s == FZ_BASE ? base : head, &text);
 		fz_buf_str(&text, " && ");
+		fz_buf_add(&text, command.p, command.n);
+	} else {
+		add_shell_text(command, &text);
 	}
-	fz_buf_add(&text, command.p, command.n);
 	fz_buf_printf(out, " --%s-command ", fz_side_names[s]);
 	fz_buf_shell_word(out, text.p);
 }

@@ -117,6 +117,32 @@ static void test_commands(void **state)
 	forget(&s);
 }
 
+/* Commands that compare ran by a shell are advised as they were specified. */
+static void test_shell(void **state)
+{
+	static const struct {
+		const char *command, *advised;
+	} cases[] = {
+		{ "sh -c 'make && ./a'", "'make && ./a'" },
+		{ "sh -c 'a '\\''x y'\\'''", "'a '\\''x y'\\'''" },
+		{ "sh -c 'a' b", "'sh -c '\\''a'\\'' b'" },
+		{ "sh -c 'a' 'b'", "'sh -c '\\''a'\\'' '\\''b'\\'''" },
+		{ "sh -c a", "'sh -c a'" },
+		{ "sh -c '", "'sh -c '\\'''" },
+		{ "sh -c ''", "'sh -c '\\'''\\'''" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		struct seen s =
+			see(recorded("b", S, S, 1), recorded(cases[i].command, 9 * S, S, 1));
+		fz_auto(fz_free_ptr) char *advised = fz_asprintf(
+			"fizeau compare -n 5 --base-command b --head-command %s", cases[i].advised);
+		assert_string_equal(s.b.command, advised);
+		forget(&s);
+	}
+}
+
 /* The command in the short text, and its remark on a head that it shows as slower than it was. */
 static void test_brief(void **state)
 {
@@ -269,9 +295,9 @@ static void test_busy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_commands), cmocka_unit_test(test_edited),
-		cmocka_unit_test(test_brief),    cmocka_unit_test(test_order),
-		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_commands), cmocka_unit_test(test_shell),
+		cmocka_unit_test(test_edited),   cmocka_unit_test(test_brief),
+		cmocka_unit_test(test_order),    cmocka_unit_test(test_busy),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
