@@ -51,6 +51,7 @@ struct reader {
 	struct fz_profile *p;
 	struct fz_callgraph *graph; /* NULL: names are stacks, or nothing read yet */
 	bool is_valgrind; /* written by Valgrind or us: names contain callers, sums are exact */
+	bool is_xdebug2;  /* calls do not state the callee's file */
 	struct sums summary, totals;        /* of all parts */
 	struct fz_callgrind_source *source; /* NULL: any file, alone in its profile */
 	struct row *rows;
@@ -60,6 +61,7 @@ struct reader {
 	uint64_t line_number;
 	bool torn;                         /* the last line is malformed and has no newline */
 	struct fz_map name_of[SPACES];     /* number -> string */
+	struct fz_map file_of;             /* of is_xdebug2: name of a function -> file */
 	uint32_t positions, line_position; /* line_position: index of the line, FZ_NONE if none */
 	uint64_t last[POSITIONS_MAX];
 	uint64_t last_cost[FZ_METRICS_MAX];
@@ -143,9 +145,10 @@ static void read_sums(const struct reader *r, struct fz_str s, struct sums *sums
 	}
 }
 
-static int check_version(const struct reader *r, struct fz_str value, struct fz_error *err)
+static int check_version(struct reader *r, struct fz_str value, struct fz_error *err)
 {
-	if (!value.n || fz_str_eq(value, FZ_STR("1")))
+	r->is_xdebug2 = fz_str_starts(value, "0.9.");
+	if (!value.n || fz_str_eq(value, FZ_STR("1")) || r->is_xdebug2)
 		return 0;
 	return fz_fail(err, FZ_EUNSUPPORTED,
 		       "%s: callgrind format version %.*s; only version 1 is supported",
@@ -331,7 +334,8 @@ static bool read_relative(struct fz_str word, uint64_t *last)
 	return true;
 }
 
-/* Reads costs; omitted ones at the end are 0. Other tools write fractions. */
+/* Reads costs; omitted ones at the end are 0. Other tools write fractions. Memory that Xdebug 2
+ * states as freed is 0, as in its later versions. */
 static bool read_cost(struct reader *r, struct fz_str s, int64_t *weights)
 {
 	memset(weights, 0, FZ_METRICS_MAX * sizeof(*weights));
@@ -342,6 +346,8 @@ static bool read_cost(struct reader *r, struct fz_str s, int64_t *weights)
 		double d;
 		if (!word.n)
 			break;
+		if (r->is_xdebug2 && word.p[0] == '-')
+			continue;
 		if (read_relative(word, v))
 			weight = fz_import_scaled_int((int64_t)FZ_MIN(*v, (uint64_t)INT64_MAX),
 						      r->scale[i]);
@@ -414,6 +420,15 @@ static int read_cost_line(struct reader *r, struct fz_str line, struct fz_error 
 
 /* ---- lines ---- */
 
+/* The file of a callee without cfi=: the current one, except for Xdebug 2, which writes a function
+ * before its callers. */
+static uint32_t file_of_callee(const struct reader *r)
+{
+	uint32_t file = r->is_xdebug2 ? fz_map_get(&r->file_of, r->callee.function) : FZ_NONE;
+
+	return file == FZ_NONE ? r->cost_file : file;
+}
+
 /* Reads the counts of a call, whose target is the current place except for what cob=, cfi= and cfn=
  * specify. */
 static void read_calls(struct reader *r, struct fz_str value)
@@ -424,7 +439,7 @@ static void read_calls(struct reader *r, struct fz_str value)
 	fz_parse_u64(count, UINT64_MAX, &n);
 	r->calls = (double)n;
 	if (!r->callee_has_file)
-		r->callee.file = r->cost_file;
+		r->callee.file = file_of_callee(r);
 	if (!r->callee_has_object)
 		r->callee.object = r->at.object;
 }
@@ -434,6 +449,8 @@ static bool read_assignment(struct reader *r, struct fz_str key, struct fz_str v
 	if (fz_str_eq(key, FZ_STR("fn"))) {
 		r->at.function = read_name(r, SPACE_FUNCTION, value);
 		r->at.file = r->cost_file;
+		if (r->is_xdebug2)
+			fz_map_put(&r->file_of, r->at.function, r->at.file);
 		r->callee_has_file = r->callee_has_object = false;
 	} else if (fz_str_eq(key, FZ_STR("fl"))) {
 		r->cost_file = r->at.file = read_name(r, SPACE_FILE, value);
@@ -625,6 +642,7 @@ static void release(struct reader *r)
 {
 	for (int i = 0; i < SPACES; i++)
 		fz_map_release(&r->name_of[i]);
+	fz_map_release(&r->file_of);
 	fz_map_release(&r->named);
 	fz_map_release(&r->callers);
 	free(r->rows);

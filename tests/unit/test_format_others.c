@@ -475,26 +475,6 @@ static void test_huge_values(void **state)
 
 /* ---- callgrind ---- */
 
-/* Xdebug's events name their unit of ten nanoseconds. */
-static void test_xdebug(void **state)
-{
-	fz_auto(fz_profile_freep) struct fz_profile *p =
-		load_text("version: 1\ncreator: xdebug 3.1.6 (PHP 8.2.7)\ncmd: /a.php\npart: 1\n"
-			  "positions: line\n\nevents: Time_(10ns) Memory_(bytes)\n\n"
-			  "fl=(1) php:internal\nfn=(1) php::strlen\n5 123 400\n\n"
-			  "fl=(2) /a.php\nfn=(2) {main}\n1 77 32\ncfl=(1)\ncfn=(1)\ncalls=1 0 0\n"
-			  "5 123 400\n\nsummary: 200 432\n");
-
-	(void)state;
-	assert_string_equal(p->metrics[0].name, "wall");
-	assert_string_equal(p->metrics[0].unit, "ns");
-	assert_string_equal(p->metrics[1].name, "memory");
-	assert_string_equal(p->metrics[1].unit, "bytes");
-	assert_int_equal(cost(p, NULL, "php::strlen", false), 1230);
-	assert_int_equal(sum_of(p, 0), 2000);
-	assert_int_equal(sum_of(p, 1), 432);
-}
-
 static void test_callgrind(void **state)
 {
 	/* work costs 60 below main, 30 below other: what it calls is divided 2 to 1. */
@@ -956,7 +936,6 @@ int main(void)
 		cmocka_unit_test(test_no_profile),
 		cmocka_unit_test(test_pprof_values),
 		cmocka_unit_test(test_speedscope_weights),
-		cmocka_unit_test(test_xdebug),
 		cmocka_unit_test(test_fractions),
 		cmocka_unit_test(test_callgrind),
 		cmocka_unit_test(test_callgrind_cycles),

@@ -157,6 +157,42 @@ static void test_idle_hits(void **state)
 	assert_string_equal(fz_profile_fact(p, "notes").p, "7 samples of (idle) left out");
 }
 
+/* Xdebug's events name their unit of ten nanoseconds. */
+static void test_xdebug(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("version: 1\ncreator: xdebug 3.1.6 (PHP 8.2.7)\ncmd: /a.php\npart: 1\n"
+			  "positions: line\n\nevents: Time_(10ns) Memory_(bytes)\n\n"
+			  "fl=(1) php:internal\nfn=(1) php::strlen\n5 123 400\n\n"
+			  "fl=(2) /a.php\nfn=(2) {main}\n1 77 32\ncfl=(1)\ncfn=(1)\ncalls=1 0 0\n"
+			  "5 123 400\n\nsummary: 200 432\n");
+
+	(void)state;
+	assert_string_equal(p->metrics[0].name, "wall");
+	assert_string_equal(p->metrics[0].unit, "ns");
+	assert_string_equal(p->metrics[1].name, "memory");
+	assert_string_equal(p->metrics[1].unit, "bytes");
+	assert_int_equal(cost(p, NULL, "php::strlen", false), 1230);
+	assert_int_equal(sum_of(p, 0), 2000);
+	assert_int_equal(sum_of(p, 1), 432);
+}
+
+/* Before 2.3 its calls name no file: the callee's is that of its own record. */
+static void test_xdebug2(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("version: 0.9.6\ncmd: /a.php\npart: 1\n\nevents: Time Memory\n\n"
+			  "fl=php:internal\nfn=php::dirname\n3 40 -264\n\n"
+			  "fl=/a.php\nfn={main}\n\nsummary: 100 8\n\n1 60 272\n"
+			  "cfn=php::dirname\ncalls=1 0 0\n3 40 -264\n");
+
+	(void)state;
+	assert_int_equal(cost(p, "Time", "{main}", true), 100);
+	assert_int_equal(cost(p, "Time", "php::dirname", true), 40);
+	assert_int_equal(cost(p, "Memory", "php::dirname", false), 0);
+	assert_int_equal(sum_of_metric(p, "Memory"), 272);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_negative), cmocka_unit_test(test_pprof_many_types),
 		cmocka_unit_test(test_perf_records),   cmocka_unit_test(test_perf_events),
 		cmocka_unit_test(test_not_perf),       cmocka_unit_test(test_idle_hits),
+		cmocka_unit_test(test_xdebug),         cmocka_unit_test(test_xdebug2),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
