@@ -78,7 +78,7 @@ static int try_to_write(const char *path, struct fz_error *err)
 	return fz_output_open(path, &out, err);
 }
 
-/* Fails before the measurement if its results could not be written. */
+/* Fails before the measurement if its results could not be written; leaves no folder behind. */
 static int check_places(const struct fz_cli_ci_options *o, struct fz_error *err)
 {
 	const char *save = o->run.save;
@@ -89,8 +89,13 @@ static int check_places(const struct fz_cli_ci_options *o, struct fz_error *err)
 	if (!o->output)
 		return 0;
 	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/comment.md", o->output);
+	bool existed = access(o->output, F_OK) == 0;
 	int rc = fz_make_output_folder(o->output, err);
-	return rc ? rc : try_to_write(path, err);
+	if (!rc)
+		rc = try_to_write(path, err);
+	if (!existed)
+		rmdir(o->output);
+	return rc;
 }
 
 static int ci(struct fz_ci_run *c, struct fz_error *err)
