@@ -354,7 +354,8 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 	if (memchr(head, '\0', n))
 		return 0;
 	bool events = fz_str_starts(s, "events:") || memmem(head, n, "\nevents:", 8);
-	bool function = fz_str_starts(s, "fn=") || memmem(head, n, "\nfn=", 4);
+	bool function = fz_str_starts(s, "fn=") || memmem(head, n, "\nfn=", 4) ||
+			memmem(head, n, "\ncreator: callgrind", 19);
 	return events && function ? 90 : 0;
 }
 

@@ -177,6 +177,18 @@ static void test_xdebug(void **state)
 	assert_int_equal(sum_of(p, 1), 432);
 }
 
+/* Callgrind writes parts in which nothing ran. */
+static void test_callgrind_empty(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("version: 1\ncreator: callgrind-3.19.0\npid: 9\npart: 2\n\n"
+			  "positions: line\nevents: Ir\nsummary: 0\n\n\ntotals: 0\n");
+
+	(void)state;
+	assert_string_equal(p->metrics[p->default_metric].name, "instructions");
+	assert_int_equal(sum_of(p, 0), 0);
+}
+
 /* Before 2.3 its calls name no file: the callee's is that of its own record. */
 static void test_xdebug2(void **state)
 {
@@ -196,11 +208,12 @@ static void test_xdebug2(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unnamed),        cmocka_unit_test(test_pprof_unnamed),
-		cmocka_unit_test(test_pprof_negative), cmocka_unit_test(test_pprof_many_types),
-		cmocka_unit_test(test_perf_records),   cmocka_unit_test(test_perf_events),
-		cmocka_unit_test(test_not_perf),       cmocka_unit_test(test_idle_hits),
-		cmocka_unit_test(test_xdebug),         cmocka_unit_test(test_xdebug2),
+		cmocka_unit_test(test_unnamed),         cmocka_unit_test(test_pprof_unnamed),
+		cmocka_unit_test(test_pprof_negative),  cmocka_unit_test(test_pprof_many_types),
+		cmocka_unit_test(test_perf_records),    cmocka_unit_test(test_perf_events),
+		cmocka_unit_test(test_not_perf),        cmocka_unit_test(test_idle_hits),
+		cmocka_unit_test(test_xdebug),          cmocka_unit_test(test_xdebug2),
+		cmocka_unit_test(test_callgrind_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
