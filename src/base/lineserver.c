@@ -5,7 +5,8 @@
  *   client: line so far -+--> epoll (fz_lineserver_fd) --> serve: read once --> answer each line
  *
  * Each client has a slot, and its events carry the index of that slot. A client is disconnected
- * when it hangs up, if it does not read its answers, or if it belongs to a different user. An
+ * when it hangs up, if it does not read its answers, if it belongs to a different user, or if all
+ * slots are taken and it has been silent longest: idle clients must not keep others out. An
  * unterminated line is ignored, because a partial command must not act like a complete one.
  */
 #include "base/lineserver.h"
@@ -27,7 +28,8 @@
 enum { EVENTS_AT_ONCE = 8, ROUNDS = 3 };
 
 struct client {
-	int fd; /* -1: free slot */
+	int fd;         /* -1: free slot */
+	uint64_t heard; /* turn of its last bytes, or of its connection; 0: free slot */
 	size_t n;
 	bool skipping; /* ignoring the rest of a line that is too long */
 	char line[FZ_LINESERVER_LINE];
@@ -37,6 +39,7 @@ struct fz_lineserver {
 	char *path;
 	struct stat made; /* status of the path after bind */
 	int listening, epoll;
+	uint64_t turn; /* clients accepted and reads of them, so far */
 	fz_lineserver_answer *answer;
 	void *arg;
 	struct client clients[FZ_LINESERVER_CLIENTS];
@@ -248,6 +251,23 @@ static bool is_ours(int fd)
 	return fz_lineserver_peer(fd, &who) && (who == geteuid() || who == 0);
 }
 
+static void disconnect(struct client *c)
+{
+	fz_close_fd(&c->fd); /* also removes it from the epoll set */
+	c->heard = 0;
+}
+
+/* The slot for a new client: a free one, else that of the client that has been silent longest. */
+static uint32_t slot_for_new(const struct fz_lineserver *s)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < FZ_ARRAY_LEN(s->clients); i++)
+		if (s->clients[i].heard < s->clients[best].heard)
+			best = i;
+	return best;
+}
+
 static void take_client(struct fz_lineserver *s)
 {
 	fz_auto(fz_close_fd) int fd =
@@ -255,14 +275,14 @@ static void take_client(struct fz_lineserver *s)
 
 	if (fd < 0 || !is_ours(fd))
 		return;
-	for (uint32_t i = 0; i < FZ_ARRAY_LEN(s->clients); i++) {
-		if (s->clients[i].fd >= 0)
-			continue;
-		if (watch(s, fd, i))
-			s->clients[i] = (struct client){ .fd = fz_steal_fd(&fd) };
-		return;
+	uint32_t slot = slot_for_new(s);
+	struct client *c = &s->clients[slot];
+	if (c->fd >= 0) {
+		send_text(c->fd, FZ_STR("err too many clients\n"));
+		disconnect(c);
 	}
-	send_text(fd, FZ_STR("err too many clients\n"));
+	if (watch(s, fd, slot))
+		*c = (struct client){ .fd = fz_steal_fd(&fd), .heard = ++s->turn };
 }
 
 /* Answers a complete line. */
@@ -302,14 +322,13 @@ static void serve_client(struct fz_lineserver *s, struct client *c)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	c->heard = ++s->turn;
 	if (n > 0)
 		take_bytes(s, c, (struct fz_str){ bytes, (size_t)n }, &answers);
 	else if (n == 0 && c->n)
 		fz_buf_str(&answers, "err incomplete line\n");
-	if (send_text(c->fd, fz_buf_view(&answers)) && n > 0)
-		return;
-	close(c->fd); /* also removes it from the epoll set */
-	c->fd = -1;
+	if (!send_text(c->fd, fz_buf_view(&answers)) || n <= 0)
+		disconnect(c);
 }
 
 void fz_lineserver_serve(struct fz_lineserver *s)

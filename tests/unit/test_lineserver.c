@@ -165,6 +165,7 @@ static void test_deaf(void **state)
 	fz_lineserver_free(s);
 }
 
+/* Whoever connects is served: when all slots are taken, the longest silent client loses its own. */
 static void test_many(void **state)
 {
 	struct fz_lineserver *s = start();
@@ -172,16 +173,27 @@ static void test_many(void **state)
 
 	(void)state;
 	for (int i = 0; i <= FZ_LINESERVER_CLIENTS; i++) {
+		if (i == FZ_LINESERVER_CLIENTS)
+			say(fds[0], "ping\n");
+		serve_all(s);
 		fds[i] = dial();
 		serve_all(s);
 	}
-	assert_string_equal(heard(fds[FZ_LINESERVER_CLIENTS]), "err too many clients\n");
+	assert_string_equal(heard(fds[1]), "err too many clients\n");
+	assert_string_equal(heard(fds[2]), "");
+	say(fds[FZ_LINESERVER_CLIENTS], "ping\n");
+	serve_all(s);
+	assert_string_equal(heard(fds[FZ_LINESERVER_CLIENTS]), "<ping>\n");
+	say(fds[0], "pong\n");
+	serve_all(s);
+	assert_string_equal(heard(fds[0]), "<ping>\n<pong>\n");
 	close(fds[3]);
 	serve_all(s);
 	int again = dial();
 	say(again, "ping\n");
 	serve_all(s);
 	assert_string_equal(heard(again), "<ping>\n");
+	assert_string_equal(heard(fds[2]), "");
 	for (int i = 0; i <= FZ_LINESERVER_CLIENTS; i++)
 		if (i != 3)
 			close(fds[i]);
