@@ -99,9 +99,15 @@ static pid_t inner_id(const char *status_path, pid_t outer)
 	return text && status_last(text, "\nNSpid:", &id) ? (pid_t)id : outer;
 }
 
-/* The error for a process without a folder in /proc: it is gone, or hidden from us (hidepid). */
+/* The error for a process without a folder in /proc: it is gone, or hidden from us (hidepid), or
+ * all are missing. */
 static int not_in_proc(pid_t pid, struct fz_error *err)
 {
+	if (access("/proc/self/stat", F_OK))
+		return fz_fail(err, FZ_EPERM,
+			       "process %d: /proc is not mounted; mount it with 'mount -t proc "
+			       "proc /proc'",
+			       (int)pid);
 	if (kill(pid, 0) == 0 || errno == EPERM)
 		return fz_fail(err, FZ_EPERM,
 			       "process %d: hidden in /proc (mounted with hidepid) because it "

@@ -340,6 +340,19 @@ def namespaces():
             outside.wait()
 
 
+@suite.test("no /proc, as in a new chroot: refused with the command that mounts it")
+def no_proc():
+    if SANITIZED:
+        raise Skip("a sanitizer reads /proc/self/maps")
+    hidden = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+              'mount -t tmpfs none /proc || exit 77; exec "$@"', "sh", FIZEAU]
+    for command in (["dump", "1"], ["attach", "-d", "0.3", "1"], ["heap", "1"]):
+        done = subprocess.run([*hidden, *command], capture_output=True, text=True, timeout=120, env=QUIET)
+        if done.returncode == 77 or "unshare:" in done.stderr:
+            raise Skip(done.stderr.strip())
+        assert done.returncode == 2 and "'mount -t proc proc /proc'" in done.stderr, done
+
+
 @suite.test("/proc of another PID namespace: refused, because its numbers are other processes'")
 def foreign_proc():
     inside = ["unshare", "--user", "--map-root-user", "--pid", "--fork", FIZEAU]
