@@ -218,6 +218,13 @@ static uint32_t *merge_threads(const struct writer *w)
 	return first;
 }
 
+/* Samples of ours are late at most, except that the engine in the kernel takes one for each wait,
+ * however long that was. */
+static bool is_taken_on_time(const struct fz_profile *p)
+{
+	return fz_profile_is_ours(p) && !fz_str_eq(fz_profile_fact(p, "engine"), FZ_STR("bpf"));
+}
+
 /* Whether to write numbers of samples: only if these are proportional to their times, apart from
  * lateness, as with Python's samplers. Otherwise, and if the user chose a metric, its values are
  * written. */
@@ -226,7 +233,7 @@ static bool counts_samples(const struct fz_profile *p)
 	if (p->metric_chosen || strcmp(p->metrics[p->default_metric].unit, "ns") != 0 ||
 	    (!p->samples.timed && p->recording.interval_ns <= 0))
 		return false;
-	return fz_profile_is_ours(p) || fz_fit_is_even(p);
+	return is_taken_on_time(p) || fz_fit_is_even(p);
 }
 
 /* Writes the unit of numbers that are not samples, in a comment like Austin's. Other tools would

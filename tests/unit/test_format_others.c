@@ -213,6 +213,20 @@ static void test_folded_metric(void **state)
 	expect_text(p, "# metric: wall ns\na 5000000\nb 5000000\n");
 }
 
+/* Samples of ours are counted, late ones too, but not those of the kernel's engine: it takes one
+ * for each wait. */
+static void test_folded_engines(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = uneven_profile();
+
+	(void)state;
+	p->quality.known = true;
+	fz_profile_set_fact(p, "engine", FZ_STR("read"));
+	expect_text(p, "a 1\nb 1\n");
+	fz_profile_set_fact(p, "engine", FZ_STR("bpf"));
+	expect_text(p, "b 9000000\na 1000000\n");
+}
+
 /* Formats that hold times refuse what is none, and give samples a length. */
 static void test_times_only(void **state)
 {
@@ -935,6 +949,7 @@ int main(void)
 		cmocka_unit_test(test_trace_chunk_clock),
 		cmocka_unit_test(test_cpuprofile_idle),
 		cmocka_unit_test(test_folded_metric),
+		cmocka_unit_test(test_folded_engines),
 		cmocka_unit_test(test_times_only),
 		cmocka_unit_test(test_no_profile),
 		cmocka_unit_test(test_pprof_values),
