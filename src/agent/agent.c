@@ -37,7 +37,6 @@ struct agent {
 	struct fz_agent_memory memory;
 	struct fz_agent_naming naming;
 	struct fz_agent_window *window; /* the current one */
-	int64_t until_unix_ns;          /* its end */
 	struct fz_client client;
 	struct fz_agent_spool *spool;
 	struct fz_agent_sender *sender;
@@ -143,10 +142,7 @@ static struct fz_profile *new_profile(const struct agent *a)
 
 static void begin_window(struct agent *a, uint64_t number, struct fz_profile *p)
 {
-	int64_t every = a->o->every_ns;
-
 	a->window = fz_agent_window_new(number, p);
-	a->until_unix_ns = (a->window->start_unix_ns / every + 1) * every;
 	a->sampling.start = a->window->start;
 }
 
@@ -187,7 +183,8 @@ static void on_second(void *arg, const struct fz_sampler *s)
 	struct agent *a = arg;
 
 	(void)s;
-	if (fz_clock_unix() >= a->until_unix_ns && is_maker_free(a))
+	if (fz_agent_window_is_over(a->window, a->o->every_ns, fz_clock_now(), fz_clock_unix()) &&
+	    is_maker_free(a))
 		turn(a);
 }
 

@@ -28,6 +28,12 @@ void fz_agent_window_free(struct fz_agent_window *w)
 	free(w);
 }
 
+bool fz_agent_window_is_over(const struct fz_agent_window *w, int64_t every, int64_t now,
+			     int64_t now_unix)
+{
+	return now_unix / every > w->start_unix_ns / every || now - w->start >= every;
+}
+
 void fz_agent_window_add_program(struct fz_agent_window *w, pid_t pid, struct fz_agent_known *known)
 {
 	fz_grow(w->programs, w->program_n, w->program_cap);
