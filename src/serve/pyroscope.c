@@ -19,6 +19,10 @@
 #include "serve/routes.h"
 
 enum { SAMPLES_MAX = 10000 };
+/* Samples per second. */
+#define RATE_DEFAULT 100
+#define RATE_MIN 1e-3
+#define RATE_MAX 1e6
 /* Field numbers. */
 enum {
 	PUSH_SERIES = 1,
@@ -137,13 +141,26 @@ static struct fz_str profile_in(const struct fz_http_request *q)
 	return FZ_STR("");
 }
 
+/* Clients send 0 for profiles that are not sampled over time. */
+static int take_rate(const char *text, double *ret, struct fz_error *err)
+{
+	double v = RATE_DEFAULT;
+
+	if (*text &&
+	    (!fz_parse_decimal(fz_str_of(text), &v) || v > RATE_MAX || (v != 0 && v < RATE_MIN)))
+		return fz_fail(err, FZ_EUSAGE,
+			       "sampleRate: invalid rate '%.40s' (expected samples per second)",
+			       text);
+	*ret = v;
+	return 0;
+}
+
 static int ingest(struct fz_server *s, const struct fz_http_request *q, struct source *g,
 		  struct fz_server_pushed *ret, struct fz_error *err)
 {
 	fz_auto(fz_buf_release) struct fz_buf labels = { 0 };
 	fz_auto(fz_budget_release) struct fz_budget_part memory = fz_server_memory(s);
 	struct fz_server_push p = { .body = profile_in(q), .memory = &memory, .may_be_idle = true };
-	const char *rate = fz_inputs_text(q, "sampleRate");
 	int64_t until = 0;
 
 	parse_name(g, fz_inputs_text(q, "name"));
@@ -153,12 +170,12 @@ static int ingest(struct fz_server *s, const struct fz_http_request *q, struct s
 		r = fz_inputs_time("from", fz_inputs_text(q, "from"), &p.start_unix_ns, err);
 	if (!r)
 		r = fz_inputs_time("until", fz_inputs_text(q, "until"), &until, err);
+	if (!r)
+		r = take_rate(fz_inputs_text(q, "sampleRate"), &p.hertz, err);
 	if (r)
 		return r;
 	if (until > p.start_unix_ns && p.start_unix_ns)
 		p.duration_ns = until - p.start_unix_ns;
-	if (!fz_parse_decimal(fz_str_of(rate), &p.hertz) || p.hertz < 1e-3 || p.hertz > 1e6)
-		p.hertz = *rate ? 0 : 100;
 	return fz_server_store(s, &p, ret, err);
 }
 

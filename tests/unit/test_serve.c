@@ -141,6 +141,29 @@ static void test_refused_pushes(void **state)
 		       cases[i].body);
 }
 
+/* A profile is not stored as if its rate were another one; 0: there is none. */
+static void test_rates(void **state)
+{
+	static const struct {
+		unsigned status;
+		const char *rate, *wanted;
+	} cases[] = {
+		{ 200, "100", "stored" },       { 200, "0", "stored" },
+		{ 200, "0.5", "stored" },       { 200, "1000000", "stored" },
+		{ 400, "fast", "sampleRate" },  { 400, "-1", "sampleRate" },
+		{ 400, "1e99", "sampleRate" },  { 400, "nan", "sampleRate" },
+		{ 400, "1e-99", "sampleRate" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_free_ptr) char *parameters =
+			fz_asprintf("name=rates sampleRate=%s", cases[i].rate);
+		expect(cases[i].status, cases[i].wanted, fz_answer_ingest, "p", parameters,
+		       "main;f 1\n");
+	}
+}
+
 /* "label=k0=v label=k1=v ..." */
 static char *labels(const char *first, int n)
 {
@@ -352,7 +375,7 @@ int main(void)
 		cmocka_unit_test(test_push),           cmocka_unit_test(test_known_answers),
 		cmocka_unit_test(test_known_alarms),   cmocka_unit_test(test_bounded_answers),
 		cmocka_unit_test(test_refused_pushes), cmocka_unit_test(test_too_many_labels),
-		cmocka_unit_test(test_comparison),
+		cmocka_unit_test(test_comparison),     cmocka_unit_test(test_rates),
 	};
 
 	return cmocka_run_group_tests(tests, open_server, close_server);
