@@ -25,7 +25,6 @@
 #include "base/clock.h"
 #include "base/outfile.h"
 #include "fleet/client.h"
-#include "fleet/watch.h"
 #include "serve/server.h"
 
 enum { RELEASES_MAX = 10000, BEHIND_MINUTES = 15 };
@@ -268,8 +267,9 @@ static void notify(const struct fz_server *s, const struct fz_fleet_alarm *a, co
 
 /* ---- checking ---- */
 
-static int check(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_error *err)
+int fz_watcher_check(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_error *err)
 {
+	uint32_t told = watch->told_n;
 	fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
 	struct fz_fleet_alarm alarm;
@@ -286,6 +286,8 @@ static int check(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_er
 	pthread_mutex_lock(&s->writing);
 	r = fz_fleet_raise(s->writer, watch->project, &alarm, &is_new, err);
 	pthread_mutex_unlock(&s->writing);
+	if (r)
+		watch->told_n = told;
 	if (!r && is_new)
 		notify(s, &alarm, watch->metric);
 	return r;
@@ -355,7 +357,7 @@ static void *watch(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&w->lock);
-		if (check(w->server, &r->watch, &err))
+		if (fz_watcher_check(w->server, &r->watch, &err))
 			w->server->say(err.message);
 		pthread_mutex_lock(&w->lock);
 		put_back(w, r);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "fleet/fleet.h"
+#include "fleet/watch.h"
 
 struct fz_server;
 struct fz_watcher;
@@ -14,6 +14,9 @@ void fz_watcher_start(struct fz_server *s, struct fz_watcher **ret);
 /* Note a stored push: its project, service and version, and its minutes. */
 void fz_watcher_note(struct fz_watcher *w, const struct fz_fleet_push *push,
 		     const struct fz_fleet_batch *b);
+/* Check a release once and raise its alarm. An alarm that cannot be stored is raised by the next
+ * check. */
+int fz_watcher_check(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_error *err);
 /* Waits for a running check or command. */
 void fz_watcher_stop(struct fz_watcher *w);
 /* Open a file for appending alarms. Creates a missing one; does not follow links of other users. */
