@@ -351,9 +351,9 @@ static void *watch(void *arg)
 		struct fz_error err;
 
 		if (!r) {
-			clock_gettime(CLOCK_REALTIME, &soon);
+			clock_gettime(CLOCK_MONOTONIC, &soon);
 			soon.tv_sec++;
-			pthread_cond_timedwait(&w->stop, &w->lock, &soon);
+			pthread_cond_clockwait(&w->stop, &w->lock, CLOCK_MONOTONIC, &soon);
 			continue;
 		}
 		pthread_mutex_unlock(&w->lock);
