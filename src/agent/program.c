@@ -60,6 +60,25 @@ static char *path_of(const struct fz_agent_program *p, const char *script)
 	return fz_strdup(!p->elsewhere && realpath(path, real) ? real : path);
 }
 
+/* A program may replace its command line by a title in one word: "nginx: worker process". Cut it to
+ * the program, because the rest can differ in each process, and contain secrets. */
+static void cut_title(const struct fz_agent_program *p, char *word)
+{
+	struct fz_str executable = fz_str_of(p->executable);
+	char *end = strchr(word, ' ');
+
+	/* Names and paths may contain spaces, too. */
+	if (!end || end == word ||
+	    fz_str_eq(fz_path_base(fz_str_of(word)), fz_path_base(executable)))
+		return;
+	if (executable.n && fz_str_starts(fz_str_of(word), p->executable) &&
+	    word[executable.n] == ' ')
+		end = word + executable.n;
+	while (end > word + 1 && end[-1] == ':')
+		end--;
+	*end = '\0';
+}
+
 static void set_script(struct fz_agent_program *p, char *const argv[])
 {
 	const char *script = NULL;
@@ -145,6 +164,7 @@ void fz_agent_program_read(pid_t pid, enum fz_met met, struct fz_agent_program *
 		p->folder = link_of(pid, "cwd");
 		cut_deleted(p);
 		if (argv[0]) {
+			cut_title(p, argv[0]);
 			set_script(p, argv);
 			set_build(p);
 			set_name(p, argv[0]);

@@ -2,10 +2,15 @@
 /* Names and versions of services, derived from processes with arbitrary names. */
 #include "agent/version.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -299,6 +304,51 @@ static void others(void **state)
 }
 
 /* What is read of a process that runs: of this one. */
+/* The name of a process that runs /bin/sleep under this name. */
+static void expect_called(const char *word, const char *expected)
+{
+	struct fz_agent_program p = { 0 };
+	int started[2];
+	char byte;
+
+	assert_int_equal(pipe2(started, O_CLOEXEC), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		execl("/bin/sleep", word, "600", NULL);
+		_exit(1);
+	}
+	close(started[1]);
+	/* The other end closes when the program starts, just before it has a command line. */
+	assert_int_equal(read(started[0], &byte, 1), 0);
+	close(started[0]);
+	do {
+		assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+		fz_agent_program_release(&p);
+		fz_agent_program_read(pid, FZ_MET_PROGRAM, &p);
+	} while (!*p.name);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_string_equal(p.name, expected);
+	fz_agent_program_release(&p);
+}
+
+static void titles(void **state)
+{
+	char sleep[PATH_MAX];
+
+	(void)state;
+	assert_non_null(realpath("/bin/sleep", sleep));
+	fz_auto(fz_free_ptr) char *renderer = fz_asprintf("%s --type=renderer --data=/a/b", sleep);
+	expect_called("nginx: worker process", "nginx");
+	expect_called("postgres: alice shop 10.0.0.1(5432) SELECT", "postgres");
+	expect_called("sshd: root@pts/0", "sshd");
+	expect_called("/opt/chrome --type=renderer --data=/a/b", "chrome");
+	expect_called(renderer, "sleep");
+	expect_called("/opt/my shop/sleep", "sleep");
+	expect_called("shop", "shop");
+	expect_called(" x", " x");
+}
+
 static void this_process(void **state)
 {
 	struct fz_agent_program p, again;
@@ -332,6 +382,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(commits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(packages, set_up, tear_down),
 		cmocka_unit_test(others),
+		cmocka_unit_test(titles),
 		cmocka_unit_test(this_process),
 	};
 
