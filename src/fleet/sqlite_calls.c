@@ -283,9 +283,14 @@ int fz_sql_fail(struct fz_sql *s, struct fz_error *err)
 	case SQLITE_BUSY:
 		return fz_fail(err, FZ_EAGAIN, "%s: another process is writing to it; try again",
 			       s->path);
+	case SQLITE_READONLY:
+		return fz_fail(
+			err, FZ_EPERM,
+			"%s: cannot write to it or to its folder, which SQLite needs even to "
+			"read; check the permissions, or use a copy",
+			s->path);
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
-	case SQLITE_READONLY:
 		return fz_fail(err, FZ_EPERM, "%s: cannot open (%s); check its permissions",
 			       s->path, what);
 	default:

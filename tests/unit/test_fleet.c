@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "format/format.h"
 #include "fleet_layout.h"
 
+enum { NOBODY = 65534 };
 #define SECOND ((int64_t)1000000000)
 #define MINUTE (60 * SECOND)
 #define START (29000000 * MINUTE)
@@ -918,10 +920,35 @@ static void test_names(void **state)
 	assert_int_equal(fz_fleet_check_name("version", "<b>ü</b>", &err), 0);
 }
 
+/* A store in a folder that only others may write to. */
+static void test_read_only(void **state)
+{
+	char folder[] = "/tmp/fz-fleet-XXXXXX";
+	uid_t us = geteuid();
+	struct fz_fleet *f;
+	struct fz_error err;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/store", folder);
+	fz_fleet_close(open_store(path));
+	chmod(path, 0444);
+	chmod(folder, 0555);
+	/* Root may write to all. */
+	assert_int_equal(us ? 0 : seteuid(NOBODY), 0);
+	assert_int_equal(fz_fleet_open(path, FZ_FLEET_READ, &f, &err), FZ_EPERM);
+	assert_int_equal(us ? 0 : seteuid(us), 0);
+	assert_non_null(strstr(err.message, "to its folder"));
+	chmod(folder, 0755);
+	unlink(path);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_minutes),
+		cmocka_unit_test(test_read_only),
 		cmocka_unit_test(test_refused_times),
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_together),
