@@ -334,11 +334,11 @@ static void expect_called(const char *word, const char *expected)
 
 static void titles(void **state)
 {
-	char sleep[PATH_MAX];
+	char file[PATH_MAX];
 
 	(void)state;
-	assert_non_null(realpath("/bin/sleep", sleep));
-	fz_auto(fz_free_ptr) char *renderer = fz_asprintf("%s --type=renderer --data=/a/b", sleep);
+	assert_non_null(realpath("/bin/sleep", file));
+	fz_auto(fz_free_ptr) char *renderer = fz_asprintf("%s --type=renderer --data=/a/b", file);
 	expect_called("nginx: worker process", "nginx");
 	expect_called("postgres: alice shop 10.0.0.1(5432) SELECT", "postgres");
 	expect_called("sshd: root@pts/0", "sshd");
