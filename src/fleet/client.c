@@ -224,7 +224,7 @@ static int check(const struct fz_client *c, bool is_push, const struct attempt *
 			       ? 0
 			       : fz_fail(err, FZ_ESYSTEM,
 					 "%s: unexpected response (is 'fizeau serve' running "
-					 "there?)",
+					 "there, and not an older version?)",
 					 c->server);
 	if (answer->overflow)
 		return fz_fail(err, FZ_ELIMIT, "%s: the response is larger than 1 GiB", c->server);
