@@ -5,6 +5,7 @@
 
 #include "profile/origin.h"
 #include "profile/processes.h"
+#include "report/json_facts.h"
 #include "report/page_calls.h"
 #include "report/page_opcodes.h"
 #include "report/page_time.h"
@@ -303,10 +304,10 @@ void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d, enum fz_page
 		.unit = d->unit,
 		.factor = d->factor,
 	};
-	for (int side = 0; side < FZ_SIDES; side++) {
+	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
 		page->profile[side] = d->profile[side];
 		page->sum[side] = d->total[side];
-		page->samples[side] = d->samples[side];
+		page->samples[side] = fz_report_samples(d, side);
 	}
 	diff_nodes(page, d);
 	diff_functions(page, d);

@@ -578,7 +578,8 @@ static void write_threads(const struct fz_page *page, struct fz_json *j)
 
 	for (int side = 0; side < FZ_SIDES; side++)
 		if (page->profile[side])
-			states[side] = fz_profile_states(page->profile[side]);
+			states[side] = fz_profile_states(page->is_diff ? page->diff->recorded[side]
+								       : page->profile[side]);
 	fz_json_kopen(j, "threads", '[');
 	for (uint32_t i = 0; i < page->thread_count; i++) {
 		const struct fz_page_thread *t = &page->threads[i];

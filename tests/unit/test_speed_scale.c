@@ -13,6 +13,9 @@
 #include "compare/evidence.h"
 #include "compare/judge.h"
 #include "profile/speed.h"
+#include "report/html.h"
+#include "report/json.h"
+#include "report/lines.h"
 #include "report/text.h"
 
 #define MS 1000000LL
@@ -131,12 +134,35 @@ static void waits_of_the_head_belong_to_the_machine(void **state)
 }
 
 /* The quality of the sampling is that of the recording. */
+/* JSON, lines and the page, where a thread's states are shares of its samples. */
+static void write_files(const struct fz_diff *d, const struct fz_judgement *j,
+			struct fz_output *out)
+{
+	struct fz_html_options o = FZ_HTML_DEFAULTS;
+	struct fz_error err;
+
+	fz_report_json_diff(d, j, out);
+	fz_report_lines_diff(d, j, out);
+	assert_int_equal(fz_report_html_diff(d, &o, out, &err), 0);
+}
+
+static int count(const char *text, const char *part)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+		n++;
+	return n;
+}
+
 static void waits_of_the_head_count_as_samples(void **state)
 {
 	static const struct fz_text_options plain = { .style = { .ascii = true, .columns = 80 },
 						      .limit = 5,
 						      .detail = FZ_TEXT_VERBOSE };
-	struct fz_diff_options options = { .scale = FZ_SCALE_TIME, .match = FZ_MATCH_NAMES };
+	struct fz_diff_options options = {
+		.scale = FZ_SCALE_TIME, .match = FZ_MATCH_NAMES, .cells = true, .lines = true
+	};
 	struct made base = made(), head = made();
 	fz_auto(fz_output_abortp) struct fz_output *out = fz_output_memory();
 	struct fz_diff *d = NULL;
@@ -152,6 +178,9 @@ static void waits_of_the_head_count_as_samples(void **state)
 	fz_report_text_diff(d, j, &plain, out);
 	assert_non_null(strstr(fz_output_buffer(out)->p, "Base: 200 samples"));
 	assert_non_null(strstr(fz_output_buffer(out)->p, "Head: 350 samples"));
+	write_files(d, j, out);
+	assert_int_equal(count(fz_output_buffer(out)->p, "\"samples\": 350,"), 4);
+	assert_int_equal(count(fz_output_buffer(out)->p, "\"cpu\": 200,"), 2);
 	fz_diff_free(d);
 	release(&base, &head);
 }
