@@ -123,7 +123,7 @@ export function buildControls(app) {
 	isPhone.addEventListener("change", () => placeSwitches(isPhone.matches));
 	placeSwitches(isPhone.matches);
 	const command = header.head.facts.find(([k]) => k === "command")?.[1] ?? "";
-	const labels = sideLabels(header);
+	const labels = [header.root, sideLabels(header)].filter(Boolean).join(" · ");
 	$("subtitle").textContent = showName(labels || command || " ").trim();
 	$("subtitle").title = showName([header.base?.label, header.head.label].filter(Boolean)
 		.join(" → "));
@@ -145,7 +145,9 @@ function titleOf(app) {
 export function showControls(app, what) {
 	const { state } = app;
 	$("title").textContent = titleOf(app);
-	document.title = [titleOf(app), $("subtitle").textContent].filter(Boolean).join(" · ");
+	const names = [titleOf(app), $("subtitle").textContent].filter(Boolean);
+	// A tab shows few letters: those that differ between pages of one recording.
+	document.title = (app.data.header.root ? names.reverse() : names).join(" · ");
 	$("grid").setAttribute("aria-label", titleOf(app));
 	pressSegment($("sides"), state.show);
 	pressSegment($("tabs"), state.tab);

@@ -28,7 +28,10 @@ struct document {
 static void write_title(struct document *d)
 {
 	const char *const *labels = d->options->labels;
+	struct fz_str root = fz_page_root(d->page);
 
+	fz_html_write(d->out, root);
+	fz_output_str(d->out, root.n ? " &middot; " : "");
 	fz_html_write(d->out, fz_str_of(fz_page_kind(d->page->is_diff, d->options->inverted)));
 	if (d->page->is_diff && labels[FZ_BASE] && labels[FZ_HEAD]) {
 		fz_output_str(d->out, " &middot; ");

@@ -72,6 +72,9 @@ struct fz_page {
 /* Title of a kind of page: "Differential flame graph". */
 const char *fz_page_kind(bool is_diff, bool inverted);
 
+/* Name of the function that all stacks begin with, if the user selected it (--root); else "". */
+struct fz_str fz_page_root(const struct fz_page *page);
+
 /* The diff's node of a page's node; FZ_NONE if several were folded into it. */
 static inline uint32_t fz_page_origin(const struct fz_page *page, uint32_t node)
 {

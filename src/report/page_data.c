@@ -654,6 +654,7 @@ void fz_page_write_header(const struct fz_page *page, const struct fz_html_optio
 				 : page->profile[FZ_HEAD]->per_run &&
 					   fz_metric_is_per_run(page->metric));
 	fz_json_kint(&j, "nodes", page->n);
+	fz_json_kstr(&j, "root", fz_page_root(page));
 	fz_json_kstr(&j, "palette", fz_str_of(fz_palette_names[o->palette]));
 	fz_json_kbool(&j, "inverted", o->inverted);
 	fz_json_kbool(&j, "opens_source", o->opens_source);

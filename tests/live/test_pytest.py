@@ -97,6 +97,8 @@ def check_files(project, done, n, first):
     assert ">       assert 1 == 2" in done.stdout and "pytest_plugin" not in done.stdout, done.stdout
     pages = sorted(p.name for p in (project.path / "pages").iterdir())
     assert len(pages) >= n and pages[0].startswith(first), pages
+    titles = {re.search("<title>(.*?) ", (project.path / "pages" / p).read_text())[1] for p in pages}
+    assert len(titles) == len(pages) and all(t.startswith("test_it.py::") for t in titles), titles
     (file,) = (project.path / ".pytest_cache").rglob("*.fz")
     collapsed = fizeau("replay", file, "--root", r"^test_it\.py::test_slow$", "--collapsed", "-o", "-").stdout
     assert collapsed and all(":test_slow:" in line for line in collapsed.splitlines()), collapsed

@@ -260,6 +260,24 @@ static void the_same_profile_gives_the_same_page(void **state)
 	fz_profile_free(p);
 }
 
+static void a_selected_root_is_in_the_title(void **state)
+{
+	struct fz_html_options o = FZ_HTML_DEFAULTS;
+	struct fz_profile *p = small_profile("leaf", 60000000);
+
+	(void)state;
+	o.labels[FZ_HEAD] = "a.fz";
+	fz_profile_set_fact(p, "part", FZ_STR("--filter main"));
+	fz_auto(fz_free_ptr) char *whole = write_profile(p, &o, fz_report_html_profile);
+	assert_non_null(strstr(whole, "<title>Flame graph &middot; a.fz</title>"));
+	assert_non_null(strstr(whole, "\"root\": \"\""));
+	fz_profile_set_fact(p, "part", FZ_STR("--thread main --root ^main$"));
+	fz_auto(fz_free_ptr) char *page = write_profile(p, &o, fz_report_html_profile);
+	assert_non_null(strstr(page, "<title>main &middot; Flame graph &middot; a.fz</title>"));
+	assert_non_null(strstr(page, "\"root\": \"main\""));
+	fz_profile_free(p);
+}
+
 static void names_never_end_an_element(void **state)
 {
 	struct fz_html_options o = FZ_HTML_DEFAULTS;
@@ -353,6 +371,7 @@ int main(void)
 		cmocka_unit_test(text_is_escaped),
 		cmocka_unit_test(names_of_benchmarks_break_after_slashes_and_colons),
 		cmocka_unit_test(the_same_profile_gives_the_same_page),
+		cmocka_unit_test(a_selected_root_is_in_the_title),
 		cmocka_unit_test(names_never_end_an_element),
 		cmocka_unit_test(a_picture_shows_what_was_removed),
 		cmocka_unit_test(picture_title_names_metric_and_files),

@@ -209,6 +209,17 @@ test("a page of two ranges of one recording states that", async () => {
 	});
 });
 
+test("a page of one function's stacks is titled by the function", async () => {
+	const out = newFile(".html");
+	execFileSync(process.env.FIZEAU, ["replay", recording, "--root", "^threads$", "-o", out], { stdio: "ignore" });
+	await withPage(out, {}, async (page) => {
+		assert.equal(await page.innerText("#subtitle"), "threads · threads.bin");
+		assert.equal(await page.title(), "threads · threads.bin · Flame graph");
+		await page.evaluate(() => fizeau.set({ tab: "source" }));
+		assert.equal(await page.title(), "threads · threads.bin · Source");
+	});
+});
+
 test("of a call that straddles the edge of a range, its part inside counts: as on the command line", async () => {
 	const events = [["O", 0, 0], ["O", 10, 1], ["C", 61.7, 1], ["C", 100, 0]].map(([type, at, frame]) => ({ type, at, frame }));
 	const file = writeText(JSON.stringify({ shared: { frames: [{ name: "main" }, { name: "long" }] }, profiles: [{ type: "evented", name: "t", unit: "milliseconds", startValue: 0, endValue: 100, events }] }), ".json");
