@@ -122,9 +122,10 @@ export function buildControls(app) {
 	const isPhone = matchMedia(PHONE);
 	isPhone.addEventListener("change", () => placeSwitches(isPhone.matches));
 	placeSwitches(isPhone.matches);
-	const command = header.head.facts.find(([k]) => k === "command")?.[1] ?? "";
+	const fact = (name) => header.head.facts.find(([k]) => k === name)?.[1];
 	const labels = [header.root, sideLabels(header)].filter(Boolean).join(" · ");
-	$("subtitle").textContent = showName(labels || command || " ").trim();
+	const name = labels || fact("command") || fact("program") || " ";
+	$("subtitle").textContent = showName(name).trim();
 	$("subtitle").title = showName([header.base?.label, header.head.label].filter(Boolean)
 		.join(" → "));
 	new ResizeObserver(() => app.flame.picture && showCrumbs(app)).observe($("crumbs"));

@@ -2,6 +2,7 @@
 // The page of a heap: it has types and holders, no functions, calls or source.
 "use strict";
 const assert = require("node:assert/strict");
+const fs = require("node:fs");
 const { centreOf, readTree, withPage } = require("./browser.js");
 const { diffPage, profilePage, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
@@ -78,4 +79,11 @@ test("a heap has no source to open", async () => {
 		await page.keyboard.press("l");
 		assert.equal(await page.evaluate(() => fizeau.state.tab), "flame");
 	});
+});
+
+test("a heap without a file is named by its program", async () => {
+	const file = profilePage(before(), options);
+	fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(/"label": "[^"]*"/, '"label": ""')
+		.replace('"facts": [', '"facts": [["program", "shop.py"], '));
+	await withPage(file, {}, async (page) => assert.equal(await page.title(), "Flame graph · shop.py"));
 });
