@@ -309,6 +309,14 @@ test("all views of a page fit on a phone, and of more the shown one is visible",
 	});
 });
 
+test("a few views fill their bar on a phone", async () => {
+	const heap = profilePage(writeText("store;dict 4000000\nsys 300000\n"), ["counted=memory,bytes", "heap"]);
+	await withPage(heap, { width: 390, height: 844 }, async (page) => {
+		const [box, tab] = await page.evaluate(() => ["#tabs", "#tabs :last-child"].map((s) => document.querySelector(s).getBoundingClientRect().right));
+		assert.ok(box - tab < 8, `${tab} in ${box}`);
+	});
+});
+
 test("on a phone a page with one profile has its title, and its source is readable", async () => {
 	const file = "/srv/app/code.py", source = writeText(Array.from({ length: 9 }, (_, i) => `    some_value = compute_${i}(argument)`).join("\n"));
 	const samples = [{ tid: 1, stack: [{ name: "work", file, line: 4 }], count: 400 }];
