@@ -142,7 +142,7 @@ static struct fz_str profile_in(const struct fz_http_request *q)
 }
 
 /* Clients send 0 for profiles that are not sampled over time. */
-static int take_rate(const char *text, double *ret, struct fz_error *err)
+static int parse_rate(const char *text, double *ret, struct fz_error *err)
 {
 	double v = RATE_DEFAULT;
 
@@ -171,7 +171,7 @@ static int ingest(struct fz_server *s, const struct fz_http_request *q, struct s
 	if (!r)
 		r = fz_inputs_time("until", fz_inputs_text(q, "until"), &until, err);
 	if (!r)
-		r = take_rate(fz_inputs_text(q, "sampleRate"), &p.hertz, err);
+		r = parse_rate(fz_inputs_text(q, "sampleRate"), &p.hertz, err);
 	if (r)
 		return r;
 	if (until > p.start_unix_ns && p.start_unix_ns)
