@@ -276,3 +276,6 @@ static inline double fz_diff_delta(const struct fz_diff *d, int64_t base, int64_
 }
 /* The delta relative to factor * base (0.5 is 50 % more); NaN if that is 0. */
 double fz_diff_ratio(const struct fz_diff *d, int64_t base, int64_t head);
+/* Recorded samples of a side, those with a stack: also the ones that weigh nothing once the head is
+ * adjusted to the base's speed. */
+uint64_t fz_diff_recorded_samples(const struct fz_diff *d, enum fz_side side);

@@ -136,7 +136,7 @@ static void write_node(struct fz_fields *f, uint32_t id, uint32_t parent)
 static void write_side(struct fz_json *j, const char *key, const struct fz_diff *d, enum fz_side s)
 {
 	fz_json_kopen(j, key, '{');
-	fz_report_json_counts(j, d->profile[s], fz_report_samples(d, s));
+	fz_report_json_counts(j, d->profile[s], fz_diff_recorded_samples(d, s));
 	fz_json_kint(j, "total", d->total[s]);
 	fz_json_kstr(j, "unit", fz_str_of(d->unit));
 	fz_report_json_facts(j, d->profile[s]);

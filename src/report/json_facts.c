@@ -81,19 +81,6 @@ void fz_report_json_counts(struct fz_json *j, const struct fz_profile *p, uint64
 		fz_json_kint(j, "calls", (int64_t)fz_profile_count(p));
 }
 
-uint64_t fz_report_samples(const struct fz_diff *d, enum fz_side side)
-{
-	const struct fz_profile *p = d->recorded[side];
-	uint64_t n = 0;
-
-	if (side == FZ_BASE || !d->speed_scale.used)
-		return d->samples[side];
-	for (size_t row = 0; row < p->samples.n; row++)
-		if (p->samples.stack[row] != FZ_NONE)
-			n += fz_sample_count_in(p, d->tree[side]->metric, row);
-	return n;
-}
-
 /* Write the recorder's named facts, in order of their keys. */
 static void write_named_facts(struct fz_json *j, const struct fz_profile *p)
 {

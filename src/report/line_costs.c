@@ -12,7 +12,6 @@
 #include "compare/names.h"
 #include "profile/places.h"
 #include "report/file_pairs.h"
-#include "report/json_facts.h"
 
 /* State of one side while the lists are built. Numbers are indices into the lists, FZ_NONE:
  * none. */
@@ -390,7 +389,7 @@ void fz_line_costs_of_diff(struct fz_line_costs *h, const struct fz_diff *d,
 			match_files(&b, d);
 		add_files(&b, side);
 		h->sum[side] = d->total[side];
-		h->samples[side] = fz_report_samples(d, side);
+		h->samples[side] = fz_diff_recorded_samples(d, side);
 	}
 	add_file_selves(&b, d);
 	add_diff_functions(&b, d);

@@ -5,7 +5,6 @@
 
 #include "profile/origin.h"
 #include "profile/processes.h"
-#include "report/json_facts.h"
 #include "report/page_calls.h"
 #include "report/page_opcodes.h"
 #include "report/page_time.h"
@@ -307,7 +306,7 @@ void fz_page_of_diff(struct fz_page *page, const struct fz_diff *d, enum fz_page
 	for (enum fz_side side = 0; side < FZ_SIDES; side++) {
 		page->profile[side] = d->profile[side];
 		page->sum[side] = d->total[side];
-		page->samples[side] = fz_report_samples(d, side);
+		page->samples[side] = fz_diff_recorded_samples(d, side);
 	}
 	diff_nodes(page, d);
 	diff_functions(page, d);
