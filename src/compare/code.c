@@ -156,14 +156,16 @@ static void read_imports(struct fz_code *c)
 	c->has_imports = true;
 }
 
-/* Collects folders ("pkg" for pkg/core.py, and all above it) and modules ("pkg/core"). */
+/* Collects folders ("pkg" for pkg/core.py, and all above it) and modules ("pkg/core"). The
+ * canonical lib/python3/ of the standard library is no package "lib". */
 static void read_folders(struct fz_code *c, enum fz_side side)
 {
 	for (uint32_t f = 0; f < c->profile[side]->function_count; f++) {
 		struct fz_str key = c->names[side][f].key;
 		if (c->profile[side]->functions[f].kind != FZ_KIND_PYTHON)
 			continue;
-		for (size_t i = 1; i < key.n; i++)
+		size_t first = fz_str_starts(key, "lib/python3/") ? strlen("lib/python3/") : 1;
+		for (size_t i = first; i < key.n; i++)
 			if (key.p[i] == '/')
 				fz_map_put(&c->folders[side], fz_hash_bytes(key.p, i), f);
 		if (fz_str_ends(key, ".py"))

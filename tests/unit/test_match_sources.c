@@ -136,6 +136,27 @@ static void a_package_has_the_names_of_its_module(void **state)
 	assert_int_equal(back->link_count, 2);
 }
 
+/* The standard library's files are named lib/python3/..., which is no folder of a program. */
+static void a_module_named_lib_is_not_the_standard_library(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		hand_profile("app.py:main:1 3\nlib.py:P.go:1 3\nlib.py:P.end:8 3\n"
+			     "/usr/lib/python3.11/site.py:main:1 3\n",
+			     0);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		hand_profile("app.py:main:1 3\nlib/core.py:P.go:1 3\nlib/b/ends.py:P.end:8 3\n"
+			     "/usr/lib/python3.11/site.py:main:1 3\n",
+			     0);
+
+	for (int back = 0; back < 2; back++) {
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
+		assert_int_equal(function_named(d, "P.go")->link.how, FZ_LINK_MOVED);
+		assert_int_equal(function_named(d, "P.end")->link.how, FZ_LINK_MOVED);
+		assert_int_equal(d->link_count, 2);
+	}
+}
+
 /* A function that the other side has in another file, and did not run. */
 static void a_function_that_moved_is_not_new(void **state)
 {
@@ -446,6 +467,7 @@ int main(void)
 		cmocka_unit_test(a_module_that_became_a_package_is_found),
 		cmocka_unit_test(a_module_in_another_folder_is_found),
 		cmocka_unit_test(a_package_has_the_names_of_its_module),
+		cmocka_unit_test(a_module_named_lib_is_not_the_standard_library),
 		cmocka_unit_test(a_function_that_moved_is_not_new),
 		cmocka_unit_test(reused_name_is_not_a_match),
 		cmocka_unit_test(shared_code_is_not_a_match),
