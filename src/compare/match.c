@@ -87,7 +87,7 @@ static void qualify_names(struct matcher *m, struct fz_code *code)
 	fz_names_qualify(code, m->names, &d->arena, renamed);
 	if (renamed[FZ_BASE] || renamed[FZ_HEAD])
 		d->rules[d->rule_count++] = (struct fz_diff_rule){
-			.text = "names without classes on one side",
+			.text = "names without classes",
 			.functions = { renamed[FZ_BASE], renamed[FZ_HEAD] },
 		};
 }

@@ -14,6 +14,9 @@
  * file and last component are matched by line: first lines are equal, or if a side has only sampled
  * lines, these are in the other's function. A plain function that matches several qualified ones is
  * compared with their sum, under its plain name.
+ *
+ * If both sides have plain names, the sources qualify both, so that an __init__ is not compared
+ * with that of another class.
  */
 #include "compare/name_qualified.h"
 
@@ -129,16 +132,16 @@ static bool lines_overlap(const struct namesake *a, const struct namesake *b)
 /* ---- names from sources ---- */
 
 /* Returns the qualified name of a plain function from its recorded source; "" if unknown. */
-static struct fz_str name_in_source(struct qualifier *q, uint32_t function)
+static struct fz_str name_in_source(struct qualifier *q, enum fz_side side, uint32_t function)
 {
 	bool within;
-	struct fz_code_place at = fz_code_find(q->code, q->plain, function, &within);
-	struct fz_str tail = fz_outline_tail(q->names[q->plain][function].name);
+	struct fz_code_place at = fz_code_find(q->code, side, function, &within);
+	struct fz_str tail = fz_outline_tail(q->names[side][function].name);
 
 	if (at.definition == FZ_NONE)
 		return FZ_STR("");
 	const struct fz_definition *d =
-		&fz_code_outline(q->code, q->plain, at.source)->definitions[at.definition];
+		&fz_code_outline(q->code, side, at.source)->definitions[at.definition];
 	if (!within)
 		return (struct fz_str){ fz_arena_strndup(q->arena, d->name.p, d->name.n),
 					d->name.n };
@@ -156,6 +159,53 @@ static void rename_function(struct qualifier *q, enum fz_side side, uint32_t fun
 {
 	q->renamed[side] += !fz_str_eq(q->names[side][function].name, name);
 	q->names[side][function].name = name;
+}
+
+/* ---- both sides plain ---- */
+
+/* A function and its name in the source, "" if unknown. */
+struct sourced {
+	struct fz_str key, plain, name;
+	enum fz_side side;
+	uint32_t function;
+};
+
+static int compare_sourced(const void *pa, const void *pb)
+{
+	const struct sourced *a = pa, *b = pb;
+
+	return fz_str_cmp(a->key, b->key) ?: fz_str_cmp(a->plain, b->plain);
+}
+
+static uint32_t list_sourced(struct qualifier *q, struct sourced *ret)
+{
+	uint32_t n = 0;
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		for (uint32_t f = 0; f < q->code->profile[s]->function_count; f++)
+			if (is_python(q->code, s, f))
+				ret[n++] =
+					(struct sourced){ q->names[s][f].key, q->names[s][f].name,
+							  name_in_source(q, s, f), s, f };
+	return n;
+}
+
+/* Qualifies both sides from their sources. A plain name of a file stays if the source of one of its
+ * functions is unknown, because that one could then match no other. */
+static void qualify_both(struct qualifier *q, size_t all)
+{
+	fz_auto(fz_free_ptr) struct sourced *list = fz_calloc(all, sizeof(*list));
+	uint32_t n = list_sourced(q, list);
+
+	if (n)
+		qsort(list, n, sizeof(*list), compare_sourced);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		bool known = true;
+		for (end = i; end < n && compare_sourced(&list[i], &list[end]) == 0; end++)
+			known &= list[end].name.n > 0;
+		for (uint32_t k = i; known && k < end; k++)
+			rename_function(q, list[k].side, list[k].function, list[k].name);
+	}
 }
 
 /* ---- names by line ---- */
@@ -188,7 +238,7 @@ static void list_namesakes(struct qualifier *q)
 			if (!is_python(q->code, s, f))
 				continue;
 			if (s == q->plain)
-				known = name_in_source(q, f);
+				known = name_in_source(q, s, f);
 			if (known.n)
 				rename_function(q, s, f, known);
 			else
@@ -317,24 +367,30 @@ static void name_groups(struct qualifier *q)
 	}
 }
 
+static void qualify_one(struct qualifier *q, size_t all)
+{
+	q->list = fz_calloc(all, sizeof(*q->list));
+	list_namesakes(q);
+	name_groups(q);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		free(q->lines[s]);
+	free(q->list);
+}
+
 void fz_names_qualify(struct fz_code *code, struct fz_name *const names[FZ_SIDES],
 		      struct fz_arena *arena, uint32_t ret_renamed[FZ_SIDES])
 {
 	struct qualifier q = { .code = code, .names = names, .arena = arena };
+	bool base = is_plain(code, FZ_BASE), head = is_plain(code, FZ_HEAD);
 	size_t all = 1;
 
-	ret_renamed[FZ_BASE] = ret_renamed[FZ_HEAD] = 0;
-	q.plain = is_plain(code, FZ_BASE) ? FZ_BASE : FZ_HEAD;
-	if (!is_plain(code, q.plain) || is_plain(code, !q.plain))
-		return;
 	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		all += code->profile[s]->function_count;
-	q.list = fz_calloc(all, sizeof(*q.list));
-	list_namesakes(&q);
-	name_groups(&q);
-	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
-		free(q.lines[s]);
+	q.plain = base ? FZ_BASE : FZ_HEAD;
+	if (base && head)
+		qualify_both(&q, all);
+	else if (base || head)
+		qualify_one(&q, all);
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
 		ret_renamed[s] = q.renamed[s];
-	}
-	free(q.list);
 }

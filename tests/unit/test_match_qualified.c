@@ -83,6 +83,33 @@ static void a_plain_name_is_the_qualified_one_of_its_line(void **state)
 	assert_int_equal(p.d->rules[p.d->rule_count - 1].functions[FZ_HEAD], 0);
 }
 
+/* CPython 3.9 records __init__. Each side ran the one of another class. */
+static void plain_names_of_both_sides_come_from_the_sources(void **state)
+{
+	(void)state;
+	static const char *const text[] = {
+		"class Row:\n    def __init__(self):\n        pass\n",
+		"import row\nclass Table:\n    def __init__(self):\n        pass\n",
+	};
+
+	for (int missing = 0; missing < 2; missing++) {
+		pair p = { .on = { hand_profile("a.py:__init__:2 40\n", 0),
+				   hand_profile("a.py:__init__:3 9\n", 0) } };
+		set_first_lines(p.on[FZ_BASE], "__init__ 2");
+		set_first_lines(p.on[FZ_HEAD], "__init__ 3");
+		for (int s = 0; s < FZ_SIDES - missing; s++)
+			fz_profile_add_source(p.on[s], fz_profile_string(p.on[s], FZ_STR("a.py")),
+					      fz_str_of(text[s]));
+		compare(&p);
+		if (missing) {
+			expect_common(p.d);
+			continue;
+		}
+		assert_int_equal(function_named(p.d, "Row.__init__")->state, FZ_REMOVED);
+		assert_int_equal(function_named(p.d, "Table.__init__")->state, FZ_NEW);
+	}
+}
+
 static void names_of_two_versions_of_python_are_plain_and_qualified(void **state)
 {
 	(void)state;
@@ -181,6 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_name_is_the_qualified_one_of_its_line),
+		cmocka_unit_test(plain_names_of_both_sides_come_from_the_sources),
 		cmocka_unit_test(names_of_two_versions_of_python_are_plain_and_qualified),
 		cmocka_unit_test(first_lines_separate_methods_of_one_name),
 		cmocka_unit_test(lines_belong_to_the_nearest_function_above),
