@@ -78,23 +78,51 @@ static int try_to_write(const char *path, struct fz_error *err)
 	return fz_output_open(path, &out, err);
 }
 
+/* Length of the folder above the first n bytes of a path; 0: none. */
+static size_t above(const char *path, size_t n)
+{
+	while (n && path[n - 1] == '/')
+		n--;
+	while (n && path[n - 1] != '/')
+		n--;
+	return n;
+}
+
+static bool exists(const char *path, size_t n)
+{
+	fz_auto(fz_free_ptr) char *part = fz_strndup(path, n);
+
+	return access(part, F_OK) == 0;
+}
+
+static int check_save(const char *save, struct fz_error *err)
+{
+	if (!save || strcmp(save, "none") == 0 || fz_baseline_place_of(save) >= 0 ||
+	    !try_to_write(save, err))
+		return 0;
+	return fz_error_prefix(err, "--save");
+}
+
 /* Fails before the measurement if its results could not be written; leaves no folder behind. */
 static int check_places(const struct fz_cli_ci_options *o, struct fz_error *err)
 {
-	const char *save = o->run.save;
+	size_t n = o->output ? strlen(o->output) : 0, existing = n;
 
-	if (save && strcmp(save, "none") != 0 && fz_baseline_place_of(save) < 0 &&
-	    try_to_write(save, err))
-		return fz_error_prefix(err, "--save");
 	if (!o->output)
-		return 0;
-	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/comment.md", o->output);
-	bool existed = access(o->output, F_OK) == 0;
+		return check_save(o->run.save, err);
+	while (existing && !exists(o->output, existing))
+		existing = above(o->output, existing);
+	fz_auto(fz_free_ptr) char *comment = fz_asprintf("%s/comment.md", o->output);
 	int rc = fz_make_output_folder(o->output, err);
 	if (!rc)
-		rc = try_to_write(path, err);
-	if (!existed)
-		rmdir(o->output);
+		rc = try_to_write(comment, err);
+	/* It may be in that folder. */
+	if (!rc)
+		rc = check_save(o->run.save, err);
+	for (; n > existing; n = above(o->output, n)) {
+		fz_auto(fz_free_ptr) char *made = fz_strndup(o->output, n);
+		rmdir(made);
+	}
 	return rc;
 }
 

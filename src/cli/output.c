@@ -286,7 +286,7 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 			       o->chosen->name, diff ? "diff" : "profile", names);
 	if (o->untimed && !diff && o->chosen && o->chosen->holds_times)
 		return fz_fail(err, FZ_EUSAGE,
-			       "%s stores times, and this recording has none; use -o FILE.fz or "
+			       "%s stores times, but this recording has none; use -o FILE.fz or "
 			       "FILE.pb.gz",
 			       o->chosen->name);
 	if (o->folder && !default_file(o, diff))

@@ -209,12 +209,20 @@ $ fizeau ci --save no/such/x.fz -- touch started
 fizeau: ci: --save: no/such/x.fz: cannot be written: No such file or directory
 [2]
 
+# The file may be in the folder, which is removed again.
+$ fizeau ci -o made/here --save made/other/x.fz -- touch started; test -e made
+fizeau: ci: --save: made/other/x.fz: cannot be written: No such file or directory
+[1]
+
+$ fizeau ci -o made/here --save made/here/x.fz -- touch started 2>&1 | grep save; test -e made
+[1]
+
 $ fizeau ci --save '' -- touch started
 fizeau: ci: --save: the name of the output file is empty
 [2]
 
 $ fizeau bench -o x.bin -- touch started
-fizeau: bench: binary stores times, and this recording has none; use -o FILE.fz or FILE.pb.gz
+fizeau: bench: binary stores times, but this recording has none; use -o FILE.fz or FILE.pb.gz
 [2]
 
 $ fizeau bench -o x.unknown -- touch started
@@ -222,7 +230,7 @@ fizeau: bench: x.unknown: unknown suffix; select a format with --format: text, t
 [2]
 
 $ fizeau run --count --pstats -o x -- touch started
-fizeau: run: pstats stores times, and this recording has none; use -o FILE.fz or FILE.pb.gz
+fizeau: run: pstats stores times, but this recording has none; use -o FILE.fz or FILE.pb.gz
 [2]
 
 $ fizeau heap -o x.unknown 1
