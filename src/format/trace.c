@@ -41,6 +41,7 @@ struct sampled {
 	uint32_t thread;
 	double now;            /* of the last sample */
 	bool placed;           /* `now` is on the clock of the events, not counted from 0 */
+	double shift;          /* from the clock of endTime to that of `now`; NAN: unknown */
 	struct fz_map node_of; /* id -> index in reader.nodes */
 };
 
@@ -208,6 +209,7 @@ static void start_profile(struct sampled *s, const json_t *event, const json_t *
 
 	s->now = at > 0 ? at : fz_jsonread_number(json_object_get(event, "ts"), 0);
 	s->placed = s->now > 0;
+	s->shift = NAN;
 }
 
 static uint32_t sampled_of(struct reader *r, const json_t *event)
@@ -286,14 +288,18 @@ static void add_moment(struct reader *r, uint32_t thread, double at, uint32_t st
 	r->moment_count++;
 }
 
+/* data: of the chunk, with its times; the profile itself if that is in one piece. */
 static void add_chunk(struct reader *r, struct sampled *s, const json_t *profile,
-		      const json_t *deltas, const json_t *lines)
+		      const json_t *data, const json_t *lines)
 {
+	const json_t *deltas = json_object_get(data, "timeDeltas");
 	double start = fz_jsonread_number(json_object_get(profile, "startTime"), 0);
-	double begin = s->now;
 	size_t i;
 	json_t *v;
 
+	/* A chunk with its own start may be on another clock than the events. */
+	if (start > 0 && isnan(s->shift))
+		s->shift = s->now - start;
 	add_children(r, s, json_object_get(profile, "nodes"));
 	json_array_foreach(json_object_get(profile, "samples"), i, v)
 	{
@@ -306,9 +312,10 @@ static void add_chunk(struct reader *r, struct sampled *s, const json_t *profile
 						   fz_jsonread_int(json_array_get(lines, i), 0))));
 	}
 	double end = fz_jsonread_number(json_object_get(profile, "endTime"), NAN);
-	/* A chunk with its own start may be on another clock than the events. */
-	if (start > 0)
-		end += begin - start;
+	if (!isnan(s->shift))
+		end += s->shift;
+	if (isnan(end))
+		end = fz_jsonread_number(json_object_get(data, "endTime"), NAN);
 	/* If times count from 0, an end far after the samples is on the events' clock. */
 	if (end > s->now && (s->placed || end <= 2 * s->now))
 		add_moment(r, s->thread, end, FZ_NONE);
@@ -324,11 +331,10 @@ static void read_profile_event(struct reader *r, const json_t *event, struct fz_
 	if (fz_str_eq(name, FZ_STR("Profile"))) {
 		start_profile(s, event, json_object_get(data, "startTime"));
 	} else if (fz_str_eq(name, FZ_STR("ProfileChunk"))) {
-		const json_t *lines = json_object_get(data, "lines");
-		add_chunk(r, s, profile, json_object_get(data, "timeDeltas"), lines);
+		add_chunk(r, s, profile, data, json_object_get(data, "lines"));
 	} else {
 		start_profile(s, event, json_object_get(profile, "startTime"));
-		add_chunk(r, s, profile, json_object_get(profile, "timeDeltas"), NULL);
+		add_chunk(r, s, profile, profile, NULL);
 	}
 }
 

@@ -205,15 +205,44 @@ static void test_xdebug2(void **state)
 	assert_int_equal(sum_of_metric(p, "Memory"), 272);
 }
 
+/* The start may be that of the whole profile, in each chunk; the end of a profile is in its last
+ * chunk. */
+static void test_trace_chunk_ends(void **state)
+{
+#define CHUNKS(more, end, last)                                                               \
+	"[{\"ph\": \"P\", \"name\": \"Profile\", \"pid\": 1, \"tid\": 1, \"id\": \"1\", "     \
+	"\"ts\": 1000000, \"args\": {\"data\": {\"startTime\": 1000000}}}, "                  \
+	"{\"ph\": \"P\", \"name\": \"ProfileChunk\", \"pid\": 1, \"tid\": 1, \"id\": \"1\", " \
+	"\"ts\": 1002000, \"args\": {\"data\": {\"cpuProfile\": {" more "\"nodes\": "         \
+	"[{\"id\": 2, \"callFrame\": {\"functionName\": \"f\"}}, "                            \
+	"{\"id\": 3, \"callFrame\": {\"functionName\": \"g\"}}], \"samples\": [2, 2]}, "      \
+	"\"timeDeltas\": [0, 900000]}}}, "                                                    \
+	"{\"ph\": \"P\", \"name\": \"ProfileChunk\", \"pid\": 1, \"tid\": 1, \"id\": \"1\", " \
+	"\"ts\": 2002000, \"args\": {\"data\": {\"cpuProfile\": {" more end                   \
+	"\"samples\": [3, 3]}, " last "\"timeDeltas\": [100000, 900000]}}}]"
+	static const char *const texts[] = {
+		CHUNKS("\"startTime\": 1000000, ", "\"endTime\": 3000000, ", ""),
+		CHUNKS("", "\"endTime\": 3000000, ", ""),
+		CHUNKS("", "", "\"endTime\": 3000000, "),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(texts); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = load_text(texts[i]);
+		assert_int_equal(cost(p, NULL, "f", false), 1000000000);
+		assert_int_equal(cost(p, NULL, "g", false), 1000000000);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unnamed),         cmocka_unit_test(test_pprof_unnamed),
-		cmocka_unit_test(test_pprof_negative),  cmocka_unit_test(test_pprof_many_types),
-		cmocka_unit_test(test_perf_records),    cmocka_unit_test(test_perf_events),
-		cmocka_unit_test(test_not_perf),        cmocka_unit_test(test_idle_hits),
-		cmocka_unit_test(test_xdebug),          cmocka_unit_test(test_xdebug2),
-		cmocka_unit_test(test_callgrind_empty),
+		cmocka_unit_test(test_trace_chunk_ends), cmocka_unit_test(test_unnamed),
+		cmocka_unit_test(test_pprof_unnamed),    cmocka_unit_test(test_pprof_negative),
+		cmocka_unit_test(test_pprof_many_types), cmocka_unit_test(test_perf_records),
+		cmocka_unit_test(test_perf_events),      cmocka_unit_test(test_not_perf),
+		cmocka_unit_test(test_idle_hits),        cmocka_unit_test(test_xdebug),
+		cmocka_unit_test(test_xdebug2),          cmocka_unit_test(test_callgrind_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
