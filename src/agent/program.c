@@ -60,23 +60,26 @@ static char *path_of(const struct fz_agent_program *p, const char *script)
 	return fz_strdup(!p->elsewhere && realpath(path, real) ? real : path);
 }
 
-/* A program may replace its command line by a title in one word: "nginx: worker process". Cut it to
- * the program, because the rest can differ in each process, and contain secrets. */
+/* A program may replace its command line with a title in one word: "nginx: worker process". Cut it
+ * to the program, because the rest can differ in each process, and contain secrets. */
 static void cut_title(const struct fz_agent_program *p, char *word)
 {
 	struct fz_str executable = fz_str_of(p->executable);
-	char *end = strchr(word, ' ');
+	char *begin = word + strspn(word, " \t["), *end = begin + strcspn(begin, " \t");
 
 	/* Names and paths may contain spaces, too. */
-	if (!end || end == word ||
+	if (!*begin || (!*end && begin == word) ||
 	    fz_str_eq(fz_path_base(fz_str_of(word)), fz_path_base(executable)))
 		return;
-	if (executable.n && fz_str_starts(fz_str_of(word), p->executable) &&
-	    word[executable.n] == ' ')
-		end = word + executable.n;
-	while (end > word + 1 && end[-1] == ':')
+	if (executable.n && fz_str_starts(fz_str_of(begin), p->executable) &&
+	    begin[executable.n] == ' ')
+		end = begin + executable.n;
+	else if (*begin == '/' && strchr(end, '/'))
+		end = strstr(end, " -") ?: strchr(end, '\0');
+	while (end > begin + 1 && end[-1] == ':')
 		end--;
-	*end = '\0';
+	memmove(word, begin, (size_t)(end - begin));
+	word[end - begin] = '\0';
 }
 
 static void set_script(struct fz_agent_program *p, char *const argv[])

@@ -346,7 +346,12 @@ static void titles(void **state)
 	expect_called(renderer, "sleep");
 	expect_called("/opt/my shop/sleep", "sleep");
 	expect_called("shop", "shop");
-	expect_called(" x", " x");
+	expect_called("/opt/My App/app", "app");
+	expect_called("/opt/My App/app -k secret", "app");
+	expect_called("[celeryd: w1@h:MainProcess] -active-", "celeryd");
+	expect_called(" shop secret", "shop");
+	expect_called("shop\tsecret", "shop");
+	expect_called("[", "[");
 }
 
 static void this_process(void **state)
