@@ -176,25 +176,37 @@ static void add_quoted(struct fz_str s, struct fz_buf *out)
 	fz_buf_shell_word(out, text);
 }
 
+/* Unquotes a text that is one word of fz_buf_shell_word(); false for another. */
+static bool unquote(struct fz_str s, struct fz_buf *out)
+{
+	static const char quote[] = "'\\''";
+
+	if (!s.n || *s.p != '\'') {
+		fz_buf_add(out, s.p, s.n);
+		return s.n && !memchr(s.p, '\'', s.n) && !memchr(s.p, ' ', s.n);
+	}
+	for (size_t i = 1; i < s.n; i++) {
+		struct fz_str rest = { s.p + i, s.n - i };
+		bool quoted = fz_str_starts(rest, quote);
+
+		if (*rest.p == '\'' && !quoted)
+			return rest.n == 1;
+		fz_buf_char(out, *rest.p);
+		i += quoted ? strlen(quote) - 1 : 0;
+	}
+	return false;
+}
+
 /* Append what a shell runs for "sh -c 'make && ./a'", as compare runs the commands of its options;
  * another command as it is. */
 static void add_shell_text(struct fz_str command, struct fz_buf *out)
 {
-	static const char begin[] = "sh -c '", quote[] = "'\\''"; /* fz_buf_shell_word */
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
-	struct fz_str rest = command;
-	size_t n = strlen(begin);
+	struct fz_str shown = command, begin = FZ_STR("sh -c ");
 
-	while (fz_str_starts(command, begin) && rest.n > n + 1) {
-		rest = (struct fz_str){ rest.p + n, rest.n - n };
-		bool quoted = fz_str_starts(rest, quote);
-		if (*rest.p == '\'' && !quoted)
-			break;
-		fz_buf_char(&text, *rest.p);
-		n = quoted ? strlen(quote) : 1;
-	}
-	bool whole = text.n && rest.n == n + 1 && rest.p[n] == '\'';
-	struct fz_str shown = whole ? fz_buf_view(&text) : command;
+	if (fz_str_starts(command, begin.p) &&
+	    unquote((struct fz_str){ command.p + begin.n, command.n - begin.n }, &text) && text.n)
+		shown = fz_buf_view(&text);
 	fz_buf_add(out, shown.p, shown.n);
 }
 

@@ -127,7 +127,9 @@ static void test_shell(void **state)
 		{ "sh -c 'a '\\''x y'\\'''", "'a '\\''x y'\\'''" },
 		{ "sh -c 'a' b", "'sh -c '\\''a'\\'' b'" },
 		{ "sh -c 'a' 'b'", "'sh -c '\\''a'\\'' '\\''b'\\'''" },
-		{ "sh -c a", "'sh -c a'" },
+		{ "sh -c ./a", "./a" },
+		{ "sh -c a b", "'sh -c a b'" },
+		{ "sh -c 'a''", "'sh -c '\\''a'\\'''\\'''" },
 		{ "sh -c '", "'sh -c '\\'''" },
 		{ "sh -c ''", "'sh -c '\\'''\\'''" },
 	};
