@@ -257,7 +257,8 @@ static void disconnect(struct client *c)
 	c->heard = 0;
 }
 
-/* The slot for a new client: a free one, else that of the client that has been silent longest. */
+/* The slot for a new client: a free one, or else that of the client that has been silent longest.
+ */
 static uint32_t slot_for_new(const struct fz_lineserver *s)
 {
 	uint32_t best = 0;
@@ -266,23 +267,6 @@ static uint32_t slot_for_new(const struct fz_lineserver *s)
 		if (s->clients[i].heard < s->clients[best].heard)
 			best = i;
 	return best;
-}
-
-static void take_client(struct fz_lineserver *s)
-{
-	fz_auto(fz_close_fd) int fd =
-		accept4(s->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	if (fd < 0 || !is_ours(fd))
-		return;
-	uint32_t slot = slot_for_new(s);
-	struct client *c = &s->clients[slot];
-	if (c->fd >= 0) {
-		send_text(c->fd, FZ_STR("err too many clients\n"));
-		disconnect(c);
-	}
-	if (watch(s, fd, slot))
-		*c = (struct client){ .fd = fz_steal_fd(&fd), .heard = ++s->turn };
 }
 
 /* Answers a complete line. */
@@ -331,6 +315,26 @@ static void serve_client(struct fz_lineserver *s, struct client *c)
 		disconnect(c);
 }
 
+static void accept_client(struct fz_lineserver *s)
+{
+	fz_auto(fz_close_fd) int fd =
+		accept4(s->listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0 || !is_ours(fd))
+		return;
+	uint32_t slot = slot_for_new(s);
+	struct client *c = &s->clients[slot];
+	/* It may have sent a line that waits to be read. */
+	if (c->fd >= 0)
+		serve_client(s, c);
+	if (c->fd >= 0) {
+		send_text(c->fd, FZ_STR("err too many clients\n"));
+		disconnect(c);
+	}
+	if (watch(s, fd, slot))
+		*c = (struct client){ .fd = fz_steal_fd(&fd), .heard = ++s->turn };
+}
+
 void fz_lineserver_serve(struct fz_lineserver *s)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
@@ -341,7 +345,7 @@ void fz_lineserver_serve(struct fz_lineserver *s)
 		for (int i = 0; i < n; i++) {
 			uint32_t slot = events[i].data.u32;
 			if (slot == LISTENING)
-				take_client(s);
+				accept_client(s);
 			else if (s->clients[slot].fd >= 0)
 				serve_client(s, &s->clients[slot]);
 		}

@@ -11,7 +11,7 @@
 #include "error.h"
 
 enum {
-	FZ_LINESERVER_CLIENTS = 64, /* at once; one more disconnects the longest silent one */
+	FZ_LINESERVER_CLIENTS = 64, /* at once; another one disconnects the one silent longest */
 	FZ_LINESERVER_LINE = 1024,  /* bytes; longer lines are ignored */
 };
 
