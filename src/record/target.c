@@ -215,9 +215,11 @@ static bool open_python(struct fz_target *t)
 	int64_t now = fz_clock_now();
 	struct fz_error why;
 
-	if (open_process(t, t->root, &why) || (t->descendants && open_descendant(t)))
+	if (open_process(t, t->root, &why) || (t->descendants && open_descendant(t))) {
+		t->why = (struct fz_error){ 0 };
 		return true;
-	/* That it has ended does not explain why it was refused before. */
+	}
+	/* Keep an earlier refusal: the end of the process does not explain it. */
 	if (why.code != FZ_EGONE || t->why.code == 0 || t->why.code == FZ_EAGAIN)
 		t->why = why;
 	t->last_try = now;

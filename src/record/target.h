@@ -41,7 +41,7 @@ struct fz_target {
 	int64_t next_try; /* fz_clock_now() of the next */
 	int64_t pause;    /* between tries */
 	struct fz_map left_out; /* ids of threads that were found but not sampled */
-	struct fz_error why;    /* why the root was refused, or else could not be opened */
+	struct fz_error why;    /* why the root was refused or could not be opened */
 };
 
 void fz_target_init(struct fz_target *t, pid_t root, const struct fz_python_options *options,
