@@ -187,8 +187,8 @@ int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkou
 			       checkout->name, w->setup, checkout->commit ? " at " : "",
 			       checkout->commit ? checkout->commit : "",
 			       lacks_submodules(w, checkout)
-				       ? ", without submodules; begin it with 'git submodule "
-					 "update --init --recursive &&' to fetch them"
+				       ? "; its submodules are not checked out: begin --setup with "
+					 "'git submodule update --init --recursive &&'"
 				       : "");
 	return 0;
 }

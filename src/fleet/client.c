@@ -67,7 +67,7 @@ static CURLcode sign(const struct fz_client *c, CURL *easy)
 }
 
 /* libcurl connects again if the server has closed a kept connection. */
-static CURL *open_easy(const struct fz_client *c)
+static CURL *get_easy(const struct fz_client *c)
 {
 	CURL *easy = c->connection ? c->connection->easy : NULL;
 
@@ -97,7 +97,7 @@ void fz_connection_close(struct fz_connection *c)
 static struct attempt send_request(const struct fz_client *c, const char *url,
 				   const struct fz_str *body, struct fz_buf *ret)
 {
-	CURL *easy = open_easy(c);
+	CURL *easy = get_easy(c);
 	/* curl 7.88 would sign a removed header as if it were sent. */
 	struct curl_slist *headers = c->user ? NULL : curl.append(NULL, "Expect:");
 	struct attempt a = { .code = CURLE_OUT_OF_MEMORY };
@@ -224,7 +224,7 @@ static int check(const struct fz_client *c, bool is_push, const struct attempt *
 			       ? 0
 			       : fz_fail(err, FZ_ESYSTEM,
 					 "%s: unexpected response (is 'fizeau serve' running "
-					 "there, and not an older version?)",
+					 "there, in a current version?)",
 					 c->server);
 	if (answer->overflow)
 		return fz_fail(err, FZ_ELIMIT, "%s: the response is larger than 1 GiB", c->server);

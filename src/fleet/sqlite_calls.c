@@ -286,8 +286,8 @@ int fz_sql_fail(struct fz_sql *s, struct fz_error *err)
 	case SQLITE_READONLY:
 		return fz_fail(
 			err, FZ_EPERM,
-			"%s: cannot write to it or to its folder, which SQLite needs even to "
-			"read; check the permissions, or use a copy",
+			"%s: no permission to write to it or its folder, which SQLite needs even "
+			"for reading; check the permissions, or use a copy",
 			s->path);
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:

@@ -110,10 +110,11 @@ static int fail_json(const char *name, const json_error_t *why, struct fz_error 
 	/* As the file exporter of OpenTelemetry's collector writes them. */
 	if (json_error_code(why) == json_error_end_of_input_expected && strstr(why->text, "'{'"))
 		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: holds several JSON values, the second in line %d; write each "
-			       "to a file of its own, such as with split -l 1",
+			       "%s: contains several JSON values (the second starts on line %d); "
+			       "write each to its own file, for example with 'jq -c . FILE | "
+			       "split -l 1'",
 			       name, why->line);
-	return fz_fail(err, FZ_EINPUT, "%s: is not valid JSON: %s, in line %d", name, why->text,
+	return fz_fail(err, FZ_EINPUT, "%s: is not valid JSON: %s, on line %d", name, why->text,
 		       why->line);
 }
 

@@ -500,7 +500,7 @@ def submodules():
         _, err = p.compare("--setup", "true", *short)
         assert "submodules" not in err, err
         _, err = p.fizeau("compare", "--setup", "test -e part/bench.py", *short, status=2)
-        assert "failed at" in err and ", without submodules; begin it with 'git submodule" in err, err
+        assert "failed at" in err and "its submodules are not checked out: begin --setup with 'git submodule" in err, err
 
 
 @suite.test("a failing run is an error that names it, unless ignored")

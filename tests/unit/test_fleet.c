@@ -935,10 +935,12 @@ static void test_read_only(void **state)
 	chmod(path, 0444);
 	chmod(folder, 0555);
 	/* Root may write to all. */
-	assert_int_equal(us ? 0 : seteuid(NOBODY), 0);
-	assert_int_equal(fz_fleet_open(path, FZ_FLEET_READ, &f, &err), FZ_EPERM);
+	bool may = us || !seteuid(NOBODY);
+	if (may)
+		assert_int_equal(fz_fleet_open(path, FZ_FLEET_READ, &f, &err), FZ_EPERM);
 	assert_int_equal(us ? 0 : seteuid(us), 0);
-	assert_non_null(strstr(err.message, "to its folder"));
+	if (may)
+		assert_non_null(strstr(err.message, "to it or its folder"));
 	chmod(folder, 0755);
 	unlink(path);
 	rmdir(folder);

@@ -184,9 +184,8 @@ static void not_confirmed(void **state)
 		const char *answer, *says;
 	} cases[] = {
 		{ "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n<html></html>",
-		  "unexpected response (is 'fizeau serve' running there, and not an older "
-		  "version?)" },
-		{ "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nkept\n", "not an older version" },
+		  "unexpected response (is 'fizeau serve' running there, in a current version?)" },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nkept\n", "in a current version" },
 		{ "HTTP/1.1 204 No Content\r\n\r\n", "unexpected response" },
 		{ "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"status\":", "(status 200)" },
 		{ "HTTP/1.1 301 Moved\r\nLocation: https://x/\r\nContent-Length: 0\r\n\r\n",
