@@ -4,8 +4,8 @@ import { el } from "./dom.js";
 import { formatShare } from "./format.js";
 import { showName } from "./labels.js";
 
-// An item: {label, box, element}. kind: "thread"; attributes: of the box; only(): chooses nothing
-// else.
+// An item: {label, box, element}. kind: "thread"; attributes: of the box; only(): chooses just this
+// item.
 export function checkItem(kind, label, share, attributes, only) {
 	const shown = showName(label);
 	const box = el("input", { type: "checkbox", checked: true, ...attributes });

@@ -147,7 +147,7 @@ export function showControls(app, what) {
 	const { state } = app;
 	$("title").textContent = titleOf(app);
 	const names = [titleOf(app), $("subtitle").textContent].filter(Boolean);
-	// A tab shows few letters: those that differ between pages of one recording.
+	// A tab shows only a few letters, so begin with what differs between pages of one recording.
 	document.title = (app.data.header.root ? names.reverse() : names).join(" · ");
 	$("grid").setAttribute("aria-label", titleOf(app));
 	pressSegment($("sides"), state.show);

@@ -192,8 +192,9 @@ static void on_process(void *arg, pid_t pid, enum fz_met met)
 {
 	struct agent *a = arg;
 
-	fz_agent_window_add_program(a->window, pid,
-				    fz_agent_know_program(&a->memory, pid, met, a->window->number));
+	fz_agent_window_add_program(
+		a->window, pid,
+		fz_agent_memory_find_or_add(&a->memory, pid, met, a->window->number));
 }
 
 static void on_sample(void *arg, const struct fz_sampler *s, const struct fz_sample *sample,

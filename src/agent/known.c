@@ -4,8 +4,8 @@
 
 #include "record/procstat.h"
 
-struct fz_agent_known *fz_agent_know_program(struct fz_agent_memory *m, pid_t pid, enum fz_met met,
-					     uint64_t window)
+struct fz_agent_known *fz_agent_memory_find_or_add(struct fz_agent_memory *m, pid_t pid,
+						   enum fz_met met, uint64_t window)
 {
 	struct fz_agent_program p;
 

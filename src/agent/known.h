@@ -20,8 +20,8 @@ struct fz_agent_memory {
 };
 
 /* Find or add the program that the process runs now; valid until it is removed. */
-struct fz_agent_known *fz_agent_know_program(struct fz_agent_memory *m, pid_t pid, enum fz_met met,
-					     uint64_t window);
+struct fz_agent_known *fz_agent_memory_find_or_add(struct fz_agent_memory *m, pid_t pid,
+						   enum fz_met met, uint64_t window);
 /* Remove programs that were not found in that window or later, and have ended. */
 void fz_agent_forget(struct fz_agent_memory *m, uint64_t window);
 void fz_agent_memory_release(struct fz_agent_memory *m);

@@ -29,8 +29,8 @@ struct fz_agent_window {
 /* Start a window now. Takes ownership of the profile, which must have the metrics of a sampler. */
 struct fz_agent_window *fz_agent_window_new(uint64_t number, struct fz_profile *profile);
 void fz_agent_window_free(struct fz_agent_window *w);
-/* Has the next multiple of `every` ns begun since the start? After `every` the window is over in
- * any case: the system's clock may have been set back. now: fz_clock_now(), now_unix:
+/* Has the next multiple of `every` ns begun since the start? A window never lasts longer
+ * than `every`, even if the system's clock is set back. now: fz_clock_now(), now_unix:
  * fz_clock_unix(). */
 bool fz_agent_window_is_over(const struct fz_agent_window *w, int64_t every, int64_t now,
 			     int64_t now_unix);

@@ -12,7 +12,7 @@
 static __thread gid_t *groups;
 static __thread int group_n;
 
-void fz_identity_set(uid_t user, gid_t group)
+void fz_identity_assume(uid_t user, gid_t group)
 {
 	if (geteuid() != 0 || user == 0)
 		return;

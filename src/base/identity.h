@@ -8,6 +8,6 @@
 
 #include <sys/types.h>
 
-/* Takes the rights until fz_identity_drop. Does nothing unless we are root. */
-void fz_identity_set(uid_t user, gid_t group);
+/* Assumes the rights until fz_identity_drop. Does nothing unless we are root. */
+void fz_identity_assume(uid_t user, gid_t group);
 void fz_identity_drop(void);

@@ -77,8 +77,8 @@ bool fz_ci_accepted_is_here(const struct fz_results_accepted *a, const struct fz
 	       (fz_ci_accepted_may_land(a, c) && same(a->patch, c->patch));
 }
 
-void fz_ci_accepted_find(const struct fz_results_accepted *a, const struct fz_ci_compared *c,
-			 struct fz_ci_config *config)
+void fz_ci_accepted_apply(const struct fz_results_accepted *a, const struct fz_ci_compared *c,
+			  struct fz_ci_config *config)
 {
 	bool here = fz_ci_accepted_is_here(a, c), lands = fz_ci_accepted_may_land(a, c);
 	struct fz_ci_accept rule = { .glob = a->name,

@@ -26,5 +26,5 @@ bool fz_ci_accepted_is_here(const struct fz_results_accepted *a, const struct fz
 /* True if it applies to a benchmark with the same counts. */
 bool fz_ci_accepted_may_land(const struct fz_results_accepted *a, const struct fz_ci_compared *c);
 /* Add it to the configuration of a run. */
-void fz_ci_accepted_find(const struct fz_results_accepted *a, const struct fz_ci_compared *c,
-			 struct fz_ci_config *config);
+void fz_ci_accepted_apply(const struct fz_results_accepted *a, const struct fz_ci_compared *c,
+			  struct fz_ci_config *config);

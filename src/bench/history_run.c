@@ -145,8 +145,8 @@ static bool is_ours(const struct fz_history_run *r, const struct fz_profile *p)
 	return fz_str_eq(fz_profile_fact(asked, "command"), fz_profile_fact(p, "command"));
 }
 
-static int take(struct fz_history_run *r, uint32_t commit, const struct fz_kept *kept,
-		const struct fz_profile *p, struct fz_error *err)
+static int add_result(struct fz_history_run *r, uint32_t commit, const struct fz_kept *kept,
+		      const struct fz_profile *p, struct fz_error *err)
 {
 	int rc = fz_history_add(&r->history, commit, p, r->config.metrics.list[0],
 				r->options->filter, err);
@@ -176,7 +176,7 @@ static void read_kept(struct fz_history_run *r)
 			continue;
 		int rc = fz_baseline_read(&r->baselines, &l.list[i], &p, &err);
 		if (!rc && is_ours(r, p))
-			rc = take(r, commit, &l.list[i], p, &err);
+			rc = add_result(r, commit, &l.list[i], p, &err);
 		if (rc && !is_away(r, &l.list[i]))
 			fz_notify_warn(r->notify, "history: %.10s: %s", l.list[i].commit,
 				       err.message);
@@ -203,14 +203,14 @@ static int count_commit(struct fz_history_run *r, uint32_t commit, struct fz_err
 		return 0;
 	/* Incomplete counts are shown but not stored, so that nothing is compared with them. */
 	if (counted.trouble)
-		return take(r, commit, &kept, counted.profile, err);
+		return add_result(r, commit, &kept, counted.profile, err);
 	rc = fz_counts_save(&r->baselines, place, hash, counted.profile, "history", r->notify,
 			    &kept.place, err);
 	if (rc)
 		return rc;
 	snprintf(kept.commit, sizeof(kept.commit), "%s", hash);
 	fz_baseline_key(fz_profile_fact(counted.profile, "environment"), kept.key);
-	return take(r, commit, &kept, counted.profile, err);
+	return add_result(r, commit, &kept, counted.profile, err);
 }
 
 static int count_missing(struct fz_history_run *r, struct fz_error *err)

@@ -102,7 +102,7 @@ static int query_accepted(struct fz_ci_run *c, const struct fz_cli_ci_options *o
 	json_array_foreach(json_object_get(told, "accepted"), i, one)
 	{
 		if (fz_ci_accepted_read(one, &a))
-			fz_ci_accepted_find(&a, &here, &c->config);
+			fz_ci_accepted_apply(&a, &here, &c->config);
 	}
 	json_decref(told);
 	return 0;
@@ -164,7 +164,7 @@ struct outbox {
 	uint64_t before;              /* number of pushes of earlier runs that were sent */
 };
 
-static void read_run(struct outbox *o, const struct fz_buf *answer)
+static void parse_run(struct outbox *o, const struct fz_buf *answer)
 {
 	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
 
@@ -179,7 +179,7 @@ static void on_gone(void *arg, const struct fz_agent_spooled *p, const struct fz
 	if (!answer || o->run)
 		return;
 	if (strcmp(p->query.p, o->run_query) == 0)
-		read_run(o, answer);
+		parse_run(o, answer);
 	else
 		o->before++;
 }
@@ -209,7 +209,7 @@ static int put(struct outbox *o, const char *query, struct fz_str body, struct f
 		return 0;
 	int rc = fz_client_request(&o->link->client, query, &body, &answer, err);
 	if (!rc && !o->run)
-		read_run(o, &answer);
+		parse_run(o, &answer);
 	return rc;
 }
 

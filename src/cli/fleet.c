@@ -193,8 +193,8 @@ static char *query_of(const struct fz_cli_fleet *f, const char *const names[2], 
 }
 
 /* Parse an answer: a line with the size of the base, the base, the head. */
-static int read_pair(struct fz_str answer, const char *server, struct fz_profile *ret[2],
-		     struct fz_error *err)
+static int parse_pair(struct fz_str answer, const char *server, struct fz_profile *ret[2],
+		      struct fz_error *err)
 {
 	struct fz_str size = fz_str_take_line(&answer);
 	uint64_t base;
@@ -227,7 +227,7 @@ static int from_server(const struct fz_cli_fleet *f, const char *const names[2],
 	if (!r)
 		r = fz_client_request(&client, query, NULL, &answer, err);
 	if (!r)
-		r = read_pair(fz_buf_view(&answer), f->server, profile, err);
+		r = parse_pair(fz_buf_view(&answer), f->server, profile, err);
 	for (int side = 0; side < 2; side++) {
 		if (r)
 			fz_profile_free(profile[side]);

@@ -582,7 +582,7 @@ double fz_walk_late(const struct fz_walk *w)
 	for (size_t i = 0; interval > 0 && i < w->run_start[w->run_count]; i++) {
 		double more = (double)cost_of(w, w->rows[i]) - interval;
 
-		/* No function has the cost of a row without a stack. */
+		/* The cost of a row without a stack belongs to no function. */
 		if (p->samples.stack[w->rows[i]] != FZ_NONE && more >= LATE * interval)
 			squares += more * more;
 	}

@@ -335,7 +335,7 @@ static bool read_relative(struct fz_str word, uint64_t *last)
 }
 
 /* Reads costs; omitted ones at the end are 0. Other tools write fractions. Memory that Xdebug 2
- * states as freed is 0, as in its later versions. */
+ * reports as freed counts as 0, as in its later versions. */
 static bool read_cost(struct reader *r, struct fz_str s, int64_t *weights)
 {
 	memset(weights, 0, FZ_METRICS_MAX * sizeof(*weights));

@@ -218,7 +218,7 @@ static uint32_t *merge_threads(const struct writer *w)
 	return first;
 }
 
-/* Samples of ours are late at most, except that the engine in the kernel takes one for each wait,
+/* Our samples are at worst late, except that the engine in the kernel takes one for each wait,
  * however long that was. */
 static bool is_taken_on_time(const struct fz_profile *p)
 {

@@ -23,7 +23,7 @@ enum { ROWS_MAX = 60, UNSURE_ROWS = 5, NAME_COLUMNS = 60 };
 
 static const struct fz_style style = { .columns = 200 };
 
-/* ---- sentences ---- */
+/* ---- members of the answer ---- */
 
 /* Add warnings [from, to). */
 static void add_warnings(struct fz_mcp_call *c, const struct fz_diff *d, const char *key,

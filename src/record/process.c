@@ -99,8 +99,8 @@ static pid_t inner_id(const char *status_path, pid_t outer)
 	return text && status_last(text, "\nNSpid:", &id) ? (pid_t)id : outer;
 }
 
-/* The error for a process without a folder in /proc: it is gone, or hidden from us (hidepid), or
- * all are missing. */
+/* The error for a process without a folder in /proc: it is gone, it is hidden from us (hidepid), or
+ * /proc is not mounted. */
 static int not_in_proc(pid_t pid, struct fz_error *err)
 {
 	if (access("/proc/self/stat", F_OK))

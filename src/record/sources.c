@@ -131,7 +131,7 @@ static int open_in_root(const struct fz_sources *s, const char *path)
  * file that only we may read. */
 static int open_as_target(const struct fz_sources *s, const char *path)
 {
-	fz_identity_set(s->uid, s->gid);
+	fz_identity_assume(s->uid, s->gid);
 	int fd = open_in_root(s, path);
 	fz_identity_drop();
 	return fd;

@@ -116,7 +116,7 @@ static int open_as_owner(const struct fz_stored *stored, const char *path)
 	struct stat st;
 	int fd = -1;
 
-	fz_identity_set(stored->owner, stored->group);
+	fz_identity_assume(stored->owner, stored->group);
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	fz_identity_drop();

@@ -63,8 +63,8 @@ static void free_release(struct release *r)
 }
 
 /* Remove a release from the list and return it; NULL if there is none. */
-static struct release *take(struct fz_watcher *w, const struct fz_fleet_push *push,
-			    const char *metric)
+static struct release *remove_release(struct fz_watcher *w, const struct fz_fleet_push *push,
+				      const char *metric)
 {
 	for (struct release **at = &w->releases; *at; at = &(*at)->next) {
 		struct release *r = *at;
@@ -128,7 +128,7 @@ static void note_metric(struct fz_watcher *w, const struct fz_fleet_push *push,
 		first = FZ_MIN(first, b->cells[i].minute);
 		last = FZ_MAX(last, b->cells[i].minute);
 	}
-	struct release *r = take(w, push, metric);
+	struct release *r = remove_release(w, push, metric);
 	if (!r) {
 		r = fz_calloc(1, sizeof(*r));
 		r->watch = (struct fz_fleet_watch){ .project = fz_strdup(push->project),
@@ -325,11 +325,11 @@ static struct release *next_due(struct fz_watcher *w)
 static void put_back(struct fz_watcher *w, struct release *r)
 {
 	const struct fz_fleet_watch *v = &r->watch;
-	struct release *newer =
-		take(w,
-		     &(struct fz_fleet_push){
-			     .project = v->project, .service = v->service, .version = v->version },
-		     v->metric);
+	struct release *newer = remove_release(w,
+					       &(struct fz_fleet_push){ .project = v->project,
+									.service = v->service,
+									.version = v->version },
+					       v->metric);
 
 	if (newer) {
 		note_host(r, newer->host, newer->watch.first);

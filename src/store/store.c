@@ -42,7 +42,7 @@ static void act_as_owner(const char *folder)
 	struct stat st;
 
 	if (lstat(folder, &st) == 0 || stat(above, &st) == 0)
-		fz_identity_set(st.st_uid, st.st_gid);
+		fz_identity_assume(st.st_uid, st.st_gid);
 }
 
 /* Likewise for a recording. */

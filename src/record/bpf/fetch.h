@@ -6,7 +6,7 @@
 #include "record/sampler_state.h"
 
 enum fz_engine_use fz_bpf_use_of(const struct fz_record_options *o);
-/* Take the program that was loaded beforehand, or load it now; the caller frees it. */
+/* Return the program that was loaded beforehand, or load it now; the caller frees it. */
 int fz_bpf_open(struct fz_sampler *s, enum fz_engine_use use, struct fz_bpf **ret,
 		struct fz_error *err);
 /* Sleep until the ring has urgent records, the loop has other duties, or it is time to fetch (due:

@@ -70,7 +70,7 @@ static void add_record(void *arg, const struct fz_bpf_tick *t)
 	}
 	if (s->profile->over_limit)
 		return;
-	fz_machine_processes_add(machine_of(s)->members, t, &stack);
+	fz_machine_processes_read(machine_of(s)->members, t, &stack);
 	fz_sampler_write(s, &(struct fz_engine_sample){ .stack = &stack,
 							.time = (int64_t)t->time,
 							.weight = (int64_t)t->counter,

@@ -478,8 +478,8 @@ static void add_plain(struct fz_machine_processes *m, struct member *p, const st
 	ret->status = t->thread == t->process ? FZ_STATUS_MAIN_THREAD : 0;
 }
 
-void fz_machine_processes_add(struct fz_machine_processes *m, const struct fz_bpf_tick *t,
-			      struct fz_python_stack *ret)
+void fz_machine_processes_read(struct fz_machine_processes *m, const struct fz_bpf_tick *t,
+			       struct fz_python_stack *ret)
 {
 	struct member *p = member_of(m, t);
 	struct fz_profile *profile = m->s->profile;

@@ -18,8 +18,8 @@ struct fz_machine_processes;
 struct fz_machine_processes *fz_machine_processes_new(struct fz_sampler *s, struct fz_bpf *program);
 void fz_machine_processes_free(struct fz_machine_processes *m);
 /* Build the stack of a tick. */
-void fz_machine_processes_add(struct fz_machine_processes *m, const struct fz_bpf_tick *t,
-			      struct fz_python_stack *ret);
+void fz_machine_processes_read(struct fz_machine_processes *m, const struct fz_bpf_tick *t,
+			       struct fz_python_stack *ret);
 /* Forget all processes. */
 void fz_machine_processes_forget(struct fz_machine_processes *m);
 /* Also forget all indices into the sampler's profile, which has been replaced. */

@@ -70,7 +70,7 @@ struct fz_py_tasks {
 	uint32_t path_cap, steps;
 	uint32_t unreadable_frame;
 
-	struct fz_py_task_stack *stacks; /* the result of fz_py_tasks_stacks */
+	struct fz_py_task_stack *stacks; /* the result of fz_py_tasks_read_stacks */
 	uint32_t stack_n, stack_cap;
 };
 
@@ -92,8 +92,8 @@ uint64_t fz_py_tasks_frame(struct fz_py_tasks *t, const struct fz_py_tasks_threa
  * coroutine is marked. `stack` is the thread's own, or FZ_NONE.
  * FZ_PY_WALK_OK: the stacks are in t->stacks; *ret_runs is true if the first is the running task's.
  * CHANGED: try again from the beginning. */
-enum fz_py_outcome fz_py_tasks_stacks(struct fz_py_tasks *t,
-				      const struct fz_py_tasks_thread *thread,
-				      const struct fz_py_walk *walk, uint32_t stack,
-				      bool *ret_runs);
+enum fz_py_outcome fz_py_tasks_read_stacks(struct fz_py_tasks *t,
+					   const struct fz_py_tasks_thread *thread,
+					   const struct fz_py_walk *walk, uint32_t stack,
+					   bool *ret_runs);
 void fz_py_tasks_release(struct fz_py_tasks *t);

@@ -238,9 +238,10 @@ static void add_waiting(struct fz_py_tasks *t, uint32_t running)
 		retry_failed(t);
 }
 
-enum fz_py_outcome fz_py_tasks_stacks(struct fz_py_tasks *t,
-				      const struct fz_py_tasks_thread *thread,
-				      const struct fz_py_walk *walk, uint32_t stack, bool *ret_runs)
+enum fz_py_outcome fz_py_tasks_read_stacks(struct fz_py_tasks *t,
+					   const struct fz_py_tasks_thread *thread,
+					   const struct fz_py_walk *walk, uint32_t stack,
+					   bool *ret_runs)
 {
 	uint32_t running = FZ_NONE, first = t->pages.piece_n, under;
 	uint64_t loop, task;

@@ -397,7 +397,8 @@ static void take_tasks(struct fz_python *py, struct fz_py_thread *t, unsigned *r
 		}
 		if (!py->tasks.found || own.rejected)
 			break;
-		rc = fz_py_tasks_stacks(&py->tasks, &py->task_thread, &t->walk, own.stack, &runs);
+		rc = fz_py_tasks_read_stacks(&py->tasks, &py->task_thread, &t->walk, own.stack,
+					     &runs);
 	}
 	if (py->tasks.found && !own.rejected && rc != FZ_PY_WALK_OK) {
 		own.rejected = true;
