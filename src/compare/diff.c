@@ -28,16 +28,3 @@ double fz_diff_ratio(const struct fz_diff *d, int64_t base, int64_t head)
 
 	return scaled == 0 ? NAN : ((double)head - scaled) / scaled;
 }
-
-uint64_t fz_diff_recorded_samples(const struct fz_diff *d, enum fz_side side)
-{
-	const struct fz_profile *p = d->recorded[side];
-	uint64_t n = 0;
-
-	if (side == FZ_BASE || !d->speed_scale.used)
-		return d->samples[side];
-	for (size_t row = 0; row < p->samples.n; row++)
-		if (p->samples.stack[row] != FZ_NONE)
-			n += fz_sample_count_in(p, d->tree[side]->metric, row);
-	return n;
-}

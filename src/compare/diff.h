@@ -177,7 +177,9 @@ struct fz_speed_scale_side {
 struct fz_speed_scale {
 	bool used; /* else costs of both sides are as measured */
 	struct fz_speed_scale_side side[FZ_SIDES];
-	int64_t total;          /* of the head, as measured */
+	/* Of the head, as measured: also samples that weigh nothing once it is adjusted. */
+	int64_t total;
+	uint64_t samples;
 	struct fz_profile view; /* of the head; owns nothing */
 };
 
@@ -278,4 +280,7 @@ static inline double fz_diff_delta(const struct fz_diff *d, int64_t base, int64_
 double fz_diff_ratio(const struct fz_diff *d, int64_t base, int64_t head);
 /* Recorded samples of a side, those with a stack: also the ones that weigh nothing once the head is
  * adjusted to the base's speed. */
-uint64_t fz_diff_recorded_samples(const struct fz_diff *d, enum fz_side side);
+static inline uint64_t fz_diff_recorded_samples(const struct fz_diff *d, enum fz_side side)
+{
+	return side == FZ_HEAD && d->speed_scale.used ? d->speed_scale.samples : d->samples[side];
+}

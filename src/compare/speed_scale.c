@@ -329,6 +329,7 @@ void fz_diff_sum_measured(struct fz_diff *d)
 		if (p->samples.stack[row] != FZ_NONE) {
 			of_stack[p->samples.stack[row]] += fz_sample_weight(p, metric, row);
 			d->speed_scale.total += fz_sample_weight(p, metric, row);
+			d->speed_scale.samples += fz_sample_count_in(p, metric, row);
 		}
 	for (uint32_t leaf = 0; leaf < p->stack_count; leaf++) {
 		for (uint32_t at = leaf; of_stack[leaf] && at != FZ_NONE;
