@@ -86,8 +86,10 @@ static uint64_t keep(const struct fz_cli_filter *wanted, struct fz_profile *p)
 		fz_buf_printf(&fact, "%s--thread %s", fact.n ? " " : "", *name);
 	if (wanted->functions)
 		fz_buf_printf(&fact, "%s--filter %s", fact.n ? " " : "", wanted->functions);
-	if (wanted->root)
+	if (wanted->root) {
 		fz_buf_printf(&fact, "%s--root %s", fact.n ? " " : "", wanted->root);
+		fz_profile_set_fact(p, "root", fz_str_of(wanted->root));
+	}
 	if (wanted->no_idle)
 		fz_buf_printf(&fact, "%s--no-idle", fact.n ? " " : "");
 	filter.no_idle = wanted->no_idle;

@@ -16,11 +16,10 @@ const char *fz_page_kind(bool is_diff, bool inverted)
 
 struct fz_str fz_page_root(const struct fz_page *page)
 {
-	struct fz_str part = fz_profile_fact(page->profile[FZ_HEAD], "part");
+	bool selected = fz_profile_fact(page->profile[FZ_HEAD], "root").n > 0;
 	bool one = page->n && page->size[0] == page->n;
 
-	return one && memmem(part.p, part.n, "--root ", 7) ? page->functions[page->function[0]].name
-							   : FZ_STR("");
+	return selected && one ? page->functions[page->function[0]].name : FZ_STR("");
 }
 
 static double rank_weight(const struct fz_page *page, const struct fz_page_function *f)

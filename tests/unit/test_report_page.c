@@ -267,11 +267,11 @@ static void a_selected_root_is_in_the_title(void **state)
 
 	(void)state;
 	o.labels[FZ_HEAD] = "a.fz";
-	fz_profile_set_fact(p, "part", FZ_STR("--filter main"));
+	fz_profile_set_fact(p, "part", FZ_STR("--filter --root main"));
 	fz_auto(fz_free_ptr) char *whole = write_profile(p, &o, fz_report_html_profile);
 	assert_non_null(strstr(whole, "<title>Flame graph &middot; a.fz</title>"));
 	assert_non_null(strstr(whole, "\"root\": \"\""));
-	fz_profile_set_fact(p, "part", FZ_STR("--thread main --root ^main$"));
+	fz_profile_set_fact(p, "root", FZ_STR("^main$"));
 	fz_auto(fz_free_ptr) char *page = write_profile(p, &o, fz_report_html_profile);
 	assert_non_null(strstr(page, "<title>main &middot; Flame graph &middot; a.fz</title>"));
 	assert_non_null(strstr(page, "\"root\": \"main\""));
