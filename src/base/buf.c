@@ -83,23 +83,45 @@ void fz_buf_printf(struct fz_buf *b, const char *fmt, ...)
 	va_end(again);
 }
 
+static const char unquoted[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			       "0123456789_@%+=:,./-";
+
+static const char escaped_quote[] = "'\\''";
+
 void fz_buf_shell_word(struct fz_buf *b, const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_@%+=:,./-";
-
-	if (*word && word[strspn(word, plain)] == 0) {
+	if (*word && word[strspn(word, unquoted)] == 0) {
 		fz_buf_str(b, word);
 		return;
 	}
 	fz_buf_char(b, '\'');
 	for (; *word; word++) {
 		if (*word == '\'')
-			fz_buf_str(b, "'\\''");
+			fz_buf_str(b, escaped_quote);
 		else
 			fz_buf_char(b, *word);
 	}
 	fz_buf_char(b, '\'');
+}
+
+bool fz_buf_shell_unquote(struct fz_buf *b, struct fz_str word)
+{
+	if (!word.n || *word.p != '\'') {
+		size_t n = 0;
+		while (n < word.n && word.p[n] && strchr(unquoted, word.p[n]))
+			fz_buf_char(b, word.p[n++]);
+		return n && n == word.n;
+	}
+	for (size_t i = 1; i < word.n; i++) {
+		struct fz_str rest = { word.p + i, word.n - i };
+		bool quote = fz_str_starts(rest, escaped_quote);
+
+		if (*rest.p == '\'' && !quote)
+			return rest.n == 1;
+		fz_buf_char(b, *rest.p);
+		i += quote ? strlen(escaped_quote) - 1 : 0;
+	}
+	return false;
 }
 
 void fz_buf_uri_part(struct fz_buf *b, struct fz_str part)

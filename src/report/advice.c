@@ -176,27 +176,6 @@ static void add_quoted(struct fz_str s, struct fz_buf *out)
 	fz_buf_shell_word(out, text);
 }
 
-/* Unquotes a text that is one word of fz_buf_shell_word(); false for another. */
-static bool unquote(struct fz_str s, struct fz_buf *out)
-{
-	static const char quote[] = "'\\''";
-
-	if (!s.n || *s.p != '\'') {
-		fz_buf_add(out, s.p, s.n);
-		return s.n && !memchr(s.p, '\'', s.n) && !memchr(s.p, ' ', s.n);
-	}
-	for (size_t i = 1; i < s.n; i++) {
-		struct fz_str rest = { s.p + i, s.n - i };
-		bool quoted = fz_str_starts(rest, quote);
-
-		if (*rest.p == '\'' && !quoted)
-			return rest.n == 1;
-		fz_buf_char(out, *rest.p);
-		i += quoted ? strlen(quote) - 1 : 0;
-	}
-	return false;
-}
-
 /* Append what a shell runs for "sh -c 'make && ./a'", as compare runs the commands of its options;
  * another command as it is. */
 static void add_shell_text(struct fz_str command, struct fz_buf *out)
@@ -205,7 +184,9 @@ static void add_shell_text(struct fz_str command, struct fz_buf *out)
 	struct fz_str shown = command, begin = FZ_STR("sh -c ");
 
 	if (fz_str_starts(command, begin.p) &&
-	    unquote((struct fz_str){ command.p + begin.n, command.n - begin.n }, &text) && text.n)
+	    fz_buf_shell_unquote(&text,
+				 (struct fz_str){ command.p + begin.n, command.n - begin.n }) &&
+	    text.n)
 		shown = fz_buf_view(&text);
 	fz_buf_add(out, shown.p, shown.n);
 }

@@ -103,6 +103,26 @@ static void test_printf_and_take(void **state)
 	assert_string_equal(empty, "");
 }
 
+static void test_shell_words(void **state)
+{
+	static const char *const words[] = {
+		"", "a", "a b", "'", "''", "it's", "$x", "a\nb", "\\"
+	};
+	static const char *const foreign[] = { "", "a b", "$x", "'a", "'a'b", "'a''b'", "a'b'" };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(words); i++) {
+		fz_auto(fz_buf_release) struct fz_buf quoted = { 0 }, again = { 0 };
+		fz_buf_shell_word(&quoted, words[i]);
+		assert_true(fz_buf_shell_unquote(&again, fz_buf_view(&quoted)));
+		assert_true(fz_str_eq(fz_buf_view(&again), fz_str_of(words[i])));
+	}
+	for (size_t i = 0; i < FZ_ARRAY_LEN(foreign); i++) {
+		fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+		assert_false(fz_buf_shell_unquote(&text, fz_str_of(foreign[i])));
+	}
+}
+
 static void test_map(void **state)
 {
 	struct fz_map m = { 0 };
@@ -176,7 +196,7 @@ int main(void)
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_bad_cursor),
 		cmocka_unit_test(test_limit),   cmocka_unit_test(test_printf_and_take),
 		cmocka_unit_test(test_map),     cmocka_unit_test(test_arena),
-		cmocka_unit_test(test_base64),
+		cmocka_unit_test(test_base64),  cmocka_unit_test(test_shell_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
