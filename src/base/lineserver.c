@@ -29,7 +29,7 @@ enum { EVENTS_AT_ONCE = 8, ROUNDS = 3 };
 
 struct client {
 	int fd;         /* -1: free slot */
-	uint64_t heard; /* turn of its last bytes, or of its connection; 0: free slot */
+	uint64_t heard; /* turn of its last bytes, or of its connection */
 	size_t n;
 	bool skipping; /* ignoring the rest of a line that is too long */
 	char line[FZ_LINESERVER_LINE];
@@ -254,7 +254,6 @@ static bool is_ours(int fd)
 static void disconnect(struct client *c)
 {
 	fz_close_fd(&c->fd); /* also removes it from the epoll set */
-	c->heard = 0;
 }
 
 /* The slot for a new client: a free one, or else that of the client that has been silent longest.
@@ -263,9 +262,12 @@ static uint32_t slot_for_new(const struct fz_lineserver *s)
 {
 	uint32_t best = 0;
 
-	for (uint32_t i = 1; i < FZ_ARRAY_LEN(s->clients); i++)
+	for (uint32_t i = 0; i < FZ_ARRAY_LEN(s->clients); i++) {
+		if (s->clients[i].fd < 0)
+			return i;
 		if (s->clients[i].heard < s->clients[best].heard)
 			best = i;
+	}
 	return best;
 }
 
