@@ -155,13 +155,20 @@ int fz_checkout_here(struct fz_workspace *w, struct fz_checkout *ret, struct fz_
 	return 0;
 }
 
-/* In a new worktree the folders of submodules are empty; fetching them may need the network. */
+/* In a new worktree the folders of submodules are empty; fetching them may need the network. git
+ * marks such submodules by a minus sign. */
 static bool lacks_submodules(const struct fz_workspace *w, const struct fz_checkout *checkout)
 {
+	static const char *const words[] = { "submodule", "status", "--recursive", NULL };
 	fz_auto(fz_free_ptr) char *list = fz_asprintf("%s/.gitmodules", checkout->tree);
+	fz_auto(fz_buf_release) struct fz_buf out = { 0 }, why = { 0 };
+	struct fz_error err;
+	int status;
 
 	return checkout->worktree && !access(list, F_OK) &&
-	       !(w->setup && strstr(w->setup, "submodule"));
+	       !fz_repository_git(&w->repository, checkout->tree, words, &out, &why, &status,
+				  &err) &&
+	       out.n && (*out.p == '-' || memmem(out.p, out.n, "\n-", 2));
 }
 
 int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkout,
