@@ -157,7 +157,7 @@ static void read_imports(struct fz_code *c)
 }
 
 /* Collects folders ("pkg" for pkg/core.py, and all above it) and modules ("pkg/core"). The
- * canonical lib/python3/ of the standard library is no package "lib". */
+ * canonical lib/python3/ of the standard library is not a package named lib. */
 static void read_folders(struct fz_code *c, enum fz_side side)
 {
 	for (uint32_t f = 0; f < c->profile[side]->function_count; f++) {

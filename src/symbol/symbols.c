@@ -310,8 +310,7 @@ static const char *call_file(struct unit *u, Dwarf_Die *inlined)
 	return dwarf_filesrc(files, (size_t)i, NULL, NULL);
 }
 
-/* DWARF 5 numbers files from 0, as clang does; libdw takes 0 to mean that
- * there is no file. */
+/* DWARF 5 numbers files from 0, as clang does; in libdw, 0 means no file. */
 static const char *declaring_file(Dwarf_Die *die)
 {
 	const char *file = dwarf_decl_file(die);
