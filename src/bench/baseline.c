@@ -661,9 +661,9 @@ void fz_counts_warn(const struct fz_baselines *b, const char *who, const struct 
 {
 	struct fz_baseline_server *s = b->server;
 
-	if (!s || !s->trouble.code || s->told)
+	if (!s || !s->trouble.code || s->warned)
 		return;
-	s->told = true;
+	s->warned = true;
 	fz_notify_warn(notify, "%s: continuing without the server's counts: %s", who,
 		       s->trouble.message);
 }

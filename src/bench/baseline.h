@@ -52,7 +52,7 @@ struct fz_baseline_server {
 		    struct fz_error *err);
 	/* Set when the server fails; then it is not contacted again. code 0: no failure. */
 	struct fz_error trouble;
-	bool told; /* the user was warned */
+	bool warned; /* trouble was reported */
 };
 
 struct fz_baselines {

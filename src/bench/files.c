@@ -224,23 +224,23 @@ static void annotate(const struct fz_ci_bench *b, struct fz_buf *out)
 static void annotate_all(const struct fz_ci_result *r, bool fails, uint32_t room,
 			 struct fz_buf *out)
 {
-	uint32_t wanted = 0, told = 0;
+	uint32_t wanted = 0, annotated = 0;
 	char count[FZ_NUMBER_SIZE];
 
 	for (uint32_t i = 0; i < r->n; i++)
 		wanted += is_annotated(&r->benches[i]) && r->benches[i].fails == fails;
 	uint32_t most = wanted <= room ? wanted : room - 1;
-	for (uint32_t i = 0; i < r->n && told < most; i++) {
+	for (uint32_t i = 0; i < r->n && annotated < most; i++) {
 		const struct fz_ci_bench *b = &r->benches[i];
 		if (!is_annotated(b) || b->fails != fails)
 			continue;
 		annotate(b, out);
-		told++;
+		annotated++;
 	}
-	if (told < wanted)
+	if (annotated < wanted)
 		fz_buf_printf(out, "::%s title=fizeau ci::and %s; the summary lists all\n",
 			      fails ? "error" : "warning",
-			      fz_format_plural(wanted - told, "more benchmark", count));
+			      fz_format_plural(wanted - annotated, "more benchmark", count));
 }
 
 void fz_ci_annotations(const struct fz_ci_result *r, struct fz_buf *out)

@@ -203,16 +203,16 @@ bool fz_jobs_run(struct fz_workspace *w, struct fz_job *jobs, size_t n, unsigned
 	size_t next = 0, running = 0;
 	static size_t numbers;
 	int64_t begun = fz_clock_now(), second = -1;
-	bool told = false;
+	bool passed_on = false;
 
 	fz_assert(parallel > 0 || n == 0);
 	while (next < n || running) {
 		if (what)
 			report_progress(w, what, next - running, n, begun, &second);
 		bool stopped = fz_series_stopped(&w->series);
-		if (stopped && !told)
+		if (stopped && !passed_on)
 			pass_on(jobs, next, w->series.stopped_by);
-		told = stopped;
+		passed_on = stopped;
 		if (stopped)
 			n = next;
 		if (next < n && running < parallel) {

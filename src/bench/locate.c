@@ -177,15 +177,15 @@ static void locate(struct fz_ci_result *r, struct fz_ci_bench *b, const struct f
 	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 	struct path path = { 0 };
 	double whole = delta(d, root);
-	size_t told = 0;
+	size_t shown = 0;
 
 	if (whole == 0)
 		return;
 	descend(d, root, whole, &path);
 	cut(d, &path);
 	size_t first = path.n;
-	while (first > 1 && told < NAMES)
-		told += is_reported(d, &path, --first);
+	while (first > 1 && shown < NAMES)
+		shown += is_reported(d, &path, --first);
 	for (size_t i = first; i < path.n; i++) {
 		char name[160];
 		if (!is_reported(d, &path, i))

@@ -301,18 +301,20 @@ static uint32_t count_of(const struct fz_ci_result *r, enum fz_ci_verdict v)
 	return n;
 }
 
-/* Add the numbers of benchmarks that the sentence does not name: "; 2 more slower, 1 faster". */
+/* Add the numbers of benchmarks that the sentence does not name: "; 2 others slower, 1 faster". */
 static void add_others(const struct fz_ci_result *r, enum fz_ci_verdict named, struct fz_buf *out)
 {
-	static const enum fz_ci_verdict told[] = { FZ_CI_SLOWER, FZ_CI_FASTER };
+	static const enum fz_ci_verdict changed[] = { FZ_CI_SLOWER, FZ_CI_FASTER };
 	const char *separator = "; ";
 
-	for (size_t i = 0; i < FZ_ARRAY_LEN(told); i++) {
-		uint32_t n = count_of(r, told[i]) - (told[i] == named);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(changed); i++) {
+		bool also = changed[i] == named;
+		uint32_t n = count_of(r, changed[i]) - also;
 		if (!n)
 			continue;
-		fz_buf_printf(out, "%s%u %s%s", separator, n, told[i] == named ? "more " : "",
-			      fz_ci_word_of_all(r, told[i], "changed"));
+		const char *others = n == 1 ? "other " : "others ";
+		fz_buf_printf(out, "%s%u %s%s", separator, n, also ? others : "",
+			      fz_ci_word_of_all(r, changed[i], "changed"));
 		separator = ", ";
 	}
 }

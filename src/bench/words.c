@@ -201,17 +201,17 @@ static uint32_t count_word(const struct fz_ci_result *r, enum fz_ci_verdict v, c
 static void add_verdict(const struct fz_ci_result *r, enum fz_ci_verdict v, const char **separator,
 			struct fz_buf *out)
 {
-	const char *told[FZ_CI_METRICS_MAX];
+	const char *words[FZ_CI_METRICS_MAX];
 
 	for (uint32_t i = 0; i < r->metrics.n; i++) {
 		uint32_t earlier = 0;
-		told[i] = many_word(v, r->metrics.list[i]);
-		while (strcmp(told[earlier], told[i]) != 0)
+		words[i] = many_word(v, r->metrics.list[i]);
+		while (strcmp(words[earlier], words[i]) != 0)
 			earlier++;
-		uint32_t n = earlier == i ? count_word(r, v, told[i]) : 0;
+		uint32_t n = earlier == i ? count_word(r, v, words[i]) : 0;
 		if (!n)
 			continue;
-		fz_buf_printf(out, "%s%u %s", *separator, n, told[i]);
+		fz_buf_printf(out, "%s%u %s", *separator, n, words[i]);
 		*separator = ", ";
 	}
 }

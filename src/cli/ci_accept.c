@@ -51,16 +51,16 @@ static void wish(const char *benchmark, const struct fz_ci_source *s, struct fz_
 
 static void print_answer(const char *benchmark, const struct fz_buf *answer)
 {
-	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
-	long long failing = json_integer_value(json_object_get(told, "failing"));
+	json_t *parsed = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
+	long long failing = json_integer_value(json_object_get(parsed, "failing"));
 	char number[FZ_NUMBER_SIZE];
 
 	printf("%s: %s; run %lld %s, with %s\n", benchmark,
 	       withdraw ? "no longer acknowledged" : "acknowledged",
-	       (long long)json_integer_value(json_object_get(told, "run")),
-	       json_string_value(json_object_get(told, "status")),
+	       (long long)json_integer_value(json_object_get(parsed, "run")),
+	       json_string_value(json_object_get(parsed, "status")),
 	       fz_format_plural(failing, "failure", number));
-	json_decref(told);
+	json_decref(parsed);
 }
 
 static int accept_change(char **names, int n, struct fz_error *err)

@@ -98,13 +98,13 @@ static int query_accepted(struct fz_ci_run *c, const struct fz_cli_ci_options *o
 	rc = fz_client_request(&l.client, query.p, NULL, &answer, err);
 	if (rc)
 		return rc;
-	json_t *told = json_loadb(answer.p ? answer.p : "", answer.n, 0, NULL);
-	json_array_foreach(json_object_get(told, "accepted"), i, one)
+	json_t *parsed = json_loadb(answer.p ? answer.p : "", answer.n, 0, NULL);
+	json_array_foreach(json_object_get(parsed, "accepted"), i, one)
 	{
 		if (fz_ci_accepted_read(one, &a))
 			fz_ci_accepted_apply(&a, &here, &c->config);
 	}
-	json_decref(told);
+	json_decref(parsed);
 	return 0;
 }
 
@@ -166,10 +166,10 @@ struct outbox {
 
 static void parse_run(struct outbox *o, const struct fz_buf *answer)
 {
-	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
+	json_t *parsed = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
 
-	o->run = json_integer_value(json_object_get(told, "run"));
-	json_decref(told);
+	o->run = json_integer_value(json_object_get(parsed, "run"));
+	json_decref(parsed);
 }
 
 static void on_gone(void *arg, const struct fz_agent_spooled *p, const struct fz_buf *answer)

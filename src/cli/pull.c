@@ -64,9 +64,9 @@ static int query_list(const struct fz_client *client, const char *query, json_t 
 
 	if (r)
 		return r;
-	fz_auto(json_decrefp) json_t *told =
+	fz_auto(json_decrefp) json_t *parsed =
 		json_loadb(answer.p ? answer.p : "", answer.n, 0, NULL);
-	json_t *list = json_object_get(told, "recordings");
+	json_t *list = json_object_get(parsed, "recordings");
 	if (!json_is_array(list))
 		return fz_fail(err, FZ_EINPUT, "%s: unexpected response: not a list of recordings",
 			       client->server);

@@ -92,27 +92,27 @@ static void print_answer(const char *name, const struct fz_fleet_push *push,
 			 const struct fz_buf *answer)
 {
 	char minutes[FZ_NUMBER_SIZE], samples[FZ_NUMBER_SIZE];
-	json_t *told = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
-	const char *status = json_string_value(json_object_get(told, "status"));
-	const char *kept = json_is_true(json_object_get(told, "kept"))
+	json_t *parsed = json_loadb(answer->p ? answer->p : "", answer->n, 0, NULL);
+	const char *status = json_string_value(json_object_get(parsed, "status"));
+	const char *kept = json_is_true(json_object_get(parsed, "kept"))
 				   ? "; the complete recording is stored"
 				   : "";
-	int64_t unlabelled = json_integer_value(json_object_get(told, "unlabelled"));
+	int64_t unlabelled = json_integer_value(json_object_get(parsed, "unlabelled"));
 
 	if (status && strcmp(status, "known") == 0)
 		printf("%s: already on the server as %s@%s%s\n", name, push->service, push->version,
 		       kept);
 	else
 		printf("%s: pushed as %s@%s, %s of %s%s\n", name, push->service, push->version,
-		       fz_format_plural(json_integer_value(json_object_get(told, "samples")),
+		       fz_format_plural(json_integer_value(json_object_get(parsed, "samples")),
 					"sample", samples),
-		       fz_format_plural(json_integer_value(json_object_get(told, "minutes")),
+		       fz_format_plural(json_integer_value(json_object_get(parsed, "minutes")),
 					"minute", minutes),
 		       kept);
 	if (unlabelled)
 		printf("%s: labels of %s are not stored; see fizeau-push(1)\n", name,
 		       fz_format_plural(unlabelled, "sample", samples));
-	json_decref(told);
+	json_decref(parsed);
 }
 
 static int push_one(const struct fz_client *client, const char *name, const char *labels,

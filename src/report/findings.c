@@ -284,7 +284,7 @@ static void add_change(const struct fz_diff *d, const struct fz_judgement *j, st
 {
 	double expected = fz_diff_expected(d, d->total[FZ_BASE]);
 	double change = (double)d->total[FZ_HEAD] - expected;
-	bool told = j->run.word == FZ_RUN_SLOWER || j->run.word == FZ_RUN_FASTER;
+	bool changed = j->run.word == FZ_RUN_SLOWER || j->run.word == FZ_RUN_FASTER;
 	char number[FZ_NUMBER_SIZE], percent[FZ_NUMBER_SIZE];
 
 	if (no_change(d, j))
@@ -294,7 +294,7 @@ static void add_change(const struct fz_diff *d, const struct fz_judgement *j, st
 		fz_buf_str(out, " against the expected ");
 		add_total(d, expected, out);
 	}
-	if (told || expected <= 0)
+	if (changed || expected <= 0)
 		return;
 	fz_buf_printf(out, " (%s", fz_format_percent_change(change / expected, percent));
 	if (j->method != FZ_JUDGE_IDENTICAL && isfinite(j->run.low)) {

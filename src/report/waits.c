@@ -239,7 +239,7 @@ static void print_enders(const struct waits *w, const struct fz_style *style, st
 
 	fz_buf_str(out, "Made others wait:\n");
 	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
-	for (uint32_t i = 0, told = 0; i < w->graph.n && told < ENDERS_SHOWN; i = end, told++) {
+	for (uint32_t i = 0, shown = 0; i < w->graph.n && shown < ENDERS_SHOWN; i = end, shown++) {
 		const struct fz_wait_edge *e = &w->graph.edges[i];
 		add_time(sum_of_ender(w, i, &end), w->table.all_ns, &t);
 		add_function(w, e->by, w->p->functions[e->by].first_line, e->name,

@@ -264,10 +264,10 @@ static void test_sentence(void **state)
 			   "<code>parse_issue_fixed</code>; 1 faster");
 	add_judged(&r, "b.py::test_x", 0.1, FZ_CI_SLOWER);
 	expect_heading(&r, "Merging this makes <code>a.py::test_x</code> 21.3&nbsp;% slower, in "
-			   "<code>parse_issue_fixed</code>; 1 more slower, 1 faster");
+			   "<code>parse_issue_fixed</code>; 1 other slower, 1 faster");
 	r.benches[0].change = 2.14;
 	expect_heading(&r, "Merging this makes <code>a.py::test_x</code> slower (x 3.14), in "
-			   "<code>parse_issue_fixed</code>; 1 more slower, 1 faster");
+			   "<code>parse_issue_fixed</code>; 1 other slower, 1 faster");
 	fz_ci_trouble(&r, "one");
 	expect_heading(&r, "Performance could not be judged: 2 slower, 1 faster, 1 same");
 }
