@@ -216,6 +216,16 @@ static bool repeats_self(const struct view *v, const struct fz_finding *r)
 	       fabs(r->change - change) <= 0.05 * fabs(change);
 }
 
+/* Is the function on nearly all stacks of both sides, like main? Then the headline has its change.
+ */
+static bool repeats_run(const struct fz_diff *d, const struct fz_diff_function *f)
+{
+	for (enum fz_side s = 0; s < FZ_SIDES; s++)
+		if ((double)f->cost.total[s] < 0.99 * (double)d->total[s])
+			return false;
+	return true;
+}
+
 /* Print changed totals, except of functions in which only the self cost changed. */
 static void print_changed_totals(const struct view *v)
 {
@@ -224,7 +234,7 @@ static void print_changed_totals(const struct view *v)
 
 	fz_findings_init(&f, v->d, v->judgement, true);
 	for (uint32_t i = 0; i < f.count[FZ_VERDICT_CHANGED]; i++)
-		if (!repeats_self(v, &f.rows[i]))
+		if (!repeats_self(v, &f.rows[i]) && !repeats_run(v->d, f.rows[i].f))
 			f.rows[kept++] = f.rows[i];
 	f.count[FZ_VERDICT_CHANGED] = kept;
 	uint32_t shown = rows_shown(v, &f);

@@ -468,10 +468,6 @@ Self: 1 slower, 0 faster.
    before     after      change  interval         %   function
     3,000    12,000      +9,000   ≥+3,852  +300.0 %   parse
 
-Only with callees: 1 slower, 0 faster.
-   before     after      change  interval         %   function
-   12,000    21,000      +9,000    ±8,086   +75.0 %   m
-
 Measured: the order of samples is not recorded, so typical noise is assumed;
   smallest detectable change: 45.6 %; 83 more runs per side would detect 5.0 %.
 Limits: both are assumed to be whole runs; for parts of a running program use
