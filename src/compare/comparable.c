@@ -2,9 +2,9 @@
 /* Checks whether two recordings can be compared.
  *
  * The difference of any two recordings looks like a finding. So a different setting is an error if
- * it changes the meaning of figures (clock, mode, features, program; only if both sides have the
- * setting), and otherwise a warning. Different versions of Python are a warning, because people do
- * compare them.
+ * it changes the meaning of figures (clock, mode, features; only if both sides have the setting),
+ * and otherwise a warning. Different versions of Python and programs of different names are
+ * warnings, because people do compare them.
  */
 #include "compare/stages.h"
 
@@ -129,7 +129,8 @@ static bool compare_settings(struct setting *settings)
 		const char *base = x->value[FZ_BASE], *head = x->value[FZ_HEAD];
 
 		x->title = setting_titles[i];
-		if (!base || !head || !*base || !*head || i == SETTING_PYTHON)
+		if (!base || !head || !*base || !*head || i == SETTING_PYTHON ||
+		    i == SETTING_PROGRAM)
 			continue;
 		size_t n = kind_length(i, base);
 		x->differs = n != kind_length(i, head) || memcmp(base, head, n) != 0;
@@ -278,8 +279,7 @@ static int check_settings(struct fz_diff *d, const struct fz_diff_options *o, st
 		r = refuse(settings, err);
 	for (int i = 0; !r && i < SETTINGS; i++) {
 		const char *base = settings[i].value[FZ_BASE], *head = settings[i].value[FZ_HEAD];
-		bool meant = i == SETTING_PROGRAM && o->two_commands;
-		if (*base && *head && !meant && strcmp(base, head) != 0)
+		if (i != SETTING_PROGRAM && *base && *head && strcmp(base, head) != 0)
 			warn_about_setting(d, i, &settings[i]);
 	}
 	release_settings(settings);
@@ -320,6 +320,21 @@ static size_t shared_start(struct fz_str a, struct fz_str b)
 	while (n > 0 && !isspace((unsigned char)a.p[n - 1]))
 		n--;
 	return n;
+}
+
+/* Warns if the recordings are of programs with different names, which may be two builds of one, or
+ * a mistake. */
+static bool warn_about_programs(struct fz_diff *d)
+{
+	struct fz_str base = fz_profile_fact(d->profile[FZ_BASE], "program");
+	struct fz_str head = fz_profile_fact(d->profile[FZ_HEAD], "program");
+
+	if (!base.n || !head.n || fz_str_eq(base, head))
+		return false;
+	fz_diff_warn(d, "the recordings are of different programs (base: %.*s; head: %.*s)",
+		     (int)base.n, base.p, (int)head.n, head.p);
+	fz_diff_make_urgent(d);
+	return true;
 }
 
 /* Warns if the sides ran other commands. The same program run by another interpreter counts as the
@@ -630,7 +645,7 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 	int r = check_settings(d, o, err);
 	if (r)
 		return r;
-	if (!o->two_commands)
+	if (!o->two_commands && !warn_about_programs(d))
 		warn_about_commands(d);
 	warn_about_fact(d, "cpu", "processors",
 			"; record both sides on one machine, or compare shares (--scale share)");

@@ -16,8 +16,8 @@
  *   only shares are known        -> share           parts of running programs -> window
  *                                                   else                      -> time
  *
- * Only shares are known for samples at unknown rates, two different clocks, two programs, and
- * fleets, whose load is unknown. If a side is empty, functions cannot agree and totals cannot be
+ * Only shares are known for samples at unknown rates, two different clocks, and fleets, whose
+ * load is unknown. If a side is empty, functions cannot agree and totals cannot be
  * equal. If the head is empty, the factor is that of `time`, so that removed code keeps its cost;
  * if the base is empty, it is 1.
  */
@@ -57,14 +57,6 @@ static const char *metric_name(const struct fz_diff *d, enum fz_side s)
 	return metric == FZ_METRIC_SAMPLES ? "samples" : d->profile[s]->metrics[metric].name;
 }
 
-/* False if both programs are known and differ. */
-static bool is_same_program(const struct fz_profile *base, const struct fz_profile *head)
-{
-	struct fz_str b = fz_profile_fact(base, "program"), h = fz_profile_fact(head, "program");
-
-	return !b.n || !h.n || fz_str_eq(b, h);
-}
-
 bool fz_diff_clocks_differ(const char *base, const char *head)
 {
 	return strcmp(base, head) != 0 && strcmp(base, "time") != 0 && strcmp(head, "time") != 0;
@@ -83,8 +75,7 @@ static bool is_fleet(const struct fz_diff *d)
 
 static bool only_shares(const struct fz_diff *d)
 {
-	if (!is_same_program(d->profile[FZ_BASE], d->profile[FZ_HEAD]) ||
-	    fz_diff_clocks_differ(metric_name(d, FZ_BASE), metric_name(d, FZ_HEAD)))
+	if (fz_diff_clocks_differ(metric_name(d, FZ_BASE), metric_name(d, FZ_HEAD)))
 		return true;
 	return counts_samples(d) && !rates_are_known(d);
 }

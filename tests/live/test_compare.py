@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import shutil
 import subprocess
@@ -615,9 +616,14 @@ def commands():
         leaf = next(f for f in answer["functions"] if f["name"] == "leaf")
         assert leaf["pct_self"] is None or leaf["pct_self"] > 100, leaf
         assert answer["head"]["facts"]["runs"] == 2 and "2 runs; interleaved" in err, err
+        saved = re.findall(r"(?:base|head) saved in (\S+)", err)
+        out, _ = p.fizeau("diff", *saved, "--format", "json", cwd=p.outside)
+        again = json.loads(out)
+        assert again["functions"] == answer["functions"], (saved, out)
+        assert "the recordings are of different programs (base: app10000.py; head: app40000.py)" in again["warnings"], out
         # The commands were meant to differ, so no warning; for a comparison in a file the verdict is printed.
-        told = ("the commands differ", "differ in program")
-        assert not any(word in text for word in told for text in answer["warnings"]), answer["warnings"]
+        expected = ("the commands differ", "of different programs")
+        assert not any(word in text for word in expected for text in answer["warnings"]), answer["warnings"]
         _, err = p.fizeau("compare", "-n", "1", "--warmup", "0", "--base-command", f"{p.python} app10000.py",
                           "--head-command", f"{p.python} app40000.py", "-o", "x.html", cwd=p.outside)
         # With one run per side the order cannot alternate, which the report states.

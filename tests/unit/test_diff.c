@@ -687,13 +687,14 @@ static void cpu_time_in_no_sample_is_reported(void **state)
 	}
 }
 
-static void other_programs_and_clocks_are_refused(void **state)
+static void other_clocks_are_refused_and_other_programs_reported(void **state)
 {
 	(void)state;
 	struct fz_diff_options o = { 0 };
 	fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("a.py:f:1 1\n", 1000);
 	fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("a.py:f:1 1\n", 1000);
-	fz_auto(fz_diff_freep) struct fz_diff *same = NULL, *other = NULL, *forced = NULL;
+	fz_auto(fz_diff_freep) struct fz_diff *same = NULL, *other = NULL, *renamed = NULL;
+	fz_auto(fz_diff_freep) struct fz_diff *expected = NULL, *forced = NULL;
 	struct fz_buf text = { 0 };
 
 	fz_profile_set_fact(a, "clock", FZ_STR("perf task-clock"));
@@ -712,21 +713,31 @@ static void other_programs_and_clocks_are_refused(void **state)
 	assert_string_equal(other->warnings[1],
 			    "the sides ran different versions of Python (base 3.12.1, head "
 			    "3.13.4): what changed may be Python, not the program");
+	assert_int_equal(other->urgent, 0);
+
+	/* Two builds of one program often have different names. */
 	fz_profile_set_fact(b, "program", FZ_STR("b.py"));
-	expect_error("program (base: a.py; head: b.py);", a, b, &o);
+	a->recording.complete = b->recording.complete = true;
+	assert_int_equal(fz_diff_new(a, b, &o, &renamed, NULL), 0);
+	assert_int_equal(renamed->urgent, 1);
+	assert_string_equal(renamed->warnings[0],
+			    "the recordings are of different programs (base: a.py; head: b.py)");
+	assert_int_equal(renamed->scale, FZ_SCALE_TIME);
+	o.two_commands = true;
+	assert_int_equal(fz_diff_new(a, b, &o, &expected, NULL), 0);
+	assert_int_equal(expected->warning_count, renamed->warning_count - 1);
+
 	fz_profile_set_fact(b, "clock", FZ_STR("schedstat"));
-	expect_error("differ in clock (base: perf task-clock; head: schedstat), program", a, b, &o);
+	expect_error("differ in clock (base: perf task-clock; head: schedstat);", a, b, &o);
 	assert_true(fz_diff_differences(a, b, &text));
 	assert_string_equal(text.p, "                     base             head\n"
 				    "* clock              perf task-clock  schedstat\n"
-				    "* program            a.py             b.py\n"
+				    "  program            a.py             b.py\n"
 				    "  Python version     3.12.1           3.13.4\n");
 	fz_buf_release(&text);
-	/* Complete runs of different programs are no reason to compare times. */
-	a->recording.complete = b->recording.complete = o.force = true;
+	o.force = true;
 	assert_int_equal(fz_diff_new(a, b, &o, &forced, NULL), 0);
-	assert_int_equal(forced->warning_count, 3);
-	assert_int_equal(forced->scale, FZ_SCALE_SHARE);
+	assert_int_equal(forced->urgent, 0);
 }
 
 static void unknown_mode_compares(void **state)
@@ -797,7 +808,7 @@ int main(void)
 		cmocka_unit_test(other_versions_of_packages_are_named),
 		cmocka_unit_test(old_base_is_reported),
 		cmocka_unit_test(cpu_time_in_no_sample_is_reported),
-		cmocka_unit_test(other_programs_and_clocks_are_refused),
+		cmocka_unit_test(other_clocks_are_refused_and_other_programs_reported),
 		cmocka_unit_test(unknown_mode_compares),
 		cmocka_unit_test(test_commands_are_compared),
 		cmocka_unit_test(test_commands_are_named),
