@@ -82,6 +82,22 @@ struct fz_str fz_str_take_line(struct fz_str *s)
 	return fz_str_take_item(s, "\n");
 }
 
+struct fz_str fz_str_component(struct fz_str name)
+{
+	size_t from = 0, depth = 0;
+
+	for (size_t i = 0; i + 1 < name.n; i++) {
+		char c = name.p[i];
+		if (c && strchr("(<[{", c))
+			depth++;
+		else if (c && strchr(")>]}", c) && depth > 0)
+			depth--;
+		else if (depth == 0 && (c == '.' || c == ':' || c == '/'))
+			from = i + 1;
+	}
+	return (struct fz_str){ name.p + from, name.n - from };
+}
+
 bool fz_parse_u64(struct fz_str s, uint64_t max, uint64_t *ret)
 {
 	uint64_t v = 0;

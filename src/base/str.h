@@ -66,6 +66,11 @@ bool fz_utf8_valid(struct fz_str s);
  * to out_size. Returns the length written. */
 size_t fz_str_printable(const char *in, size_t n, char *out, size_t out_size);
 
+/* The last component of a function's name, "find" of "Index<a::b>::find": a component ends at . :
+ * or
+ * /, outside of brackets. */
+struct fz_str fz_str_component(struct fz_str name);
+
 /* Columns that a printable UTF-8 text takes on a terminal. */
 size_t fz_str_columns(struct fz_str s);
 

@@ -2,6 +2,8 @@
 /* Tables, and cutting and wrapping text by columns, not bytes; see table.h. */
 #include "table.h"
 
+#include "short_name.h"
+
 enum { TEXT_MAX = 4096 };
 
 unsigned fz_table_rest(const struct fz_style *style, unsigned used)
@@ -31,6 +33,7 @@ static struct fz_str printable(struct fz_str text, const struct fz_style *style,
 	for (size_t i = 0; i < n; i++)
 		if (((unsigned char)out[i] & 0xc0) != 0x80)
 			out[w++] = (unsigned char)out[i] < 0x80 ? out[i] : '?';
+	out[w] = '\0';
 	return (struct fz_str){ out, w };
 }
 
@@ -99,6 +102,34 @@ void fz_table_text(struct fz_str text, unsigned columns, const struct fz_style *
 	char safe[TEXT_MAX];
 
 	add_front(printable(text, style, safe), columns, style, out);
+}
+
+void fz_table_name(struct fz_str name, unsigned columns, const struct fz_style *style,
+		   struct fz_buf *out)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	char safe[TEXT_MAX];
+	struct fz_str shown = printable(name, style, safe);
+
+	if (fz_str_columns(shown) > columns) {
+		fz_short_name(shown, fz_table_ellipsis(style), &text);
+		shown = fz_buf_view(&text);
+	}
+	if (fz_str_columns(shown) <= columns) {
+		fz_buf_add(out, shown.p, shown.n);
+		return;
+	}
+	struct fz_str last = fz_str_component(shown);
+	unsigned room = columns - FZ_MIN(ellipsis_columns(style), columns);
+	struct fz_str kept = suffix_that_fits(shown, room);
+	bool starts_in_bracket = kept.n && kept.p[strcspn(kept.p, "<>")] == '>';
+	if (fz_str_columns(last) > room) {
+		add_front(last, columns, style, out);
+		return;
+	}
+	kept = starts_in_bracket ? last : kept;
+	fz_buf_str(out, fz_table_ellipsis(style));
+	fz_buf_add(out, kept.p, kept.n);
 }
 
 /* The end of a path that tells what it names: many packages have an __init__.py, so theirs includes

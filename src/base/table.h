@@ -86,6 +86,11 @@ unsigned fz_table_rest(const struct fz_style *style, unsigned used);
 /* Appends text, made printable, in at most `columns`, cutting its end. */
 void fz_table_text(struct fz_str text, unsigned columns, const struct fz_style *style,
 		   struct fz_buf *out);
+/* Like fz_table_text for the name of a function. If it does not fit, omits long template arguments,
+ * "std::map<…>::find", and <locals>, then cuts the front, and the end only of the last component.
+ */
+void fz_table_name(struct fz_str name, unsigned columns, const struct fz_style *style,
+		   struct fz_buf *out);
 /* Like fz_table_text but cuts the front: the end of a path is more informative. The folder of an
  * __init__.py or __main__.py is kept even if the file's own name has to be cut. */
 void fz_table_path(struct fz_str text, unsigned columns, const struct fz_style *style,

@@ -339,7 +339,7 @@ static int claim_function(struct fz_mcp_call *c, const struct fz_mcp_subject *s,
 		return fz_fail(err, FZ_EUSAGE, "f%u: not sampled on either side", function);
 	const struct fz_finding *row = &f.rows[i];
 	fz_buf_str(&line, " for ");
-	fz_table_text(row->f->name, NAME_COLUMNS, &style, &line);
+	fz_table_name(row->f->name, NAME_COLUMNS, &style, &line);
 	fz_buf_str(&line, ", calls included");
 	claim(c, verdict_word(row, words_of(s->diff)), line.p);
 	fz_buf_reset(&line);

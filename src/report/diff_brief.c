@@ -47,7 +47,7 @@ static void add_name(struct fz_str name, uint32_t before, const char *title,
 		     const struct fz_style *style, struct fz_buf *out)
 {
 	fz_buf_str(out, before ? ", " : title);
-	fz_table_text(name, NAME_COLUMNS, style, out);
+	fz_table_name(name, NAME_COLUMNS, style, out);
 }
 
 /* ---- other differences ---- */

@@ -398,7 +398,7 @@ static void add_listed(struct fz_table *t, size_t i, const void *arg)
 		return;
 	unsigned room = fz_table_below(t, t->n - 1), used = strlen(origin_words);
 	fz_buf_printf(t->out, "%s%s", fz_hue_on(v->style, FZ_HUE_DIM), origin_words);
-	fz_table_text(from->name, FZ_MAX(room, used + FZ_TABLE_REST_MIN) - used, v->style, t->out);
+	fz_table_name(from->name, FZ_MAX(room, used + FZ_TABLE_REST_MIN) - used, v->style, t->out);
 	fz_buf_str(t->out, fz_hue_off(v->style, FZ_HUE_DIM));
 }
 

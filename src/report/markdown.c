@@ -92,7 +92,7 @@ static void add_function(const struct view *v, const struct fz_finding *r)
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
 	bool changed = r->judged->verdict == FZ_VERDICT_CHANGED;
 
-	fz_table_text(r->f->name, NAME_COLUMNS, &style, &name);
+	fz_table_name(r->f->name, NAME_COLUMNS, &style, &name);
 	fz_buf_str(v->out, !changed ? "? " : r->change > 0 ? "▲ " : "▼ ");
 	fz_markdown_code(v->out, fz_buf_view(&name));
 }

@@ -5,7 +5,7 @@
  *   …parse_statement                  the last component
  *   parse_st…                         as much of that as fits
  *
- * The same as in web/labels.js. A component ends at . : or /, outside of brackets.
+ * The same as in web/labels.js.
  */
 #include "report/svg_label.h"
 
@@ -35,23 +35,6 @@ static struct fz_str cut_text(struct fz_str s, size_t room)
 	return (struct fz_str){ s.p, at };
 }
 
-/* The last component; the whole name if there is only one. */
-static struct fz_str last_component(struct fz_str name)
-{
-	size_t from = 0, depth = 0;
-
-	for (size_t i = 0; i + 1 < name.n; i++) {
-		char c = name.p[i];
-		if (strchr("(<[{", c))
-			depth++;
-		else if (strchr(")>]}", c) && depth > 0)
-			depth--;
-		else if (depth == 0 && (c == '.' || c == ':' || c == '/'))
-			from = i + 1;
-	}
-	return (struct fz_str){ name.p + from, name.n - from };
-}
-
 double fz_svg_label_width(size_t characters)
 {
 	return (double)characters * character_width;
@@ -64,7 +47,7 @@ size_t fz_svg_label(struct fz_buf *out, const char *glyph, struct fz_str name, c
 	size_t all = characters > 0 ? (size_t)characters : 0;
 	size_t before = count_characters(fz_str_of(glyph)), behind = strlen(tail);
 	size_t room = all - FZ_MIN(all, before), n = count_characters(name);
-	struct fz_str last = last_component(name);
+	struct fz_str last = fz_str_component(name);
 
 	/* Without room for both, prefer the name to the glyph, which only repeats the colour. */
 	if (room < 3 && n > room)

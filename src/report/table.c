@@ -34,8 +34,9 @@ void fz_table_function(struct fz_str name, const struct fz_source_place *place, 
 	unsigned behind = (unsigned)strlen(line);
 	bool in_file = place->file.n > 0 && !fz_str_eq(place->file, FZ_STR("~"));
 	if (!in_file || width + behind + FILE_MIN_COLUMNS > columns) {
-		bool has_line = in_file && fz_str_ends(name, ">") && behind < columns;
-		fz_table_text(name, columns - (has_line ? behind : 0), style, out);
+		bool has_line =
+			in_file && fz_str_starts(fz_str_component(name), "<") && behind < columns;
+		fz_table_name(name, columns - (has_line ? behind : 0), style, out);
 		fz_buf_str(out, has_line ? line : "");
 		return;
 	}

@@ -128,7 +128,7 @@ static void add_function(const struct view *v, const struct fz_call *c, unsigned
 		name.p = within + 9;
 		within = memmem(name.p, name.n, "<locals>.", 9);
 	}
-	fz_buf_add(out, name.p, name.n);
+	fz_table_name(name, room, v->style, out);
 }
 
 /* Append the row's name, made printable. */

@@ -5,7 +5,7 @@ Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
 
 Self: 0 slower, 0 faster, 1 gone or no longer recorded.
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<gene…:21
+  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<…>.<genexpr>:21
 
 Only with callees: 0 slower, 0 faster, 1 gone or no longer recorded.
    before     after      change  interval         %   function
@@ -27,7 +27,7 @@ Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
 Self: 0 slower, 0 faster, 1 gone or no longer recorded, 0 same within ±0.2 % of
   the run, 7 unsure (?).
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<gene…:21
+  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<…>.<genexpr>:21
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
   31.5 ms       0 s    -31.5 ms  ±61.4 ms      to 0 ? dropped (program.py:21)
@@ -38,7 +38,7 @@ Total, with callees: 0 slower, 0 faster, 2 gone or no longer recorded, 0 same
   within ±0.2 % of the run, 10 unsure (?).
    before     after      change  interval         %   function
    140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
-  69.0 ms       0 s    -69.0 ms  ±53.5 ms      to 0   dropped.<locals>.<gene…:21
+  69.0 ms       0 s    -69.0 ms  ±53.5 ms      to 0   dropped.<…>.<genexpr>:21
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
       0 s   30.0 ms    +30.0 ms  ±46.6 ms    from 0 ? added (program.py:25)
@@ -76,7 +76,7 @@ Warning: both are assumed to be whole runs; for parts of a running program use
 Self: 0 slower, 0 faster, 1 gone or no longer recorded, 0 same within ±0.2 % of
   the run, 7 unsure (?).
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<locals>.<gene…:21
+  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<…>.<genexpr>:21
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
   31.5 ms       0 s    -31.5 ms  ±61.4 ms      to 0 ? dropped (program.py:21)
@@ -87,7 +87,7 @@ Total, with callees: 0 slower, 0 faster, 2 gone or no longer recorded, 0 same
   within ±0.2 % of the run, 10 unsure (?).
    before     after      change  interval         %   function
    140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
-  69.0 ms       0 s    -69.0 ms  ±53.5 ms      to 0   dropped.<locals>.<gene…:21
+  69.0 ms       0 s    -69.0 ms  ±53.5 ms      to 0   dropped.<…>.<genexpr>:21
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
       0 s   30.0 ms    +30.0 ms  ±46.6 ms    from 0 ? added (program.py:25)
@@ -162,7 +162,7 @@ ESC[1mUnsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (
 ESC[1mSelf: 0 slower, 0 faster, 1 gone or no longer recorded, 0 same within ±0.2 % of
   the run, 7 unsure (?).ESC[0m
 ESC[2m   before     after      change  interval         %   functionESC[0m
-  69.0 ms       0 s  ESC[35m  -69.0 ms  ±60.2 ms      to 0ESC[0m   dropped.<locals>.<gene…:21
+  69.0 ms       0 s  ESC[35m  -69.0 ms  ±60.2 ms      to 0ESC[0m   dropped.<…>.<genexpr>:21
    368 ms    532 ms  ESC[2m   +164 ms   ±919 ms   +44.6 %ESC[0m ? parse (program.py:11)
   82.5 ms   47.0 ms  ESC[2m  -35.5 ms  ±70.8 ms   -43.0 %ESC[0m ? helper (program.py:31)
   31.5 ms       0 s  ESC[2m  -31.5 ms  ±61.4 ms      to 0ESC[0m ? dropped (program.py:21)
@@ -378,7 +378,7 @@ Unsure whether slower or faster: 602 ms
 Self: 0 slower, 0 faster, 1 gone or no
   longer recorded.
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<loc…:21
+  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   …<genexpr>:21
 
 Only with callees: 0 slower, 0 faster, 1
   gone or no longer recorded.
@@ -683,11 +683,11 @@ $ fizeau diff base.bin head.bin --verbose --scale window | sed -n "1,2p;/^ *befo
 No overall verdict, because only parts of running programs were recorded: 602 ms
   -> 604 ms of wall time.
    before  expected     after      change  interval         %   function
-  69.0 ms   70.2 ms       0 s    -70.2 ms  ±60.8 ms      to 0   dropped.<loc…:21
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±60.8 ms      to 0   …<genexpr>:21
    368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse
    before  expected     after      change  interval         %   function
    140 ms    142 ms       0 s     -142 ms  ±76.7 ms      to 0   dropped
-  69.0 ms   70.2 ms       0 s    -70.2 ms  ±69.4 ms      to 0   dropped.<loc…:21
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±69.4 ms      to 0   …<genexpr>:21
    368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse
 Scaling: window; expected is before times 1.0180, for 652 ms recorded instead of
   641 ms.

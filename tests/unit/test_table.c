@@ -221,6 +221,41 @@ static void table_under_construction(void **state)
 				   "1,000  a x\n");
 }
 
+static void names_keep_their_last_component(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned columns;
+		const char *expected;
+	} cases[] = {
+		{ "std::map<a::B, int>::find", 25, "std::map<a::B, int>::find" },
+		{ "std::map<a::B, int>::find", 24, "std::map<\u2026>::find" },
+		{ "std::map<std::pair<a, b> >::find", 16, "\u2026d::map<\u2026>::find" },
+		{ "std::map<a::B, int>::find_everything", 10, "find_ever\u2026" },
+		{ "std::operator< <char, std::x<y> >", 20, "std::operator< <\u2026>" },
+		{ "a::operator<<", 13, "a::operator<<" },
+		{ "N<a::b>::operator->", 18, "N<\u2026>::operator->" },
+		{ "<a::Vec<a::T> as a::Drop>::drop", 24, "<Vec<\u2026> as Drop>::drop" },
+		{ "<a::Vec<a::T>>::push", 15, "<Vec<\u2026>>::push" },
+		{ "<a::M<<a::T as a::B>::C> as a::D>::e", 16, "<M<\u2026> as D>::e" },
+		{ "<<a::T as a::B> as a::C>::d", 20, "<<\u2026> as C>::d" },
+		{ "call<fn(u8) -> a::T>::now", 20, "call<\u2026>::now" },
+		{ "modify_title.<locals>.<listcomp>", 28, "modify_title.<\u2026>.<listcomp>" },
+		{ "modify_title.<locals>.<listcomp>", 20, "\u2026itle.<\u2026>.<listcomp>" },
+		{ "modify_title.<locals>.<listcomp>", 13, "\u2026<listcomp>" },
+		{ "broken<a::b", 10, "broken<a:\u2026" },
+		{ "f<int>", 5, "f<in\u2026" },
+		{ "", 5, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		fz_auto(fz_buf_release) struct fz_buf out = { 0 };
+		fz_table_name(fz_str_of(cases[i].name), cases[i].columns, &utf8, &out);
+		assert_string_equal(out.p ? out.p : "", cases[i].expected);
+	}
+}
+
 int main(void)
 {
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
@@ -230,6 +265,7 @@ int main(void)
 		cmocka_unit_test(columns_are_not_bytes),
 		cmocka_unit_test(long_text_is_cut),
 		cmocka_unit_test(paths_keep_what_tells_them_apart),
+		cmocka_unit_test(names_keep_their_last_component),
 		cmocka_unit_test(hostile_text_is_harmless),
 		cmocka_unit_test(column_fits),
 		cmocka_unit_test(hidden_columns_and_titles),

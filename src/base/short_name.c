@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Omits template arguments from names of functions; see short_name.h. */
+#include "base/short_name.h"
+
+/* Bytes of an operator's name, as in "operator<<", which has no bracket; else 0. */
+static size_t operator_bytes(struct fz_str s)
+{
+	static const char word[] = "operator";
+	size_t n = strlen(word);
+
+	if (!fz_str_starts(s, word))
+		return 0;
+	while (n < s.n && memchr("<>=-", s.p[n], 4))
+		n++;
+	return n;
+}
+
+/* Bytes up to the end of the bracket at the start of s; 0 if it has none. */
+static size_t bracket_bytes(struct fz_str s)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		depth += s.p[i] == '<';
+		if (s.p[i] == '>' && s.p[i - 1] != '-' && --depth == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Is it more than a word, as in "array<int>"? Python's <locals> has no information. */
+static bool is_long(struct fz_str bracket)
+{
+	return memchr(bracket.p + 1, '<', bracket.n - 1) || memchr(bracket.p, ',', bracket.n) ||
+	       memmem(bracket.p, bracket.n, "::", 2) || fz_str_eq(bracket, FZ_STR("<locals>"));
+}
+
+/* Appends an ellipsis for long brackets, except one at the start if `keep` is set: add_bracket. */
+static void shorten(struct fz_str name, const char *ellipsis, bool keep, struct fz_buf *out);
+
+/* Rust's bracket of a method, at the start of its name, with last components of types and traits:
+ * "<Vec<…> as Drop>". */
+static void add_bracket(struct fz_str bracket, const char *ellipsis, struct fz_buf *out)
+{
+	struct fz_str rest = { bracket.p + 1, bracket.n - 2 }, as = FZ_STR(" as ");
+	size_t depth = 0, n = 0;
+
+	while (n < rest.n &&
+	       (depth || !fz_str_starts((struct fz_str){ rest.p + n, rest.n - n }, as.p))) {
+		depth += rest.p[n] == '<';
+		depth -= rest.p[n] == '>' && depth;
+		n++;
+	}
+	struct fz_str type = { rest.p, n };
+	fz_buf_char(out, '<');
+	shorten(fz_str_component(type), ellipsis, false, out);
+	if (n < rest.n) {
+		struct fz_str trait = { rest.p + n + as.n, rest.n - n - as.n };
+		fz_buf_add(out, as.p, as.n);
+		shorten(fz_str_component(trait), ellipsis, false, out);
+	}
+	fz_buf_char(out, '>');
+}
+
+static void shorten(struct fz_str name, const char *ellipsis, bool keep, struct fz_buf *out)
+{
+	for (size_t i = 0; i < name.n;) {
+		struct fz_str rest = { name.p + i, name.n - i };
+		size_t n = operator_bytes(rest);
+		if (!n && *rest.p == '<')
+			n = bracket_bytes(rest) ?: rest.n; /* without an end: as it is */
+		struct fz_str part = { rest.p, FZ_MAX(n, 1) };
+		if (*rest.p != '<' || part.p[part.n - 1] != '>' || !is_long(part))
+			fz_buf_add(out, part.p, part.n);
+		else if (i == 0 && keep)
+			add_bracket(part, ellipsis, out);
+		else
+			fz_buf_printf(out, "<%s>", ellipsis);
+		i += part.n;
+	}
+}
+
+void fz_short_name(struct fz_str name, const char *ellipsis, struct fz_buf *out)
+{
+	shorten(name, ellipsis, true, out);
+}
