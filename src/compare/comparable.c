@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/table.h"
+#include "compare/comprehensions.h"
 #include "profile/callgraph.h"
 #include "profile/fleet_fact.h"
 #include "profile/merge.h"
@@ -257,11 +258,17 @@ static void warn_about_setting(struct fz_diff *d, int i, const struct setting *s
 {
 	const char *base = s->value[FZ_BASE], *head = s->value[FZ_HEAD];
 
+	bool joined = d->match != FZ_MATCH_EXACT &&
+		      fz_diff_joins_comprehensions(d->profile[FZ_BASE], d->profile[FZ_HEAD]);
+
 	if (i == SETTING_PYTHON && is_other_python(d))
 		fz_diff_warn(d,
 			     "the sides ran different versions of Python (base %s, head %s): what "
-			     "changed may be Python, not the program",
-			     base, head);
+			     "changed may be Python, not the program%s",
+			     base, head,
+			     joined ? "; comprehensions count as part of their function, because "
+				      "only one version calls them"
+				    : "");
 	else
 		fz_diff_warn(d, "the recordings differ in %s: base %s; head %s", s->title, base,
 			     head);

@@ -2,6 +2,7 @@
 /* The steps of a comparison in their order; see comparison.h. */
 #include "compare/comparison.h"
 
+#include "compare/comprehensions.h"
 #include "compare/truncated.h"
 #include "profile/fleet_fact.h"
 #include "profile/fold.h"
@@ -15,10 +16,26 @@ static bool needs_copy(const struct fz_profile *p, bool restacked)
 	return restacked || several_runs || fz_profile_has_rounds(p);
 }
 
-static void copy_sides(struct fz_comparison *c, const struct fz_profile *const side[FZ_SIDES],
-		       bool fold)
+/* Steps that change the stacks of both sides. */
+struct restacking {
+	bool cut, join, fold;
+};
+
+static struct restacking restacking_of(const struct fz_comparison_options *o,
+				       const struct fz_profile *const side[FZ_SIDES])
 {
-	bool restacked = fold || fz_diff_cuts(side[FZ_BASE], side[FZ_HEAD]);
+	return (struct restacking){
+		.cut = fz_diff_cuts(side[FZ_BASE], side[FZ_HEAD]),
+		.join = o->diff.match != FZ_MATCH_EXACT &&
+			fz_diff_joins_comprehensions(side[FZ_BASE], side[FZ_HEAD]),
+		.fold = o->fold_recursion,
+	};
+}
+
+static void copy_sides(struct fz_comparison *c, const struct fz_profile *const side[FZ_SIDES],
+		       const struct restacking *steps)
+{
+	bool restacked = steps->cut || steps->join || steps->fold;
 	/* Dividing by runs changes both sides if it changes one. */
 	bool both = needs_copy(side[FZ_BASE], restacked) || needs_copy(side[FZ_HEAD], restacked);
 
@@ -26,12 +43,14 @@ static void copy_sides(struct fz_comparison *c, const struct fz_profile *const s
 		c->copy[s] = fz_profile_copy(side[s]);
 }
 
-static int prepare(struct fz_comparison *c, bool fold, struct fz_error *err)
+static int prepare(struct fz_comparison *c, const struct restacking *steps, struct fz_error *err)
 {
 	int r = fz_diff_cut_alike(c->copy[FZ_BASE], c->copy[FZ_HEAD], err);
 
 	for (enum fz_side s = 0; !r && s < FZ_SIDES; s++) {
-		if (fold)
+		if (steps->join)
+			r = fz_diff_join_comprehensions(c->copy[s], err);
+		if (!r && steps->fold)
 			r = fz_profile_fold_recursion(c->copy[s], err);
 		fz_profile_per_round(c->copy[s]);
 	}
@@ -59,12 +78,13 @@ int fz_comparison_new(const struct fz_profile *base, const struct fz_profile *he
 	const struct fz_profile *side[FZ_SIDES] = { base, head };
 	struct fz_comparison_options o = options ? *options : (struct fz_comparison_options){ 0 };
 	struct fz_judge_options how = judge_options_of(&o, side);
+	struct restacking steps = restacking_of(&o, side);
 	fz_auto(fz_comparison_freep) struct fz_comparison *c = fz_calloc(1, sizeof(*c));
 	int r = 0;
 
-	copy_sides(c, side, o.fold_recursion);
+	copy_sides(c, side, &steps);
 	if (c->copy[FZ_BASE]) {
-		r = prepare(c, o.fold_recursion, err);
+		r = prepare(c, &steps, err);
 		memcpy(side, c->copy, sizeof(side));
 	}
 	if (!r)

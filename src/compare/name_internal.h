@@ -50,6 +50,7 @@ enum fz_name_rule_id {
 	FZ_NAME_LIBRARY,
 	FZ_NAME_ROOT,
 	FZ_NAME_MODULE,
+	FZ_NAME_COMPREHENSION,
 	FZ_NAME_TASK,
 	FZ_NAME_THREAD,
 	FZ_NAME_LAMBDA,
@@ -68,6 +69,7 @@ struct fz_name_counts {
 	uint32_t (*of_rule)[2];
 	int side;
 	bool keep_addresses; /* of names that consist of an address only */
+	bool join_comprehensions;
 };
 
 /* Returns the result of a rule, and counts it if the name changed. */

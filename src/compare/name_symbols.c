@@ -3,6 +3,7 @@
  * (.isra.0). Only addresses are stripped from Python's names, because a method may be called
  * "cold".
  */
+#include "compare/comprehensions.h"
 #include "compare/name_internal.h"
 
 #include <ctype.h>
@@ -268,6 +269,9 @@ struct fz_str fz_name_of_function(struct fz_name_counts *n, struct fz_arena *are
 		s = fz_name_after(n, FZ_NAME_CLONE, s, without_clone_suffixes(s));
 		s = fz_name_after(n, FZ_NAME_VERSION, s, without_symbol_version(s));
 		s = fz_name_after(n, FZ_NAME_NAMESPACE, s, without_inline_namespace(arena, s));
+	} else if (n->join_comprehensions) {
+		s = fz_name_after(n, FZ_NAME_COMPREHENSION, s,
+				  fz_name_without_comprehensions(arena, s));
 	}
 	if (n->keep_addresses && is_address(s))
 		return s;

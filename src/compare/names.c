@@ -8,6 +8,7 @@
 #include <regex.h>
 
 #include "base/buf.h"
+#include "compare/comprehensions.h"
 #include "compare/diff.h"
 #include "compare/name_internal.h"
 
@@ -15,6 +16,7 @@ static const char *const rule_texts[FZ_NAME_RULES] = {
 	[FZ_NAME_LIBRARY] = "prefixes and versions of libraries",
 	[FZ_NAME_ROOT] = "root folders",
 	[FZ_NAME_MODULE] = "build ids, folders and Python versions of shared objects",
+	[FZ_NAME_COMPREHENSION] = "comprehensions around functions",
 	[FZ_NAME_TASK] = "numbers of asyncio tasks",
 	[FZ_NAME_THREAD] = "numbers of processes and threads",
 	[FZ_NAME_LAMBDA] = "numbers of Java lambdas",
@@ -301,6 +303,7 @@ int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *
 
 	naming.is_pair = true;
 	naming.counts.keep_addresses = fz_name_addresses_agree(p);
+	naming.counts.join_comprehensions = fz_diff_joins_comprehensions(p[0], p[1]);
 	for (int s = 0; !r && s < 2; s++)
 		fz_name_side_init(&side[s], p[s], arena);
 	if (!r) {

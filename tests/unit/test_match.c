@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "compare/comparison.h"
 #include "hand_profile.h"
 #include "named.h"
 #include "profile/fold.h"
@@ -589,6 +590,99 @@ static void recursion_folds(void **state)
 	}
 }
 
+/* ---- comprehensions ---- */
+
+#define F "m.py:main:1;m.py:f:5"
+static const char called[] =
+	F " 1\n" F ";m.py:f.<locals>.<listcomp>:6 4\n" F
+	  ";m.py:f.<locals>.<listcomp>:6;m.py:f.<locals>.<listcomp>.<setcomp>:7;"
+	  "m.py:g:9 2\n" F ";m.py:f.<locals>.<listcomp>:6;"
+	  "m.py:f.<locals>.<listcomp>.<lambda>:6 8\n" F
+	  ";m.py:f.<locals>.<genexpr>:8;m.py:f.<locals>.<genexpr>.<dictcomp>:8 3\n"
+	  "m.py:main:1;m.py:<listcomp>:2 5\n";
+static const char inlined[] = "m.py:main:1;m.py:f:6 5\nm.py:main:1;m.py:f:7;m.py:g:9 2\n" F
+			      ";m.py:f.<locals>.<lambda>:6 8\n" F ";m.py:f.<locals>.<genexpr>:8 3\n"
+			      "m.py:main:2 5\n";
+
+static struct fz_comparison *compare_versions(struct both *p, uint8_t base, uint8_t head,
+					      enum fz_match match)
+{
+	struct fz_comparison_options o = { .diff = { .match = match, .scale = FZ_SCALE_TIME } };
+	struct fz_comparison *c;
+
+	p->a->recording.python[0] = p->b->recording.python[0] = base ? 3 : 0;
+	p->a->recording.python[1] = base;
+	p->b->recording.python[1] = head;
+	assert_int_equal(fz_comparison_new(p->a, p->b, &o, &c, NULL), 0);
+	return c;
+}
+
+static void called_comprehensions_join_their_function(void **state)
+{
+	(void)state;
+	for (int turned = 0; turned < 2; turned++) {
+		pair p = { .a = hand_profile(turned ? inlined : called, 0),
+			   .b = hand_profile(turned ? called : inlined, 0) };
+		fz_auto(fz_comparison_freep) struct fz_comparison *c =
+			compare_versions(&p, turned ? 13 : 11, turned ? 10 : 12, FZ_MATCH_FULL);
+		const struct fz_diff *d = c->diff;
+
+		for (uint32_t i = 0; i < d->function_count; i++) {
+			const struct fz_diff_cost *cost = &d->functions[i].cost;
+			assert_int_equal(d->functions[i].state, FZ_COMMON);
+			assert_int_equal(cost->self[FZ_BASE], cost->self[FZ_HEAD]);
+			assert_int_equal(cost->total[FZ_BASE], cost->total[FZ_HEAD]);
+		}
+		assert_int_equal(d->function_count, 5);
+		assert_int_equal(function_named(d, "f")->cost.self[FZ_BASE], 5);
+		expect_node(d, "main/f/g", FZ_COMMON, 2, 2, false);
+		assert_int_equal(d->rule_count, 1);
+		assert_string_equal(d->rules[0].text, "comprehensions around functions");
+		assert_non_null(strstr(d->warnings[0], "comprehensions count as part"));
+	}
+}
+
+/* The line is that of the comprehension, as in a version that inlines it. */
+static void a_joined_comprehension_keeps_its_line(void **state)
+{
+	(void)state;
+	pair p = { .a = hand_profile(F ";m.py:f.<locals>.<listcomp>:6 4\n", 0),
+		   .b = hand_profile("m.py:main:1;m.py:f:6 4\n", 0) };
+	fz_auto(fz_comparison_freep) struct fz_comparison *c =
+		compare_versions(&p, 11, 12, FZ_MATCH_FULL);
+	const struct fz_profile *base = c->diff->profile[FZ_BASE];
+
+	assert_int_equal(base->frames[base->stacks[base->samples.stack[0]].frame].line, 6);
+	assert_int_equal(p.a->frames[p.a->stacks[p.a->samples.stack[0]].frame].line, 6);
+}
+
+static void comprehensions_stay_where_versions_agree(void **state)
+{
+	(void)state;
+	static const struct {
+		uint8_t base, head;
+		enum fz_match match;
+		const char *text;
+	} cases[] = {
+		{ 10, 11, FZ_MATCH_FULL, called },  /* both call them */
+		{ 12, 13, FZ_MATCH_FULL, called },  /* both inline them, except in some classes */
+		{ 0, 0, FZ_MATCH_FULL, called },    /* unknown */
+		{ 11, 12, FZ_MATCH_EXACT, called }, /* as recorded */
+		{ 11, 12, FZ_MATCH_FULL, "m.py:f.<locals>.<listcomp>:6 4\n" }, /* truncated */
+		{ 11, 12, FZ_MATCH_FULL, "n.py:f:6;m.py:f.<locals>.<listcomp>:6 4\n" },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		pair p = { .a = hand_profile(cases[i].text, 0),
+			   .b = hand_profile(cases[i].text, 0) };
+		fz_auto(fz_comparison_freep) struct fz_comparison *c =
+			compare_versions(&p, cases[i].base, cases[i].head, cases[i].match);
+		assert_int_equal(
+			function_named(c->diff, "f.<locals>.<listcomp>")->cost.self[FZ_BASE], 4);
+	}
+}
+#undef F
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -619,6 +713,9 @@ int main(void)
 		cmocka_unit_test(direct_call_is_preferred_to_wrapped_one),
 		cmocka_unit_test(cost_moved_to_other_callees_is_a_shift),
 		cmocka_unit_test(recursion_folds),
+		cmocka_unit_test(called_comprehensions_join_their_function),
+		cmocka_unit_test(a_joined_comprehension_keeps_its_line),
+		cmocka_unit_test(comprehensions_stay_where_versions_agree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

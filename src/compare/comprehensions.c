@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Joins comprehensions with the functions around them; see comprehensions.h.
+ *
+ * Python calls a comprehension where it is, so its caller is the function around it. If that is not
+ * on the stack, as in a truncated one, the comprehension stays. Both sides are treated alike,
+ * because versions that inline leave out some.
+ */
+#include "compare/comprehensions.h"
+
+static const char *const words[] = { "<listcomp>", "<setcomp>", "<dictcomp>" };
+
+static bool inlines(const struct fz_profile *p)
+{
+	const uint8_t *python = p->recording.python;
+
+	return python[0] == 3 && python[1] >= 12;
+}
+
+bool fz_diff_joins_comprehensions(const struct fz_profile *base, const struct fz_profile *head)
+{
+	return base->recording.python[0] && head->recording.python[0] &&
+	       inlines(base) != inlines(head);
+}
+
+static bool is_comprehension(struct fz_str name)
+{
+	for (size_t i = 0; i < FZ_ARRAY_LEN(words); i++) {
+		size_t n = strlen(words[i]);
+		if (fz_str_ends(name, words[i]) && (name.n == n || name.p[name.n - n - 1] == '.'))
+			return true;
+	}
+	return false;
+}
+
+/* The stack of a frame that `parent` calls, or in which it runs. */
+static uint32_t stack_of(struct fz_profile *p, uint32_t parent, uint32_t frame)
+{
+	struct fz_frame now = p->frames[frame];
+	const struct fz_function *f = &p->functions[now.function];
+
+	if (parent == FZ_NONE || !is_comprehension(p->strings[f->name]) ||
+	    f->file != fz_profile_stack_function(p, parent)->file)
+		return fz_profile_stack(p, parent, frame);
+	now.function = p->frames[p->stacks[parent].frame].function;
+	return fz_profile_stack(p, p->stacks[parent].parent, fz_profile_frame(p, &now));
+}
+
+int fz_diff_join_comprehensions(struct fz_profile *p, struct fz_error *err)
+{
+	uint32_t n = p->stack_count;
+	fz_auto(fz_free_ptr) uint32_t *to = fz_reallocarray(NULL, n + 1ul, sizeof(*to));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fz_stack *s = &p->stacks[i]; /* callers have lower indices */
+		to[i] = stack_of(p, s->parent == FZ_NONE ? FZ_NONE : to[s->parent], s->frame);
+	}
+	for (size_t row = 0; row < p->samples.n; row++)
+		if (p->samples.stack[row] != FZ_NONE)
+			p->samples.stack[row] = to[p->samples.stack[row]];
+	return fz_profile_check(p, err);
+}
+
+struct fz_str fz_name_without_comprehensions(struct fz_arena *arena, struct fz_str name)
+{
+	char *text = fz_arena_alloc(arena, name.n + 1);
+	size_t n = 0;
+
+	for (size_t i = 0, skip; i < name.n; i += skip) {
+		struct fz_str rest = { name.p + i, name.n - i };
+		skip = 0;
+		for (size_t k = 0; k < FZ_ARRAY_LEN(words); k++)
+			skip = fz_str_starts(rest, words[k]) ? strlen(words[k]) + 1 : skip;
+		if (!skip || skip > rest.n) {
+			text[n++] = name.p[i];
+			skip = 1;
+		}
+	}
+	text[n] = '\0';
+	return (struct fz_str){ text, n };
+}
