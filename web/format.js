@@ -106,15 +106,19 @@ export function compare(base, head, factor) {
 	return { base, expected, head, delta, ratio: expected === 0 ? null : delta / expected };
 }
 
-// "1.20 s → 1.60 s", and the expected value if it differs from both.
+// Whether to show a scale: one that rounds to 1.00 changes no value by more than its rounding.
+export const showsScale = (factor) => Math.abs(factor - 1) >= 0.005;
+
+// "1.20 s → 1.60 s", and the expected value if the base is scaled.
 export function formatPair(c, unit) {
-	const expected = c.expected === c.base ? "" : ` (expected ${formatValue(c.expected, unit)})`;
+	const expected = c.base === 0 || !showsScale(c.expected / c.base) ? "" :
+		` (expected ${formatValue(c.expected, unit)})`;
 	return `${formatValue(c.base, unit)} → ${formatValue(c.head, unit)}${expected}`;
 }
 
 // Explains why a change differs from after − before; "" if it does not.
 export function scaleHint(factor, mode) {
-	if (factor === 1) return "";
+	if (!showsScale(factor)) return "";
 	const how = mode === "share" ? ", by share" : "";
 	return `After − expected; expected is before × ${Number(factor.toPrecision(4))}${how}`;
 }

@@ -3,7 +3,7 @@
 import { benchmarkChange } from "./benchmarks.js";
 import { BASE, HEAD } from "./data.js";
 import { CHANGED } from "./colors.js";
-import { compare } from "./format.js";
+import { compare, showsScale } from "./format.js";
 import { shiftOf, wrapperState } from "./inferred.js";
 import {
 	frameVerdict, isMoved, isOfSum, isPartOfSum, ownVerdict, pathCode,
@@ -40,7 +40,7 @@ export function nodeFacts(data, flame, i, isAside = false) {
 	};
 	const own = (side) => ownTime(tree, side, i);
 	if (what.isDiff) {
-		facts.isScaled = data.factor !== 1;
+		facts.isScaled = showsScale(data.factor);
 		facts.change = data.header.scale.mode === "share" ? "By share" : "Change";
 		facts.self = compare(own(BASE), own(HEAD), data.factor);
 		// New frames have no cost in the base, even if they wrap others.

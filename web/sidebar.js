@@ -13,7 +13,7 @@ import { el, endOf, section, toggle, twoParts } from "./dom.js";
 import { stateOf } from "./filters.js";
 import {
 	capital, compare, formatChange, formatCount, formatPair, formatPercentChange, formatRatio,
-	formatShare, formatValue, metricName, plural,
+	formatShare, formatValue, metricName, plural, showsScale,
 } from "./format.js";
 import { movedFunctions, originOf, stateWord } from "./inferred.js";
 import { showName, splitName } from "./labels.js";
@@ -70,7 +70,7 @@ function headline(model) {
 		!["share", "window"].includes(header.scale.mode) &&
 		el("p", { class: `change ${way}` }, formatChange(c.delta, unit),
 			c.ratio !== null && ` (${formatPercentChange(c.ratio)})`,
-			factor !== 1 && ` against the expected ${formatValue(c.expected, unit)}`),
+			showsScale(factor) && ` against the expected ${formatValue(c.expected, unit)}`),
 		...[verdict(model)].flat().filter(Boolean),
 		el("p", { class: "quiet" }, scaleWords(header, factor)));
 }
@@ -84,10 +84,9 @@ function scaleWords({ scale: { mode, basis }, speed_text: speed }, factor) {
 	}[basis] ?? {
 		window: "compared per recorded second", unit: "compared per unit of work",
 	}[mode];
-	const how = factor === 1 ?
-		(speed ? "after is adjusted to the base run's machine speed" :
-			"values are compared as recorded") :
-		`expected = before × ${Number(factor.toPrecision(5))}`;
+	const how = showsScale(factor) ? `expected = before × ${Number(factor.toPrecision(5))}` :
+		speed ? "after is adjusted to the base run's machine speed" :
+		"values are compared as recorded";
 	return `${capital([how, why].filter(Boolean).join("; "))}.`;
 }
 

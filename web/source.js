@@ -13,7 +13,9 @@ import { noun, verdictOn } from "./cost_words.js";
 import { BASE, HEAD } from "./data.js";
 import { el, icon, pressSegment, segments, toggle } from "./dom.js";
 import { FileList } from "./file_list.js";
-import { capital, compare, formatChange, formatShare, formatValue, plural } from "./format.js";
+import {
+	capital, compare, formatChange, formatShare, formatValue, plural, showsScale,
+} from "./format.js";
 import { isFiltered } from "./filters.js";
 import {
 	alignedLines, changedFamily, changedRow, hottestRow, isFew, isGap, isWhole, linesOfSide,
@@ -581,7 +583,7 @@ export class SourceView {
 
 	diffRows(isWide) {
 		const { data } = this.model, { f, rows, cost } = this;
-		const { factor, header } = data, isScaled = factor !== 1;
+		const { factor, header } = data, isScaled = showsScale(factor);
 		const family = this.isFile ? "" : changedFamily(data, f, cost);
 		this.markedRow = family ? changedRow(rows, family, this.deltaOf(f, family)) : null;
 		const change = header.scale.mode === "share" ? "Change by share" : "Change";

@@ -9,7 +9,7 @@ import { el, endOf, pressSegment, segments, toggle, twoParts } from "./dom.js";
 import { isFiltered, stateOf, wantedFunctions } from "./filters.js";
 import {
 	capital, compare, formatChange, formatEnd, formatPart, formatRatio, formatShare, formatValue,
-		plural, scaleHint,
+		plural, scaleHint, showsScale,
 } from "./format.js";
 import { stateRatio } from "./inferred.js";
 import { intervalOf } from "./interval_text.js";
@@ -60,7 +60,7 @@ function diffColumns(verdicts, data) {
 			id: "before", title: "Before", key: (r) => r.c.base,
 			text: (r, t) => formatValue(r.c.base, t.unit),
 		},
-		...(factor === 1 ? [] : [{
+		...(!showsScale(factor) ? [] : [{
 			id: "expected", title: "Expected", hint: "Before, scaled",
 			key: (r) => r.c.expected, text: (r, t) => formatValue(r.c.expected, t.unit),
 		}]),
@@ -87,9 +87,9 @@ function diffColumns(verdicts, data) {
 			text: (r, t) => formatPart(part(r.c.delta, t.change)), hue,
 		},
 		{
-			id: "run", title: factor === 1 ? "Of base" : "Of expected",
+			id: "run", title: showsScale(factor) ? "Of expected" : "Of base",
 			hint: "Change as a share of " +
-				(factor === 1 ? "the whole base run" : "the whole run as expected"),
+				(showsScale(factor) ? "the whole run as expected" : "the whole base run"),
 			tsv: "share of base run", key: (r, t) => part(r.c.delta, t.whole),
 			text: (r, t) => formatPart(part(r.c.delta, t.whole)), hue,
 		},

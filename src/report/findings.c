@@ -505,7 +505,8 @@ void fz_findings_scaling(const struct fz_diff *d, struct fz_buf *out)
 
 	fz_buf_printf(out, "Scaling: %s", fz_scale_word(d->scale));
 	if (!fz_findings_scaled(d)) {
-		fz_buf_printf(out, ", factor 1%s; base values are as recorded.",
+		fz_buf_printf(out, ", factor %s%s; base values are as recorded.",
+			      d->factor == 1 ? "1" : "1.00",
 			      d->basis == FZ_BASIS_AGREED ? ", which most functions agree with"
 							  : "");
 		return;

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "compare/judge.h"
 
+#include <math.h>
+
 /* A function by self or by total. */
 struct fz_finding {
 	const struct fz_diff_function *f;
@@ -44,10 +46,15 @@ const char *fz_finding_interval(const struct fz_finding *r, const char *unit,
 /* "+27.9 %", "12 x"; without a base or head value "new" or "gone" if the function certainly is,
  * else "from 0" or "to 0". */
 const char *fz_finding_percent(const struct fz_finding *r, char out[FZ_NUMBER_SIZE]);
+/* Whether to show a scale: one that rounds to 1.00 changes no value by more than its rounding. */
+static inline bool fz_findings_shows_scale(double factor)
+{
+	return fabs(factor - 1) >= .005;
+}
 /* Does "expected" differ from "before"? */
 static inline bool fz_findings_scaled(const struct fz_diff *d)
 {
-	return d->factor != 1;
+	return fz_findings_shows_scale(d->factor);
 }
 /* Title of the change column: "change", or "by share" if only shares are compared. */
 const char *fz_findings_change_title(const struct fz_diff *d);

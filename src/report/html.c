@@ -10,6 +10,7 @@
 #include "html.h"
 
 #include "base/text.h"
+#include "findings.h"
 #include "markup.h"
 #include "page_build.h"
 #include "page_columns.h"
@@ -72,7 +73,7 @@ static void write_costs(struct document *d, const int64_t cost[FZ_SIDES])
 
 	if (page->is_diff)
 		write_cell(d, fz_format_value(base, page->unit, text));
-	if (page->is_diff && page->factor != 1)
+	if (page->is_diff && fz_findings_shows_scale(page->factor))
 		write_cell(d, fz_format_value(expected, page->unit, text));
 	write_cell(d, fz_format_value(head, page->unit, text));
 	if (page->is_diff)
@@ -109,7 +110,7 @@ static void write_static_head(struct document *d)
 			continue;
 		}
 		fz_output_printf(d->out, "<th>%s before</th>", costs[i]);
-		if (page->factor != 1)
+		if (fz_findings_shows_scale(page->factor))
 			fz_output_printf(d->out, "<th>%s expected</th>", costs[i]);
 		fz_output_printf(d->out, "<th>%s after</th><th>Change</th>", costs[i]);
 	}

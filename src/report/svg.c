@@ -170,7 +170,7 @@ static void write_cost(struct picture *pic, const char *name, const int64_t *con
 			 fz_format_value(head, page->unit, b),
 			 fz_format_change(head - expected, page->unit, c), base ? ", " : "",
 			 base ? fz_format_percent_change((head - expected) / expected, p) : "");
-	if (base && page->factor != 1)
+	if (base && fz_findings_shows_scale(page->factor))
 		fz_output_printf(pic->out, " of the expected %s",
 				 fz_format_value(expected, page->unit, a));
 	fz_output_str(pic->out, ")");
@@ -464,7 +464,7 @@ static void write_heading(struct picture *pic)
 	fz_format_value((double)page->sum[FZ_HEAD], page->unit, b);
 	fz_output_printf(pic->out, page->is_diff ? "%s: %s → %s" : "%s: %.0s%s", page->metric, a,
 			 b);
-	if (page->diff && page->factor != 1)
+	if (page->diff && fz_findings_shows_scale(page->factor))
 		fz_output_printf(pic->out, " · base scaled by %.4g", page->factor);
 	fz_output_str(pic->out, "</text>\n");
 	if (pic->judged)

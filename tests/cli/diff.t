@@ -721,6 +721,16 @@ Judged: one time range per side, by how often and how long each function was
 $ fizeau diff base.bin --base 0%-50% --head 0%-50% | head -n 1
 Same: nothing differs: 318 ms -> 318 ms of wall time, 0 s (0.0 %).
 
+# Windows of nearly equal length: a scale that rounds to 1.00 is not printed.
+$ for to in 601ms 602ms; do for how in -l1 --verbose; do fizeau diff base.bin --base-range 0s-300ms --head-range 300ms-$to $how | grep -E "before|caled|Scaling"; done; done
+   before     after      change  interval         %   function
+   before     after      change  interval         %   function
+Scaling: window, factor 1.00; base values are as recorded.
+Measured: one time range per side, by the wall clock; base scaled by 1.0067
+   before  expected     after      change  interval         %   function
+   before  expected     after      change  interval         %   function
+Scaling: window; expected is before times 1.0067, for 302 ms recorded instead of
+
 # Former names of --work and of its scale.
 $ fizeau diff base.bin head.bin --work 100:200 --scale work --verbose | grep "^Scaling"; fizeau diff base.bin head.bin --units 100:200 --scale unit --verbose | grep "^Scaling"
 Scaling: work; expected is before times 2.0000, for 200 units of work instead of

@@ -99,8 +99,9 @@ def everywhere():
     links = {link["name"]: link for link in diff["links"]}
     assert diff["scale"]["mode"] == "reference" and diff["warnings"] and diff["name_rules"], diff
     factor = diff["scale"]["factor"]
-    scaling = "Scaling: reference" + (", factor 1, which most functions agree with;" if factor == 1 else
-                                      f"; expected is before times {factor:.4f},")
+    shown = abs(factor - 1) >= .005
+    scaling = "Scaling: reference" + (f"; expected is before times {factor:.4f}," if shown else
+                                      f", factor {'1' if factor == 1 else '1.00'}, which most functions agree with;")
     output = {"text": compare("--color", "never", "--verbose", *options)}
     for suffix in "md", "folded", "svg", "html":
         path = top / f"every.{suffix}"
@@ -110,7 +111,7 @@ def everywhere():
     header = json.loads(re.search(r'id="fz-header"[^>]*>(.*?)</script>', output.pop("html"), re.S)[1])
     for key in "scale", "warnings", "links", "shifts", "name_rules", "verdict":
         assert header[key] == diff[key], key
-    assert ("base scaled by " in output["svg"]) == (factor != 1), factor
+    assert ("base scaled by " in output["svg"]) == shown, factor
     assert diff["verdict"]["text"] in output.pop("svg")
     for name, text in output.items():
         flat = " ".join(re.sub(r"(?m)^# ", "", text).split())

@@ -49,3 +49,12 @@ test("a change has its interval next to it; if ± would contain 0, its certain e
 	assert.equal(textOf(UNKNOWN, 100e6, 2100e6, 1354e6, 3781e6), "±3.78 s");
 	assert.equal(textOf(CHANGED, 100e6, 150e6, -1, -1), "");
 });
+
+test("a scale that rounds to 1.00 is not shown", async () => {
+	const { compare, formatPair, scaleHint } = await load("format.js");
+	for (const [factor, isShown] of [[1, false], [1.0049, false], [0.9951, false], [1.0051, true], [0.9949, true]]) {
+		assert.equal(scaleHint(factor, "window") !== "", isShown, `hint of ${factor}`);
+		assert.equal(/expected/.test(formatPair(compare(1e9, 2e9, factor), "ns")), isShown, `pair of ${factor}`);
+	}
+	assert.doesNotMatch(formatPair(compare(0, 2e9, 2), "ns"), /expected/);
+});
