@@ -186,9 +186,15 @@ static const struct fz_body *body_of(struct fz_bodies *b, uint32_t entry)
 	return fz_code_body(b->l->code, b->entries[entry].side, b->entries[entry].at);
 }
 
+/* Whether an entry's own code is compared. What a module defines decides about it, in link_scope.c:
+ * one with a single function has nearly the text of that function. */
 static bool has_body(struct fz_bodies *b, uint32_t entry)
 {
-	return !fz_body_definition(b, &b->entries[entry])->is_class && body_of(b, entry)->n > 0;
+	const struct fz_body_entry *e = &b->entries[entry];
+	bool defines =
+		!e->at.definition && fz_code_outline(b->l->code, e->side, e->at.source)->n > 1;
+
+	return !defines && !fz_body_definition(b, e)->is_class && body_of(b, entry)->n > 0;
 }
 
 static void index_init(struct index *x, struct fz_bodies *b)
@@ -277,14 +283,6 @@ static struct pair score_pair(struct fz_bodies *b, uint32_t base, uint32_t head)
 	return p;
 }
 
-/* Whether an entry is a module with functions or classes. */
-static bool has_definitions(struct fz_bodies *b, uint32_t entry)
-{
-	const struct fz_body_entry *e = &b->entries[entry];
-
-	return !e->at.definition && fz_code_outline(b->l->code, e->side, e->at.source)->n > 1;
-}
-
 /* Short bodies are often similar by chance, so their names must agree, too. */
 static bool is_enough(struct fz_bodies *b, const struct pair *p)
 {
@@ -299,9 +297,6 @@ static bool is_enough(struct fz_bodies *b, const struct pair *p)
 	if (b->entries[p->base].is_rival || b->entries[p->head].is_rival)
 		return false;
 	if (b->no_rename && !fz_str_eq(base->name, head->name))
-		return false;
-	/* What a module defines decides, in link_scope.c. */
-	if (has_definitions(b, p->base) || has_definitions(b, p->head))
 		return false;
 	if (namesake >= 0)
 		return p->similarity >= FZ_MAX(least_unnamed, namesake + lead_namesake) &&

@@ -190,6 +190,35 @@ static void a_function_that_moved_is_not_new(void **state)
 	expect_word(other, "load", "new or newly recorded");
 }
 
+/* Renamed, moved and with a new parameter: the text of a module with one function competes with
+ * that function for its own text, but no function became a module. */
+static void a_function_alone_in_its_file_is_found(void **state)
+{
+	(void)state;
+#define BODY(stop)                                                                         \
+	"    count = {}\n    for word in text.split(';'):\n        if word in " stop ":\n" \
+	"            continue\n        count[word] = count.get(word, 0) + len(word)\n"     \
+	"    return sorted(count, key=count.get)\n"
+	static const char *const old[] = { "app.py", app, "m.py",
+					   FRESH "def weigh(text):\n" BODY("('a', 'the')"), NULL };
+	static const char *const new[] = { "app.py", app,
+					   "m.py",   FRESH,
+					   "t.py",   "def rank_words(text, stop):\n" BODY("stop"),
+					   NULL };
+#undef BODY
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources("app.py:main:3;m.py:weigh:6 20\napp.py:main:3;m.py:fresh:1 20\n", old);
+	fz_auto(fz_profile_freep) struct fz_profile *b = with_sources(
+		"app.py:main:3;t.py:rank_words:1 20\napp.py:main:3;m.py:fresh:1 20\n", new);
+
+	for (int back = 0; back < 2; back++) {
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
+		const struct fz_diff_function *f = function_named(d, back ? "weigh" : "rank_words");
+		assert_string_equal(fz_link_names[f->link.how], "body");
+		assert_int_equal(d->link_count, 1);
+	}
+}
+
 /* `load` became `load_rows` and the name went to other code, which did not run: git calls it a
  * complete rewrite (diff -B). If the code under the name is still similar, it keeps its function.
  */
@@ -469,6 +498,7 @@ int main(void)
 		cmocka_unit_test(a_package_has_the_names_of_its_module),
 		cmocka_unit_test(a_module_named_lib_is_not_the_standard_library),
 		cmocka_unit_test(a_function_that_moved_is_not_new),
+		cmocka_unit_test(a_function_alone_in_its_file_is_found),
 		cmocka_unit_test(reused_name_is_not_a_match),
 		cmocka_unit_test(shared_code_is_not_a_match),
 		cmocka_unit_test(a_wrapper_is_not_what_it_wraps),
