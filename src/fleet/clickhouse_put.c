@@ -372,9 +372,9 @@ int fz_clickhouse_raise(struct fz_fleet *f, const char *project, const struct fz
 	if (r)
 		return r;
 	struct fz_cursor count = fz_rows_of(&answer);
-	*ret = fz_row_read_int(&count) == 0;
+	bool is_new = fz_row_read_int(&count) == 0;
 	r = fz_clickhouse_check(c, s->place, &count, err);
-	if (r || !*ret)
+	if (r || !is_new)
 		return r;
 	for (size_t i = 0; i < FZ_ARRAY_LEN(texts); i++)
 		fz_row_text(&row, fz_str_of(texts[i]));
@@ -383,8 +383,11 @@ int fz_clickhouse_raise(struct fz_fleet *f, const char *project, const struct fz
 	fz_row_double(&row, a->high);
 	fz_buf_u32(&row, (uint32_t)a->first_seen);
 	fz_buf_u32(&row, (uint32_t)a->raised);
-	return fz_shard_insert(c, s, "alarm",
-			       "project, service, base, head, function, text, change, low, high,"
-			       " first, raised",
-			       &row, err);
+	r = fz_shard_insert(c, s, "alarm",
+			    "project, service, base, head, function, text, change, low, high,"
+			    " first, raised",
+			    &row, err);
+	if (!r)
+		*ret = true;
+	return r;
 }

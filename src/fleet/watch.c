@@ -84,10 +84,21 @@ static bool is_dearer(const struct check *c, uint32_t function)
 	return c->j->self[function].verdict == FZ_VERDICT_CHANGED && c->j->self[function].low > 0;
 }
 
-static bool is_in(const uint64_t *keys, uint32_t n, uint64_t key)
+static void add_key(struct fz_fleet_functions *keys, const struct check *c, uint32_t function)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (keys[i] == key)
+	fz_push(keys->v, keys->n, keys->cap, key_of(&c->d->functions[function]));
+}
+
+static void add_keys(struct fz_fleet_functions *keys, const struct fz_fleet_functions *more)
+{
+	for (uint32_t i = 0; i < more->n; i++)
+		fz_push(keys->v, keys->n, keys->cap, more->v[i]);
+}
+
+static bool is_in(const struct fz_fleet_functions *keys, uint64_t key)
+{
+	for (uint32_t i = 0; i < keys->n; i++)
+		if (keys->v[i] == key)
 			return true;
 	return false;
 }
@@ -331,9 +342,8 @@ static void raise_alarm(struct fz_fleet_watch *w, const char *base, const struct
 		.first_seen = first_minute(c, FZ_HEAD),
 		.raised = next_end(w),
 	};
-	for (uint32_t i = 0; i < n; i++) {
-		fz_push(w->told, w->told_n, w->told_cap, key_of(&c->d->functions[found[i]]));
-	}
+	for (uint32_t i = 0; i < n; i++)
+		add_key(&w->next_told, c, found[i]);
 }
 
 /* Suspects that are confirmed. later: comparison of data since the last check. */
@@ -345,8 +355,8 @@ static uint32_t confirm(const struct fz_fleet_watch *w, const struct check *c,
 	for (uint32_t i = 0; i < c->d->function_count; i++) {
 		uint64_t key = key_of(&c->d->functions[i]);
 
-		if (is_dearer(c, i) && is_in(w->suspects, w->suspect_n, key) &&
-		    !is_in(w->told, w->told_n, key) && is_confirmed(later, key))
+		if (is_dearer(c, i) && is_in(&w->suspects, key) && !is_in(&w->told, key) &&
+		    is_confirmed(later, key))
 			ret[n++] = i;
 	}
 	return n;
@@ -374,12 +384,19 @@ static uint32_t drop_refuted(const struct check *c, const struct check *controls
 
 static void suspect(struct fz_fleet_watch *w, const struct check *c)
 {
-	w->suspect_n = 0;
-	for (uint32_t i = 0; i < c->d->function_count; i++) {
-		if (!is_dearer(c, i))
-			continue;
-		fz_push(w->suspects, w->suspect_n, w->suspect_cap, key_of(&c->d->functions[i]));
-	}
+	for (uint32_t i = 0; i < c->d->function_count; i++)
+		if (is_dearer(c, i))
+			add_key(&w->next_suspects, c, i);
+}
+
+/* If some hosts are missing, the wrong version may seem to be the previous one. */
+static int check_missing(struct fz_fleet *f, const struct fz_fleet_watch *w, struct fz_error *err)
+{
+	const char *missing = fz_fleet_missing(f);
+
+	return missing ? fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",
+				 missing, w->service, w->version)
+		       : 0;
 }
 
 int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet_alarm *ret,
@@ -394,11 +411,15 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	int used = BEFORE;
 	int r = fz_fleet_previous(f, w->project, w->service, w->version, &base, err);
 
+	w->next_suspects.n = w->next_told.n = 0;
+	/* Before the comparisons, because repeated checks should be cheap. */
+	if (!r)
+		r = check_missing(f, w, err);
 	if (r)
 		return r;
 	if (base.n)
 		r = compare_all(f, w, base.p, &all, &used, err);
-	if (!r && base.n && w->suspect_n)
+	if (!r && base.n && w->suspects.n)
 		r = compare_control(f, w, base.p, used, w->checked, &later, err);
 	if (!r && later.j) {
 		found = fz_calloc(FZ_MAX(all.d->function_count, 1), sizeof(*found));
@@ -407,10 +428,8 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	/* A release without an increase needs no controls. */
 	if (!r && n)
 		r = compare_controls(f, w, base.p, &all, used, controls, err);
-	/* If some hosts are missing, the wrong version may seem to be the previous one. */
-	if (!r && fz_fleet_missing(f))
-		r = fz_fail(err, FZ_EAGAIN, "%s does not respond: %s@%s was not checked",
-			    fz_fleet_missing(f), w->service, w->version);
+	if (!r)
+		r = check_missing(f, w, err);
 	n = r ? 0 : drop_refuted(&all, controls, found, n);
 	for (int control = 0; control < CONTROLS; control++)
 		release(&controls[control]);
@@ -418,13 +437,26 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 		raise_alarm(w, base.p, &all, found, n, ret, ret_text);
 	if (!r && all.j)
 		suspect(w, &all);
-	w->checked = next_end(w);
+	else
+		add_keys(&w->next_suspects, &w->suspects);
 	/* No data for one of the two in that time is not an error. */
 	return r == FZ_EINPUT || r == FZ_EUSAGE ? 0 : r ? r : n > 0;
 }
 
+void fz_fleet_checked(struct fz_fleet_watch *w)
+{
+	struct fz_fleet_functions earlier = w->suspects;
+
+	w->suspects = w->next_suspects;
+	w->next_suspects = earlier;
+	add_keys(&w->told, &w->next_told);
+	w->checked = next_end(w);
+}
+
 void fz_fleet_watch_release(struct fz_fleet_watch *w)
 {
-	free(w->suspects);
-	free(w->told);
+	free(w->suspects.v);
+	free(w->told.v);
+	free(w->next_suspects.v);
+	free(w->next_told.v);
 }

@@ -20,6 +20,12 @@
 
 enum { FZ_FLEET_CHECK_FIRST = 5 /* minutes */, FZ_FLEET_DAY = 1440 /* minutes */ };
 
+/* Functions, by hashes of their names. */
+struct fz_fleet_functions {
+	uint64_t *v;
+	uint32_t n, cap;
+};
+
 /* A release to check. Initially only its names and `first` are set. */
 struct fz_fleet_watch {
 	const char *project, *service, *version;
@@ -27,16 +33,18 @@ struct fz_fleet_watch {
 	/* Its minutes received since the watch began, set by the caller. A clock that is behind
 	 * does not move `first`. */
 	int64_t first, last;
-	/* fz_fleet_check's */
 	int64_t checked; /* end of the last check; 0: none */
-	uint64_t *suspects, *told;
-	uint32_t suspect_n, suspect_cap, told_n, told_cap;
+	struct fz_fleet_functions suspects, told;
+	struct fz_fleet_functions next_suspects, next_told; /* found by fz_fleet_check */
 };
 
 /* Is there at least twice as much data as at the last check? */
 bool fz_fleet_check_due(const struct fz_fleet_watch *w);
 /* Check twice the data of the last check, with a handle used for nothing else. Returns 1 and an
- * alarm, with texts in `ret_text`, or 0 if there is none. */
+ * alarm, with texts in `ret_text`, or 0 if there is none. The next call repeats this check, unless
+ * fz_fleet_checked is called first. */
 int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet_alarm *ret,
 		   struct fz_arena *ret_text, struct fz_error *err);
+/* The last check is done and its alarm is stored. */
+void fz_fleet_checked(struct fz_fleet_watch *w);
 void fz_fleet_watch_release(struct fz_fleet_watch *w);

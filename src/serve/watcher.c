@@ -7,8 +7,10 @@
  *
  *   alarm -> store, file, command, URL
  *
- * A push only updates a release's minutes. An alarm in the store is not raised again. If an alarm
- * cannot be delivered, the log reports it, and the alarm stays on the server's page.
+ * A push only updates a release's minutes. An alarm in the store is not raised again. A check that
+ * fails, or whose alarm cannot be stored, is repeated until it succeeds; the log reports the first
+ * failure. If an alarm cannot be delivered, the log reports it, and the alarm stays on the server's
+ * page.
  */
 #include "serve/watcher.h"
 
@@ -28,7 +30,7 @@
 #include "serve/server.h"
 
 enum { RELEASES_MAX = 10000, BEHIND_MINUTES = 15 };
-static const int64_t quiet = 2000000000, patience = 30000000000; /* ns */
+static const int64_t quiet = 2000000000, patience = 30000000000, retry_pause = 5000000000; /* ns */
 
 struct release {
 	struct release *next;
@@ -37,6 +39,7 @@ struct release {
 	int64_t last;   /* latest pushed minute */
 	int64_t pushed; /* time of the last push; fz_clock_now() */
 	int64_t due;    /* since when a check is due; 0: not due */
+	int64_t retry;  /* when to repeat a check that failed; 0: it did not fail */
 };
 
 struct fz_watcher {
@@ -109,7 +112,7 @@ static void note_host(struct release *r, const char *host, int64_t first)
 	if (first > r->watch.first + BEHIND_MINUTES) {
 		r->watch.first = first;
 		r->watch.checked = 0;
-		r->watch.suspect_n = 0;
+		r->watch.suspects.n = 0;
 	}
 	free(r->host);
 	r->host = NULL;
@@ -269,7 +272,6 @@ static void notify(const struct fz_server *s, const struct fz_fleet_alarm *a, co
 
 int fz_watcher_check(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_error *err)
 {
-	uint32_t told = watch->told_n;
 	fz_auto(fz_arena_release) struct fz_arena texts = { 0 };
 	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
 	struct fz_fleet_alarm alarm;
@@ -281,13 +283,14 @@ int fz_watcher_check(struct fz_server *s, struct fz_fleet_watch *watch, struct f
 	fz_server_begin_work(s);
 	r = fz_fleet_check(f, watch, &alarm, &texts, err);
 	fz_server_end_work(s);
-	if (r <= 0)
-		return r;
-	pthread_mutex_lock(&s->writing);
-	r = fz_fleet_raise(s->writer, watch->project, &alarm, &is_new, err);
-	pthread_mutex_unlock(&s->writing);
-	if (r)
-		watch->told_n = told;
+	if (r > 0) {
+		pthread_mutex_lock(&s->writing);
+		r = fz_fleet_raise(s->writer, watch->project, &alarm, &is_new, err);
+		pthread_mutex_unlock(&s->writing);
+	}
+	/* Another attempt would exceed the limit, too. */
+	if (!r || r == FZ_ELIMIT)
+		fz_fleet_checked(watch);
 	if (!r && is_new)
 		notify(s, &alarm, watch->metric);
 	return r;
@@ -296,7 +299,7 @@ int fz_watcher_check(struct fz_server *s, struct fz_fleet_watch *watch, struct f
 static bool is_due(struct release *r, int64_t now)
 {
 	r->watch.last = r->last;
-	if (!fz_fleet_check_due(&r->watch))
+	if (!fz_fleet_check_due(&r->watch) || now < r->retry)
 		return false;
 	if (!r->due)
 		r->due = now;
@@ -357,8 +360,10 @@ static void *watch(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&w->lock);
-		if (fz_watcher_check(w->server, &r->watch, &err))
+		bool failed = fz_watcher_check(w->server, &r->watch, &err);
+		if (failed && !r->retry)
 			w->server->say(err.message);
+		r->retry = failed ? fz_clock_now() + retry_pause : 0;
 		pthread_mutex_lock(&w->lock);
 		put_back(w, r);
 	}

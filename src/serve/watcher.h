@@ -14,8 +14,8 @@ void fz_watcher_start(struct fz_server *s, struct fz_watcher **ret);
 /* Note a stored push: its project, service and version, and its minutes. */
 void fz_watcher_note(struct fz_watcher *w, const struct fz_fleet_push *push,
 		     const struct fz_fleet_batch *b);
-/* Check a release once and raise its alarm. An alarm that cannot be stored is raised again if a
- * later check confirms it. */
+/* Check a release once and raise its alarm. If that fails, the release remains due, except after
+ * FZ_ELIMIT. */
 int fz_watcher_check(struct fz_server *s, struct fz_fleet_watch *watch, struct fz_error *err);
 /* Waits for a running check or command. */
 void fz_watcher_stop(struct fz_watcher *w);

@@ -51,6 +51,7 @@ static int watch_release(struct fz_fleet *f, int minutes, struct watched *ret, s
 		if (!fz_fleet_check_due(&w))
 			continue;
 		r = fz_fleet_check(f, &w, &ret->alarm, &texts, err);
+		fz_fleet_checked(&w);
 		if (r <= 0)
 			continue;
 		r = 0;
@@ -265,6 +266,7 @@ static int watch_hours(struct fz_fleet *f, const struct hours *h, int *alarms, s
 		struct fz_fleet_alarm alarm;
 
 		r = fz_fleet_check(f, &w, &alarm, &texts, err);
+		fz_fleet_checked(&w);
 		*alarms += r > 0;
 		r = FZ_MIN(r, 0);
 	}
@@ -297,7 +299,7 @@ static void test_when_due(void **state)
 	assert_false(fz_fleet_check_due(&w));
 	w.last = 105;
 	assert_true(fz_fleet_check_due(&w));
-	w.checked = 105;
+	fz_fleet_checked(&w);
 	w.last = 109;
 	assert_false(fz_fleet_check_due(&w));
 	w.last = 110;
@@ -360,7 +362,10 @@ static int watch_one_day(struct fz_fleet *f, int64_t first, struct day *ret, str
 		struct fz_fleet_alarm alarm;
 
 		w.last = w.first + minute;
-		r = fz_fleet_check_due(&w) ? fz_fleet_check(f, &w, &alarm, &texts, err) : 0;
+		if (!fz_fleet_check_due(&w))
+			continue;
+		r = fz_fleet_check(f, &w, &alarm, &texts, err);
+		fz_fleet_checked(&w);
 		if (r <= 0)
 			continue;
 		ret->minutes = minute;
