@@ -7,6 +7,7 @@
 #include "agent/spool.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -173,14 +174,15 @@ static void format_time(int64_t seconds, char *out, size_t size)
 		snprintf(out, size, "%lld", (long long)seconds);
 }
 
-/* Make space for `more` bytes: drop the oldest pushes, except one that is being sent. */
-static void make_room(struct fz_agent_spool *s, uint64_t more)
+/* Drop the oldest pushes, except one that is being sent, until at most `most` bytes are left.
+ * full: the reason. Returns false if there is none to drop. */
+static bool drop_oldest(struct fz_agent_spool *s, uint64_t most, const char *full)
 {
 	char count[FZ_NUMBER_SIZE], from[64], to[64];
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < s->n && s->bytes + more > s->limit;) {
+	for (size_t i = 0; i < s->n && s->bytes > most;) {
 		if (s->list[i].number == s->busy) {
 			i++;
 			continue;
@@ -191,13 +193,14 @@ static void make_room(struct fz_agent_spool *s, uint64_t more)
 		forget(s, i);
 	}
 	if (!n)
-		return;
+		return false;
 	s->dropped += n;
 	format_time(first, from, sizeof(from));
 	format_time(last, to, sizeof(to));
 	fz_notify_warn(s->notify,
-		       "the spool is full: dropped the oldest %s %s, recorded from %s to %s",
+		       "the %s is full: dropped the oldest %s %s, recorded from %s to %s", full,
 		       fz_format_count((int64_t)n, count), n == 1 ? "push" : "pushes", from, to);
+	return true;
 }
 
 /* ---- adding ---- */
@@ -224,6 +227,19 @@ static int write_entry(struct fz_agent_spool *s, const struct entry *e, const ch
 	return err->code;
 }
 
+/* If the disk is full, it may be so because of others, so only the space for this push is freed. */
+static int write_newest(struct fz_agent_spool *s, const struct entry *e, const char *query,
+			struct fz_str body, struct fz_error *err)
+{
+	drop_oldest(s, s->limit - e->bytes, "spool");
+	int r = write_entry(s, e, query, body, err);
+
+	if (r && (err->sys_errno == ENOSPC || err->sys_errno == EDQUOT) &&
+	    drop_oldest(s, s->bytes - FZ_MIN(s->bytes, e->bytes), "disk"))
+		r = write_entry(s, e, query, body, err);
+	return r;
+}
+
 int fz_agent_spool_add(struct fz_agent_spool *s, const char *query, struct fz_str body,
 		       int64_t unix_seconds, struct fz_error *err)
 {
@@ -233,15 +249,13 @@ int fz_agent_spool_add(struct fz_agent_spool *s, const char *query, struct fz_st
 
 	pthread_mutex_lock(&s->lock);
 	struct entry e = { s->next, unix_seconds, bytes };
-	if (bytes <= s->limit)
-		make_room(s, bytes);
 	if (bytes > s->limit) {
 		s->dropped++;
 		format_time(unix_seconds, when, sizeof(when));
 		fz_notify_warn(s->notify, "dropped a push from %s: its %s exceed --spool-limit",
 			       when, fz_format_value((double)bytes, "bytes", size));
 	} else {
-		r = write_entry(s, &e, query, body, err);
+		r = write_newest(s, &e, query, body, err);
 	}
 	if (!r && bytes <= s->limit) {
 		s->next++;

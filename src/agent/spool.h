@@ -5,8 +5,8 @@
  *
  *   NUMBER-SECONDS.push   the request's line, then its body; renamed when complete
  *
- * NUMBER gives the order, SECONDS is the start of its window. Above the limit the oldest pushes are
- * dropped. Several threads may use it. */
+ * NUMBER gives the order, SECONDS is the start of its window. Above the limit, or if the
+ * disk is full, the oldest pushes are dropped. Several threads may use it. */
 #pragma once
 
 #include "base/buf.h"

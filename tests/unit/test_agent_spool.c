@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The spool: order, its limit, restarts, and files that are not its own. */
+/* The spool: order, its limit, a full disk, restarts, and files that are not its own. */
 #include "agent/spool.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +27,19 @@ static void hear(void *arg, enum fz_notice kind, const char *text)
 }
 
 static const struct fz_notify notify = { .call = hear };
+
+/* How many writes fail because the disk is full. */
+static int full;
+
+int fdatasync(int fd)
+{
+	(void)fd;
+	if (!full)
+		return 0;
+	full--;
+	errno = ENOSPC;
+	return -1;
+}
 
 static int set_up(void **state)
 {
@@ -153,6 +167,37 @@ static void bound(void **state)
 	fz_agent_spool_close(s);
 }
 
+static void full_disk(void **state)
+{
+	struct fz_agent_spool *s = spool_of(*state, 1 << 20);
+	fz_auto(fz_free_ptr) char *large = fz_calloc(1, BLOCK + 100);
+	struct fz_error err;
+
+	add(s, "/1", "x", 1700000000);
+	add(s, "/2", "x", 1700000060);
+	add(s, "/3", "x", 1700000120);
+	add(s, "/4", "x", 1700000180);
+	/* The oldest make space for the newest, block for block. */
+	full = 1;
+	memset(large, 'y', BLOCK + 99);
+	add(s, "/5", large, 1700000240);
+	assert_non_null(strstr(said, "the disk is full: dropped the oldest 2 pushes, "));
+	/* Others fill it meanwhile: no more is dropped. */
+	full = 2;
+	assert_int_equal(fz_agent_spool_add(s, "/6", FZ_STR("x"), 1700000300, &err), FZ_ESYSTEM);
+	assert_int_equal(fz_agent_spool_count(s).dropped, 4);
+	assert_int_equal(fz_agent_spool_count(s).bytes, 3 * BLOCK);
+	take(s, "/4", "x");
+	take(s, "/5", large);
+	/* An empty spool has nothing to drop. */
+	full = 1;
+	lines = 0;
+	assert_int_equal(fz_agent_spool_add(s, "/7", FZ_STR("x"), 1700000360, &err), FZ_ESYSTEM);
+	assert_int_equal(lines, 0);
+	assert_int_equal(full, 0);
+	fz_agent_spool_close(s);
+}
+
 /* Who is being sent stays: it may be at the server already. */
 static void in_flight(void **state)
 {
@@ -227,6 +272,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(in_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(restart, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bound, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(full_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(in_flight, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rest_of_a_crash, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_ours, set_up, tear_down),
