@@ -18,6 +18,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/outfile.h"
@@ -221,6 +223,13 @@ static int resolve(struct fz_sql *s, struct fz_error *err)
 	return 0;
 }
 
+static bool is_read_only(const char *path)
+{
+	struct statvfs fs;
+
+	return statvfs(path, &fs) == 0 && fs.f_flag & ST_RDONLY;
+}
+
 /* Create a private file; SQLite gives its other files the same mode. Other users cannot redirect
  * writes. An existing file is never opened here: closing it would release all locks that SQLite
  * holds on it for this process, and another process would remove the log under the writer
@@ -229,6 +238,9 @@ static int create_file(struct fz_sql *s, struct fz_error *err)
 {
 	if (strcmp(s->path, ":memory:") == 0)
 		return 0;
+	if (is_read_only(s->path))
+		return fz_fail(err, FZ_EPERM, "%s: is on a read-only file system; use a copy",
+			       s->path);
 	int r = resolve(s, err);
 	if (r)
 		return r;
@@ -294,6 +306,33 @@ static int migrate(struct fz_sql *s, int64_t layout, const struct reporting *to,
 	return r;
 }
 
+static int open_database(struct fz_sql *s, const char *name, int flags, struct fz_error *err)
+{
+	return fz_sqlite.open(name, &s->db, flags, NULL) == SQLITE_OK ? 0 : fz_sql_fail(s, err);
+}
+
+/* SQLite cannot create the index of its log here, which it needs for reading, too. So a file
+ * without a log is opened as one that nobody changes. A server that runs has a log. */
+static int open_read_only(struct fz_sql *s, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *log = fz_asprintf("%s-wal", s->path);
+	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s-shm", s->path);
+	fz_auto(fz_buf_release) struct fz_buf url = { 0 };
+	struct stat st;
+	bool logged = stat(log, &st) == 0 && st.st_size > 0;
+
+	if (logged && access(index, F_OK))
+		return fz_fail(
+			err, FZ_EPERM,
+			"%s: its writer was killed, so it cannot be read on a read-only file "
+			"system; copy it with %s",
+			s->path, log);
+	fz_buf_str(&url, "file:");
+	fz_buf_uri_part(&url, fz_str_of(s->path));
+	fz_buf_str(&url, logged ? "" : "?immutable=1");
+	return open_database(s, url.p, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+}
+
 /* made: SQL that creates missing tables, or NULL when reading. */
 static int open_file(struct fz_sql *s, const char *path, const char *made, int64_t newest,
 		     const struct reporting *to, struct fz_error *err)
@@ -307,8 +346,9 @@ static int open_file(struct fz_sql *s, const char *path, const char *made, int64
 	*s = (struct fz_sql){ .path = fz_strdup(path) };
 	if (made)
 		r = create_file(s, err);
-	if (!r && fz_sqlite.open(s->path, &s->db, flags, NULL) != SQLITE_OK)
-		r = fz_sql_fail(s, err);
+	if (!r)
+		r = !made && is_read_only(s->path) ? open_read_only(s, err)
+						   : open_database(s, s->path, flags, err);
 	if (r) {
 		fz_sql_close(s);
 		return r;
