@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: MIT
 // Formatting of durations, counts and shares, as on the command line.
 
+// A number with grouped digits, rounded as on the command line: an exact half to the even digit.
 // Intl is not used, because its first use takes as long as reading a small page.
-export function formatCount(v) {
-	return String(Math.round(v)).replace(/\B(?=(\d{3})+$)/g, ",");
+function decimal(v, digits) {
+	const power = 10 ** digits, isHalf = Math.abs(v * 2 ** (digits + 1)) % 2 === 1;
+	return (isHalf ? (2 * Math.round((v * power) / 2)) / power : v).toFixed(digits)
+		.replace(/\B(?=(\d{3})+(\.|$))/g, ",").replace(/^-(?=[0.]+$)/, "");
 }
 
-// Three significant digits, never an exponent.
-function short(v) {
-	const a = Math.abs(v);
-	if (a >= 100 || a === 0) return formatCount(v);
-	return v.toFixed(a >= 10 ? 1 : 2);
-}
+export const formatCount = (v) => decimal(v, 0);
 
 const scales = {
 	ns: [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]],
-	bytes: [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]],
+	bytes: [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]],
 };
 
-// A value in the metric's unit.
+// A value in the metric's unit: three significant digits, never an exponent.
 export function formatValue(v, unit) {
-	const scale = scales[unit];
-	if (!scale) return formatCount(v);
-	if (v === 0) return `0 ${scale.at(-1)[1] === "ns" ? "s" : "B"}`;
-	const [size, name] = scale.find(([s]) => Math.abs(v) >= s) ?? scale.at(-1);
-	return `${short(v / size)} ${name}`;
+	const scale = scales[unit], size = Math.abs(v);
+	if (v === 0 && unit === "ns") return "0 s";
+	if (!scale) return decimal(v, Number.isInteger(v) || size >= 100 ? 0 : 1);
+	const [step, name] = scale.find(([s]) => size >= s * 0.9995) ?? scale.at(-1);
+	const digits = step === 1 || size / step >= 99.95 ? 0 : size / step >= 9.995 ? 1 : 2;
+	return `${decimal(v / step, digits)} ${name}`;
 }
 
 export function formatChange(v, unit) {
@@ -52,7 +51,7 @@ export function formatEnd(v, unit) {
 	return v === 0 ? "0" : formatChange(v, unit);
 }
 
-const percentDigits = (size) => (size >= 1000 ? formatCount(size) : size.toFixed(1));
+const percentDigits = (size) => decimal(size, size < 999.5 ? 1 : 0);
 
 // A fraction as a percentage.
 export function formatShare(f) {
@@ -66,7 +65,7 @@ export function formatShare(f) {
 export function formatPart(f) {
 	const p = f * 100;
 	if (!Number.isFinite(p) || Math.abs(p) < 0.005) return "0 %";
-	const size = Math.abs(p), digits = size < 1 ? size.toFixed(2) : percentDigits(size);
+	const size = Math.abs(p), digits = size < 1 ? decimal(size, 2) : percentDigits(size);
 	return `${p > 0 ? "+" : "−"}${digits} %`;
 }
 

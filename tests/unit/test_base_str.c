@@ -170,6 +170,36 @@ static void test_compare(void **state)
 	assert_true(fz_str_ends(FZ_STR("abc"), "bc") && !fz_str_ends(FZ_STR("c"), "bc"));
 }
 
+/* tests/web/unit_intervals.js has the same values for pages. */
+static void test_rounding(void **state)
+{
+	(void)state;
+	static const struct {
+		double value;
+		const char *unit, *text;
+	} cases[] = {
+		{ 1625e6, "ns", "1.62 s" },
+		{ 112.5e6, "ns", "112 ms" },
+		{ 999.6e6, "ns", "1.00 s" },
+		{ 99.97e6, "ns", "100 ms" },
+		{ 9.997e6, "ns", "10.0 ms" },
+		{ 1.5, "ns", "2 ns" },
+		{ 0x1.4p40, "bytes", "1.25 TiB" },
+		{ 5, "bytes", "5 B" },
+		{ 0, "bytes", "0 B" },
+		{ 2.375, "samples", "2.4" },
+		{ 100.5, "samples", "100" },
+		{ 1234567, "samples", "1,234,567" },
+	};
+	char b[FZ_NUMBER_SIZE];
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++)
+		assert_string_equal(fz_format_value(cases[i].value, cases[i].unit, b),
+				    cases[i].text);
+	assert_string_equal(fz_format_percent(0.06125, b), "6.1 %");
+	assert_string_equal(fz_format_percent(9.997, b), "1,000 %");
+}
+
 static void test_human_readable_numbers(void **state)
 {
 	char b[FZ_NUMBER_SIZE];
@@ -252,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_path_base),
 		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_human_readable_numbers),
+		cmocka_unit_test(test_rounding),
 		cmocka_unit_test(test_style),
 		cmocka_unit_test(test_matches),
 	};

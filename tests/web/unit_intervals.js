@@ -38,6 +38,17 @@ test("percentages from a thousand on are whole and grouped, in a headline as in 
 	assert.deepEqual([formatShare(0.1628), formatPart(0.1628), formatPart(0.001628)], ["16.3 %", "+16.3 %", "+0.16 %"]);
 });
 
+// tests/unit/test_base_str.c has the same values for the command line.
+test("numbers are rounded as on the command line", async () => {
+	const { formatShare, formatValue } = await load("format.js");
+	for (const [value, unit, text] of [
+		[1625e6, "ns", "1.62 s"], [112.5e6, "ns", "112 ms"], [999.6e6, "ns", "1.00 s"], [99.97e6, "ns", "100 ms"],
+		[9.997e6, "ns", "10.0 ms"], [1.5, "ns", "2 ns"], [1.25 * 2 ** 40, "bytes", "1.25 TiB"], [5, "bytes", "5 B"],
+		[0, "bytes", "0 B"], [2.375, "samples", "2.4"], [100.5, "samples", "100"], [1234567, "samples", "1,234,567"],
+	]) assert.equal(formatValue(value, unit), text);
+	assert.deepEqual([formatShare(0.06125), formatShare(9.997)], ["6.1 %", "1,000 %"]);
+});
+
 test("a change has its interval next to it; if ± would contain 0, its certain end", async () => {
 	const { intervalText } = await load("interval_text.js"), { CHANGED, UNKNOWN } = await load("colors.js");
 	const { compare } = await load("format.js");
