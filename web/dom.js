@@ -27,8 +27,8 @@ export function endOf(kind, text, title = text) {
 }
 
 // A text of two parts; the first is cut if there is no room.
-export function twoParts(kind, [head, tail]) {
-	return el("span", { class: `${kind} parts`, title: head + tail }, head && el("span", {}, head),
+export function twoParts(kind, [head, tail], title = head + tail) {
+	return el("span", { class: `${kind} parts`, title }, head && el("span", {}, head),
 		el("span", {}, tail));
 }
 

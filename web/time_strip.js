@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The overview above the picture: a track for each thread, or for each kind of thread if there are
 // many, with its activity over time. A range chosen here limits everything below.
-import { el } from "./dom.js";
+import { el, twoParts } from "./dom.js";
 import { formatCount, formatShare, formatValue, plural, ticksOf } from "./format.js";
+import { splitNames } from "./labels.js";
 import { Brush } from "./strip_brush.js";
 import { edgeOf } from "./strip_data.js";
 
@@ -88,15 +89,16 @@ export class Strip {
 
 	buildLabels() {
 		const { model, time } = this;
+		const names = splitNames(time.tracks.map(({ label, threads }) =>
+			(threads > 1 ? `${label} × ${formatCount(threads)}` : label)));
 		this.labels.replaceChildren(...time.tracks.map((track, t) => {
 			const { y, height } = this.rows[t];
-			const many = track.threads > 1;
-			const text = many ? `${track.label} × ${formatCount(track.threads)}` : track.label;
+			const only = track.threads > 1 ? "only these threads" : "only this thread";
 			const label = el(time.tracks.length > 1 ? "button" : "span", {
-				class: "label", title: `${text}: only ${many ? "these threads" : "this thread"}`,
+				class: "label",
 				onclick: time.tracks.length > 1 ?
 					() => model.acts.set({ threads: this.flagsOf(t) }, true) : null,
-			}, text);
+			}, twoParts("what", names[t], `${names[t].join("")}: ${only}`));
 			Object.assign(label.style, { top: `${y}px`, height: `${height}px` });
 			return label;
 		}));

@@ -57,6 +57,18 @@ test("lines of calls are those of the head, wherever the base had them, and a ce
 	});
 });
 
+test("a long name of a callee wraps: the costs of lines stay in view", async () => {
+	const long = `outer.${"inner_function.".repeat(12)}last`;
+	const text = writeText(Array.from({ length: 40 }, (_, i) => `line_${i + 1}()`).join("\n"));
+	const calls = (count) => [{ tid: 1, stack: [at("main", 5), { ...at(long, 20) }], count }];
+	for (const width of [1500, 1280, 390])
+		await withPage(diffPage(calls(30), calls(90), ["exact", `base-source=/srv/app/main.py=${text}`, `source=/srv/app/main.py=${text}`]), { viewport: { width, height: 800 }, hash: "tab=source" }, async (page) => {
+			await page.evaluate(() => fizeau.set({ middle: fizeau.data.functions.names.indexOf("main") }));
+			assert.match(await page.innerText("#source .lines .call"), /last/);
+			assert.ok(await page.$eval("#source .listing", (e) => e.scrollWidth <= e.clientWidth + 1), `${width}`);
+		});
+});
+
 test("a call whose line was edited is the same call, unless the caller has other calls that could be it", async () => {
 	const now = ["def main():", "    work(1, 2)", "    rest()", "    pass", "    work(7)", "", "def work(n):", "    pass"];
 	const edited = (lines, number, text) => lines.map((line, i) => (i === number ? text : line));

@@ -160,6 +160,23 @@ function markedPage(marks) {
 	return { out, lasted };
 }
 
+test("threads with long names are told apart by their ends", async () => {
+	for (const width of [1280, 390]) {
+		await withPage(timedPage(), { viewport: { width, height: 800 } }, async (page) => {
+			const ends = await page.evaluate(() => {
+				fizeau.strip.time.tracks.forEach((track, i) => (track.label = `gunicorn 8949: ThreadPoolExecutor-0_${i}`));
+				fizeau.strip.buildLabels();
+				return [...document.querySelectorAll("#strip .label")].map((label) => {
+					const end = label.querySelector(".parts > :last-child"), [box, room] = [end, label].map((e) => e.getBoundingClientRect());
+					return box.right <= room.right + 1 && box.top < room.top + 2 ? end.textContent : "hidden";
+				});
+			});
+			assert.ok(ends.length > 1);
+			assert.deepEqual(ends, ends.map((_, i) => String(i)));
+		});
+	}
+});
+
 test("labels of close marks are in lanes, or ticks if they do not fit; all can be pressed", async () => {
 	const marks = [...Array(6).keys()].map((i) => [0.4 + i / 500, `release number ${i}`]);
 	const { out } = markedPage([...marks, [0.995, "the very end"]]);
