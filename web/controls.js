@@ -131,12 +131,16 @@ export function buildControls(app) {
 	new ResizeObserver(() => app.flame.picture && showCrumbs(app)).observe($("crumbs"));
 }
 
+// Titles of views that draw no flame graph.
+const titles = {
+	benchmarks: "Benchmarks", chart: "Flame chart", source: "Source", table: "Table",
+	waits: "Waits", matches: "Matches",
+};
+
 function titleOf(app) {
 	const { data, state } = app;
-	if (state.tab === "benchmarks") return "Benchmarks";
-	if (state.tab === "chart") return "Flame chart";
-	if (state.tab === "source") return "Source";
 	const swapped = data.isSwapped ? ", swapped" : "";
+	if (titles[state.tab]) return titles[state.tab] + swapped;
 	const kind = !data.isDiff ? "Flame graph" :
 		state.show === "diff" ? "Differential flame graph" :
 		state.show === "base" ? "Base flame graph" : "Head flame graph";

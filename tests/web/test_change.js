@@ -83,6 +83,9 @@ test("x swaps the sides as if they were given in reverse", async () => {
 		const first = await read(page);
 		await page.keyboard.press("x");
 		assert.match(await page.textContent("#title"), /swapped/);
+		await page.evaluate(() => fizeau.set({ tab: "table" }));
+		assert.equal(await page.textContent("#title"), "Table, swapped");
+		await page.evaluate(() => fizeau.set({ tab: "flame" }));
 		await page.keyboard.press("x");
 		assert.deepEqual(await read(page), first);
 		await page.evaluate(() => { location.hash = "swapped=1"; });
