@@ -78,6 +78,27 @@ cell("%%fizeau\\n1 / 0")
     assert "Out[3]: 42" in out and "unknown option '--nonsense'" in out and "ZeroDivisionError" in out, out
 
 
+@suite.test("IPython, WSGI: a cell or request without a sample is reported as such")
+def no_sample():
+    need_ipython()
+    out = run(NOTEBOOK + """
+import shutil
+import fizeau.notebook, fizeau.web
+other = sys.argv[0].replace("p.py", "other.folded")
+with open(other, "w") as file:
+    file.write("main;work 10\\n")
+print(fizeau.notebook.show("replay", other), len(shown))
+class Stopped:
+    def __init__(self, path, **options):
+        shutil.copy(other, path)
+    def stop(self):
+        return other
+fizeau.record = Stopped
+print(fizeau.web.Request("GET", "/", {}).page())
+""").stdout
+    assert "False 0\n" in out and "b'<p>the request took less than a sample'" in out, out
+
+
 @suite.test("IPython: two cells are compared")
 def cells():
     need_ipython()

@@ -14,7 +14,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.display import display
 
 import fizeau
-from fizeau.tools import literal, named, run
+from fizeau.tools import named, run_below
 
 CELL = "%%fizeau"  # name of the function that runs a cell
 HEIGHT = 600  # of the page, in pixels
@@ -33,9 +33,8 @@ class Fizeau(Magics):
         try:
             with fizeau.record(options=shlex.split(line), quiet=True) as recording:
                 result = named(CELL, self.prepare(cell))()
-            if recording.path:
+            if recording.path and show("replay", recording.path):
                 self.recorded.append(recording.path)
-                show("replay", recording.path)
             else:
                 print("the cell took less than a sample")
             return result
@@ -70,13 +69,16 @@ class Fizeau(Magics):
 
 
 def show(*command):
-    """Display fizeau's output: a page where the front end supports HTML, else text."""
-    command = [*command, "--root", f"^{literal(CELL)}$"]
-    text = run(*command)
+    """Display fizeau's output, a page where the front end supports HTML, else text; False if there is no
+    sample of a cell."""
+    text = run_below(CELL, *command)
+    if text is None:
+        return False
     with tempfile.TemporaryDirectory(prefix="fizeau-") as folder:
         page = os.path.join(folder, "page.html")
-        run(*command, "-o", page)
+        run_below(CELL, *command, "-o", page)
         with open(page, encoding="utf-8") as file:
             source = html.escape(file.read())
     frame = f'<iframe srcdoc="{source}" style="width: 100%; height: {HEIGHT}px; border: 0"></iframe>'
     display({"text/plain": text, "text/html": frame}, raw=True)
+    return True

@@ -37,3 +37,13 @@ def run(*command):
     if done.returncode:
         raise fizeau.Error(done.stderr.strip().rpartition("fizeau: ")[2] or f"status {done.returncode}")
     return done.stdout
+
+
+def run_below(name, *command):
+    """The output of a fizeau command on stacks that begin at function `name`; None if no sample is in it."""
+    try:
+        return run(*command, "--root", f"^{literal(name)}$")
+    except fizeau.Error as error:
+        if "no selected sample" in str(error):
+            return None
+        raise

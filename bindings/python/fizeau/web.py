@@ -12,7 +12,7 @@ import tempfile
 from urllib.parse import parse_qs
 
 import fizeau
-from fizeau.tools import literal, named, run
+from fizeau.tools import named, run_below
 
 HEADERS = [("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store")]
 
@@ -33,10 +33,9 @@ class Request:
     def page(self):
         """Stop the recording; returns the page as bytes."""
         try:
-            if self.recording.stop() is None:
-                return b"<p>the request took less than a sample"
             page = os.path.join(self.folder.name, "page.html")
-            run("replay", self.file, "--root", f"^{literal(self.name)}$", "-o", page)
+            if self.recording.stop() is None or run_below(self.name, "replay", self.file, "-o", page) is None:
+                return b"<p>the request took less than a sample"
             with open(page, "rb") as file:
                 return file.read()
         finally:
