@@ -41,15 +41,25 @@ function sides() {
 		.map(([side, range]) => [side, `${service}@${rangeText(range)}`]);
 }
 
+// What to do without ranges.
+function advice() {
+	if (timeline.lanes.length)
+		return ["Select a range before and one after, or a deploy, to see what changed."];
+	const [base, head] = timeline.t.bands.filter(({ older }) => !older).slice(-2)
+		.map(({ version }) => version);
+	const of = [["base", `${service}@${base}`], ["head", `${service}@${head}`], ...passed];
+	return ["One minute has no two ranges to compare.", ...(head ? [" ",
+		el("a", { href: `/diff?${new URLSearchParams(of)}` }, `Compare ${base} with ${head}`)] :
+		[])];
+}
+
 async function compare() {
 	asked?.abort();
 	asked = new AbortController();
 	const { signal } = asked;
 	changesBox.hidden = false;
 	if (!chosen.before || !chosen.after) {
-		changesBox.replaceChildren(el("p", { class: "empty" }, timeline.lanes.length ?
-			"Select a range before and one after, or a deploy, to see what changed." :
-			"One minute is too short to compare."));
+		changesBox.replaceChildren(el("p", { class: "empty" }, ...advice()));
 		return;
 	}
 	changesBox.classList.add("busy");

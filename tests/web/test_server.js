@@ -39,6 +39,7 @@ async function fill() {
 	for (let minute = BEFORE; minute < END; minute++) await pushMinute(chance, NEXT, minute, 1.3);
 	while (!(await timelineOf("shop")).alarms.length) await new Promise((resolve) => { setTimeout(resolve, 100); });
 	for (const at of [0, 1, 2, 3, 9999]) await push({ service: "long", version: at < 2 ? "1" : "2", host: "h", start: START + 60 * at }, `main;a 300\nmain;b ${at < 2 ? 300 : 400}\n`);
+	for (const version of ["1", NEXT]) await push({ service: "brief", version, host: "h", start: START }, "main;a 300\n");
 	await push({ service: evil, version: evil, host: "h", start: START }, `main;${evil} 100\n`);
 }
 
@@ -120,6 +121,15 @@ served("ranges are drawn with a mouse; what is below follows, and the address le
 	});
 });
 
+served("two versions in one minute, which has no two ranges, are compared by a link", async () => {
+	await withPage(pageOf({}, "brief"), {}, async (page) => {
+		await page.click(`#changes a:text("Compare 1 with 2")`);
+		await page.waitForSelector("#band h2, #band strong");
+		assert.equal(new URL(page.url()).searchParams.get("head"), `brief@${NEXT}`);
+	});
+	await withPage(pageOf({}, evil), {}, async (page) => answered(page, "One minute has no two ranges to compare."));
+});
+
 served("keys alone choose ranges and lead to the flame graph", async () => {
 	await withPage(pageOf(), {}, async (page) => {
 		await answered(page, "1 slower");
@@ -157,7 +167,7 @@ served("a finger draws a range, and a touch beside it takes it back", async () =
 
 served("one minute, an empty service, names that are markup, ranges with nothing in them", async () => {
 	await withPage(pageOf({}, evil), { width: 390 }, async (page) => {
-		await answered(page, "One minute is too short");
+		await answered(page, "One minute has no two ranges");
 		assert.equal(await page.textContent("h1"), evil);
 		assert.equal(await page.locator("img, .lane").count(), 0);
 		assert.deepEqual(await complaints(page), []);
