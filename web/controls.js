@@ -208,7 +208,7 @@ export function showCrumbs(app) {
 	for (let i = focus; i > 0; i = tree.parent[i]) nodes.unshift(i);
 	const crumb = (text, to, title, kind = "link") =>
 		el("button", { class: kind, title, onclick: () => app.zoomTo(to) },
-			twoParts("crumb", splitName(text)));
+			twoParts("crumb", splitName(text), text));
 	const name = (i) => frameName(app.data, tree, i,
 		showName(app.data.functions.names[tree.func[i]]));
 	const step = (at, isFar) => crumb(name(nodes[at]), path.slice(0, at + 1),

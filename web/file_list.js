@@ -111,12 +111,13 @@ export class FileList {
 		if (!lines.length) return null;
 		const { scale } = this, most = lines[0].self;
 		const rows = lines.map(({ file, number, text, self, f }) => {
+			const name = showName(data.functions.names[f]);
 			const bar = el("i", { class: `fill ${scale.name(scale.step(self, most))}` });
 			bar.style.setProperty("width", `${(self / most) * 100}%`);
 			return el("li", {}, el("button", {
 				class: "hot", onclick: () => this.openFile(file, f, String(number)),
 			}, el("span", { class: "hot-place" },
-				el("b", {}, twoParts("what", splitName(showName(data.functions.names[f])))),
+				el("b", {}, twoParts("what", splitName(name), name)),
 				endOf("where", showName(`${baseOf(file)}:${number}`), file.name)),
 			text.trim() ? el("code", {}, ...new CodePainter(file.name).line(text.trim())) : null,
 			el("span", { class: "hot-bar" }, bar), el("span", { class: "num" }, scale.value(self)),

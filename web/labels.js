@@ -1,14 +1,52 @@
 // SPDX-License-Identifier: MIT
-// Names on one line, shortened to fit: the last component of a name matters most.
+// Names on one line, shortened to fit: the last component of a name matters most, and template
+// arguments least. The same as src/base/short_name.c.
 //
-//   Parser.parse_statement   …parse_statement   parse_st…
+//   std::map<std::string, int>::find   std::map<…>::find   …find
+//   Parser.parse_statement             …parse_statement    parse_st…
 
 const odd = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 // A name in printable form, on one line.
 export function showName(name) {
 	if (!name) return "(no name)";
-	return (name.length > 400 ? `${name.slice(0, 400)}…` : name).replace(odd, "\ufffd");
+	const text = name.length > 400 ? shortName(name) : name;
+	return (text.length > 400 ? `${text.slice(0, 400)}…` : text).replace(odd, "\ufffd");
+}
+
+// Length of the bracket at the start of a text; 0 if it has no end.
+function bracketLength(text) {
+	let depth = 0;
+	for (let i = 0; i < text.length; i++) {
+		if (text[i] === "<") depth++;
+		if (text[i] === ">" && text[i - 1] !== "-" && --depth === 0) return i + 1;
+	}
+	return 0;
+}
+
+// Rust's bracket of a method, with last components of types and traits: "<Vec<…> as Drop>".
+function typeAndTrait(inside) {
+	let depth = 0, n = 0;
+	for (; n < inside.length && (depth || !inside.startsWith(" as ", n)); n++) {
+		if (inside[n] === "<") depth++;
+		else if (inside[n] === ">" && depth) depth--;
+	}
+	return `<${[inside.slice(0, n), inside.slice(n + 4)].filter(Boolean)
+		.map((part) => shortName(part.slice(lastComponent(part)), false)).join(" as ")}>`;
+}
+
+// A name with "…" for template arguments that are more than a word; keeps a bracket at the start.
+export function shortName(name, keep = true) {
+	let short = "";
+	for (let i = 0, n; i < name.length; i += n) {
+		n = name.startsWith("operator", i) ? /^operator[<>=-]*/.exec(name.slice(i))[0].length :
+			name[i] === "<" ? bracketLength(name.slice(i)) || name.length - i : 1;
+		const part = name.slice(i, i + n), inside = part.slice(1, -1);
+		const isLong = part[0] === "<" && part.at(-1) === ">" &&
+			(/[<,]|::/.test(inside) || inside === "locals");
+		short += !isLong ? part : i === 0 && keep ? typeAndTrait(inside) : "<…>";
+	}
+	return short;
 }
 
 // Text of a known width, cut to fit; "" if less than two letters would remain.
@@ -41,10 +79,10 @@ export function lastComponent(name) {
 	return from;
 }
 
-// A name in two parts, the first of which is cut in narrow lists.
+// A name for a list, in two parts, the first of which is cut if there is no room.
 export function splitName(name) {
-	const at = lastComponent(name);
-	return [name.slice(0, at), name.slice(at)];
+	const short = name.length > 40 ? shortName(name) : name, at = lastComponent(short);
+	return [short.slice(0, at), short.slice(at)];
 }
 
 // Splits each name of a list in two parts: the prefix that it shares with another name, up to its

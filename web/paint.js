@@ -9,7 +9,7 @@ import {
 } from "./colors.js";
 import { formatShare, formatValue } from "./format.js";
 import { frameName } from "./folds.js";
-import { fitName, fitText, lastComponent } from "./labels.js";
+import { fitName, fitText, lastComponent, shortName } from "./labels.js";
 import { MIN_WIDTH } from "./layout.js";
 import { nodeClass, ownChange } from "./frame_colour.js";
 
@@ -210,13 +210,15 @@ export class Painter {
 		ctx.font = FONT;
 	}
 
-	// A frame's name cut to fit: whole, else its last component, else that in smaller type,
-	// else cut.
+	// A frame's name cut to fit: whole, else without template arguments, else its last component,
+	// else that in smaller type, else cut.
 	name(ctx, { tree }, i, room) {
 		const { labels, data } = this.flame;
-		const f = tree.func[i], own = labels.name(f), text = frameName(data, tree, i, own);
-		const width = text === own ? labels.width(ctx, f) : ctx.measureText(text).width;
-		if (width <= room) return { text, width, isCut: false, isSmall: false };
+		const f = tree.func[i], own = labels.name(f), whole = frameName(data, tree, i, own);
+		const width = whole === own ? labels.width(ctx, f) : ctx.measureText(whole).width;
+		if (width <= room) return { text: whole, width, isCut: false, isSmall: false };
+		const text = shortName(whole), taken = text === whole ? width : ctx.measureText(text).width;
+		if (taken <= room) return { text, width: taken, isCut: false, isSmall: false };
 		const last = lastComponent(text) > 0 ? fitName(ctx, text, room) : "";
 		if (last.startsWith("…")) return {
 			text: last, width: ctx.measureText(last).width, isCut: true, isSmall: false,
@@ -224,10 +226,9 @@ export class Painter {
 		const wanted = this.smallWidth(ctx, text);
 		if (wanted <= room) return { text, width: wanted, isCut: true, isSmall: true };
 		ctx.font = SMALL_FONT;
-		const small = fitName(ctx, text, room);
-		const taken = ctx.measureText(small).width;
+		const small = fitName(ctx, text, room), smallWidth = ctx.measureText(small).width;
 		ctx.font = FONT;
-		return { text: small, width: taken, isCut: true, isSmall: true };
+		return { text: small, width: smallWidth, isCut: true, isSmall: true };
 	}
 
 	// Texts in a frame, from left to right, as far as there is room: [{text, at, width}].

@@ -31,7 +31,7 @@ export class Hits {
 			el("li", {}, el("button", { onclick: () => {
 				this.hide();
 				go();
-			} }, el("span", { class: "pair" }, twoParts("what", splitName(name)),
+			} }, el("span", { class: "pair" }, twoParts("what", splitName(name), name),
 				el("span", {}, share)), el("span", { class: "place" }, place))));
 		this.box.replaceChildren(...[
 			offer && el("button", { class: "offer", onclick: () => {

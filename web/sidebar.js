@@ -280,7 +280,7 @@ function hotspotItem(model, f, {
 		...(isCurrent && { "aria-current": "true" }),
 	},
 		el("span", { class: "pair" },
-			twoParts("what", splitName(name)),
+			twoParts("what", splitName(name), name),
 			el("span", { class: `much ${kind}` }, value)),
 		el("span", { class: "pair" }, endOf("place", model.placeOf(f)),
 			el("span", { class: "detail" }, detail)),

@@ -411,7 +411,7 @@ export class FunctionTable {
 					{
 						class: "link", title: `Show ${name} in the flame graph`,
 						onclick: () => model.acts.findFunction(row.f),
-					}, twoParts("what", splitName(name))),
+					}, twoParts("what", splitName(name), name)),
 				originWord(model.data, row.f) &&
 				el("span", { class: "origin" }, originWord(model.data, row.f)),
 				endOf("place", model.placeOf(row.f))),

@@ -140,10 +140,12 @@ export class Band {
 		const { data, acts } = this.model;
 		const first = groups.flatMap(([g, list]) => list.map((entry) => [g, entry]))
 			.slice(0, LEADING);
+		const named = (entry, name = nameOfChange(data, entry)) =>
+			twoParts("what", splitName(name), name);
 		const items = first.map(([g, entry]) => el("li", {}, el("button", {
 			onclick: () => acts.goToChange(entry),
 		},
-			`${glyphs[g]} `, twoParts("what", splitName(nameOfChange(data, entry))),
+			`${glyphs[g]} `, named(entry),
 			el("span", { class: "quiet" }, formatPair(entry.change, data.unit)),
 			el("span", { class: `much ${entry.change.delta > 0 ? "more" : "less"}` },
 				formatChange(entry.change.delta, data.unit)))));

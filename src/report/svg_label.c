@@ -2,12 +2,15 @@
 /* Shortens names. The last component is the most informative, so it is cut last.
  *
  *   Parser.parse_statement (12 %)     all of it
+ *   std::map<…>::find                 without template arguments
  *   …parse_statement                  the last component
  *   parse_st…                         as much of that as fits
  *
  * The same as in web/labels.js.
  */
 #include "report/svg_label.h"
+
+#include "base/short_name.h"
 
 #include <string.h>
 
@@ -47,11 +50,16 @@ size_t fz_svg_label(struct fz_buf *out, const char *glyph, struct fz_str name, c
 	size_t all = characters > 0 ? (size_t)characters : 0;
 	size_t before = count_characters(fz_str_of(glyph)), behind = strlen(tail);
 	size_t room = all - FZ_MIN(all, before), n = count_characters(name);
-	struct fz_str last = fz_str_component(name);
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
 
 	/* Without room for both, prefer the name to the glyph, which only repeats the colour. */
 	if (room < 3 && n > room)
 		return before ? fz_svg_label(out, "", name, tail, px) : 0;
+	if (n > room) {
+		fz_short_name(name, "…", &text);
+		name = fz_buf_view(&text);
+		n = count_characters(name);
+	}
 	fz_buf_str(out, glyph);
 	if (n <= room) {
 		fz_buf_add(out, name.p, name.n);
@@ -60,6 +68,7 @@ size_t fz_svg_label(struct fz_buf *out, const char *glyph, struct fz_str name, c
 		fz_buf_str(out, tail);
 		return before + n + behind;
 	}
+	struct fz_str last = fz_str_component(name);
 	n = count_characters(last);
 	if (n < room) {
 		fz_buf_str(out, "…");
