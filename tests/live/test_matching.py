@@ -12,6 +12,31 @@ import tempfile
 
 from livelib import FIZEAU, SOURCE, Suite, find_interpreter, fizeau
 
+# Each part runs for about a tenth of a second.
+COMPREHENSIONS = """\
+def square(x):
+    return x * x % 11
+
+def lists(n):
+    return [[j + i for j in range(40)] for i in range(n)]
+
+def sets(n):
+    return {i % 1000 for i in range(40 * n)}, {i: i for i in range(40 * n)}
+
+def calls(n):
+    return [square(i) + (lambda k: k + i)(3) for i in range(20 * n)]
+
+def lazy(n):
+    return sum(len([k for k in range(40)]) for i in range(n))
+
+class Table:
+    rows = [i * i % 13 for i in range(1000000)]
+
+squares = [i * i % 13 for i in range(1000000)]
+for _ in range(100):
+    lists(1000), sets(1000), calls(1000), lazy(1000)
+"""
+
 EXAMPLE = SOURCE / "examples" / "parse_pr" / "before"
 ROUNDS = "8000"
 
@@ -145,6 +170,23 @@ def vetoed():
     assert state("--no-rename", "--map", "parse_issue_fixed=find_issue")["find_issue"] == "common"
     assert state("--match", "names", "--rename", "parse_issue_fixed=find_issue")["find_issue"] == \
         "common"
+
+
+def joined(name):
+    script = top / "comprehensions.py"
+    script.write_text(COMPREHENSIONS)
+    for side, python in ("called", find_interpreter("debian-3.11")), ("inlined", find_interpreter(name)):
+        done = fizeau("run", "--mode", "cpu", "-o", top / f"{side}.fz", "--", *python.command, script)
+        assert done.returncode == 0, done.stderr
+    diff = json.loads(fizeau("diff", "--format", "json", top / "called.fz", top / "inlined.fz").stdout)
+    state = {f["name"]: f["state"] for f in diff["functions"] if f["file"].endswith(script.name)}
+    assert state == dict.fromkeys(["<module>", "Table", "square", "lists", "sets", "calls", "calls.<locals>.<lambda>",
+                                   "lazy", "lazy.<locals>.<genexpr>"], "common"), state
+    assert any("comprehensions count as part of their function" in w for w in diff["warnings"]), diff["warnings"]
+
+
+for newer in "pyenv-3.12", "pyenv-3.13":
+    suite.add(f"comprehensions count as part of their function: {newer}", joined, newer)
 
 
 suite.main()
