@@ -258,17 +258,11 @@ static void warn_about_setting(struct fz_diff *d, int i, const struct setting *s
 {
 	const char *base = s->value[FZ_BASE], *head = s->value[FZ_HEAD];
 
-	bool joined = d->match != FZ_MATCH_EXACT &&
-		      fz_diff_joins_comprehensions(d->profile[FZ_BASE], d->profile[FZ_HEAD]);
-
 	if (i == SETTING_PYTHON && is_other_python(d))
 		fz_diff_warn(d,
 			     "the sides ran different versions of Python (base %s, head %s): what "
-			     "changed may be Python, not the program%s",
-			     base, head,
-			     joined ? "; comprehensions count as part of their function, because "
-				      "only one version calls them"
-				    : "");
+			     "changed may be Python, not the program",
+			     base, head);
 	else
 		fz_diff_warn(d, "the recordings differ in %s: base %s; head %s", s->title, base,
 			     head);
@@ -409,6 +403,14 @@ static void warn_about_packages(struct fz_diff *d)
 		fz_diff_warn(d,
 			     "package versions differ (%s): a change may come from these packages",
 			     text.p);
+}
+
+static void warn_about_comprehensions(struct fz_diff *d)
+{
+	if (d->match != FZ_MATCH_EXACT &&
+	    fz_diff_joins_comprehensions(d->profile[FZ_BASE], d->profile[FZ_HEAD]))
+		fz_diff_warn(d, "comprehensions count as part of their function, because only one "
+				"side calls them");
 }
 
 /* Warns if other load was twice as high on one side and not negligible. */
@@ -661,6 +663,7 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 			"; they slow a program differently, and 'read' by the CPU clock misses "
 			"threads that live for a few milliseconds: record both with one --engine");
 	warn_about_packages(d);
+	warn_about_comprehensions(d);
 	warn_about_load(d);
 	warn_about_age(d);
 	warn_about_rate(d);

@@ -16,12 +16,6 @@ static bool inlines(const struct fz_profile *p)
 	return python[0] == 3 && python[1] >= 12;
 }
 
-bool fz_diff_joins_comprehensions(const struct fz_profile *base, const struct fz_profile *head)
-{
-	return base->recording.python[0] && head->recording.python[0] &&
-	       inlines(base) != inlines(head);
-}
-
 static bool is_comprehension(struct fz_str name)
 {
 	for (size_t i = 0; i < FZ_ARRAY_LEN(words); i++) {
@@ -30,6 +24,21 @@ static bool is_comprehension(struct fz_str name)
 			return true;
 	}
 	return false;
+}
+
+static bool calls_any(const struct fz_profile *p)
+{
+	for (uint32_t i = 0; i < p->function_count; i++)
+		if (is_comprehension(p->strings[p->functions[i].name]))
+			return true;
+	return false;
+}
+
+bool fz_diff_joins_comprehensions(const struct fz_profile *base, const struct fz_profile *head)
+{
+	if (base->recording.python[0] && head->recording.python[0])
+		return inlines(base) != inlines(head);
+	return calls_any(base) != calls_any(head);
 }
 
 /* The stack of a frame that `parent` calls, or in which it runs. */

@@ -11,8 +11,8 @@
 
 #include "profile/profile.h"
 
-/* Whether one side's Python inlines comprehensions and the other's does not; false if a version is
- * unknown. */
+/* Whether one side's Python inlines comprehensions and the other's does not; if a version is
+ * unknown, whether only one side has any. */
 bool fz_diff_joins_comprehensions(const struct fz_profile *base, const struct fz_profile *head);
 /* Moves the samples of every called comprehension to the function around it, with their line.
  * Fails with FZ_ELIMIT if the profile has no room for the new stacks. */

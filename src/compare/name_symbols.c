@@ -256,6 +256,9 @@ struct fz_str fz_name_of_function(struct fz_name_counts *n, struct fz_arena *are
 {
 	struct fz_str s = p->strings[f->name];
 
+	if (n->join_comprehensions)
+		s = fz_name_after(n, FZ_NAME_COMPREHENSION, s,
+				  fz_name_without_comprehensions(arena, s));
 	if (f->kind == FZ_KIND_TASK) {
 		s = fz_name_after(n, FZ_NAME_TASK, s, without_task_number(arena, s));
 	} else if (f->kind == FZ_KIND_MARKER) {
@@ -269,9 +272,6 @@ struct fz_str fz_name_of_function(struct fz_name_counts *n, struct fz_arena *are
 		s = fz_name_after(n, FZ_NAME_CLONE, s, without_clone_suffixes(s));
 		s = fz_name_after(n, FZ_NAME_VERSION, s, without_symbol_version(s));
 		s = fz_name_after(n, FZ_NAME_NAMESPACE, s, without_inline_namespace(arena, s));
-	} else if (n->join_comprehensions) {
-		s = fz_name_after(n, FZ_NAME_COMPREHENSION, s,
-				  fz_name_without_comprehensions(arena, s));
 	}
 	if (n->keep_addresses && is_address(s))
 		return s;
