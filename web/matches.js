@@ -13,7 +13,7 @@ const MOST = 500; // rows of a list
 
 function place(name, file) {
 	return [el("span", { class: "what" }, ...breakable(showName(name))),
-		file && el("span", { class: "place" }, showName(file))];
+		file && el("span", { class: "place" }, ...breakable(showName(file)))];
 }
 
 // Quote a word for a shell.
