@@ -77,8 +77,10 @@ export function formatPercentChange(ratio) {
 	return `${p > 0 ? "+" : "−"}${percentDigits(Math.abs(p))} %`;
 }
 
-// Relative change of a result of compare, also of one that grew from nothing.
+// Relative change of a result of compare, also of one that grew from nothing; a very large one as a
+// factor.
 export function formatRatio({ ratio, delta }) {
+	if (ratio >= 99.995) return `${formatCount(1 + ratio)} x`;
 	return ratio === null && delta > 0 ? "from 0" : formatPercentChange(ratio);
 }
 

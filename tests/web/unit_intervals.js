@@ -38,6 +38,12 @@ test("percentages from a thousand on are whole and grouped, in a headline as in 
 	assert.deepEqual([formatShare(0.1628), formatPart(0.1628), formatPart(0.001628)], ["16.3 %", "+16.3 %", "+0.16 %"]);
 });
 
+test("a change by a factor of a hundred is a factor, as on the command line", async () => {
+	const { compare, formatRatio } = await load("format.js");
+	const textOf = (base, head) => formatRatio(compare(base, head, 1));
+	assert.deepEqual([textOf(1, 656), textOf(1, 100), textOf(0, 5), textOf(0, 0)], ["656 x", "+9,900 %", "from 0", "–"]);
+});
+
 // tests/unit/test_base_str.c has the same values for the command line.
 test("numbers are rounded as on the command line", async () => {
 	const { formatShare, formatValue } = await load("format.js");
