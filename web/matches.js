@@ -117,7 +117,7 @@ export class Matches {
 		return [
 			el("h2", {}, "Moved cost"),
 			el("p", { class: "quiet" },
-				"Under these callers, new callees cost about what removed ones did: " +
+				"Below these callers, new callees cost about as much as removed ones did: " +
 				"a function was split, merged or replaced."),
 			table(["Below", "Removed", "New", "Change"], rows),
 		];
@@ -136,8 +136,8 @@ export class Matches {
 		return [
 			el("h2", {}, "Wrappers"),
 			el("p", { class: "quiet" },
-				"One side calls through these what the other calls directly; " +
-				"their callees are compared as usual."),
+				"One side calls these functions, the other calls their callees directly; " +
+				"the callees are compared as usual."),
 			table(["Function", "File"], rows),
 		];
 	}

@@ -322,7 +322,7 @@ function changeItem(model, entry, current = -1, group = "") {
 	const { f, change, leaf = -1, whole } = entry;
 	const { delta } = change;
 	const state = stateOf(data, f), origin = originOf(data, f);
-	const word = movedFunctions(data)?.[f] ? "moved" :
+	const word = movedFunctions(data)?.[f] ? "cost moved" :
 		state === "new" || state === "removed" ? stateWord(data, f, state) :
 		formatRatio(change);
 	return hotspotItem(model, f, {
