@@ -16,7 +16,7 @@ int fz_perf_samples_add(struct fz_perf_samples *s, struct fz_profile *p,
 
 double fz_perf_add_event(struct fz_profile *p, struct fz_str event, bool has_period)
 {
-	struct fz_import_metric m = { event, FZ_STR("count"), 1 };
+	struct fz_import_metric m = { event.n ? event : FZ_STR("unknown"), FZ_STR("count"), 1 };
 
 	if (has_period)
 		m = fz_import_metric(event, FZ_STR(""));

@@ -104,11 +104,14 @@ struct header {
 	bool loose; /* uncertain: it is a header only if frames follow */
 };
 
-/* "cpu-clock:u:"; no event starts with a digit, as addresses do in other tools' texts. */
+/* "cpu-clock:u:", "1gb_pages:". "4005d0:" and "0x4005d0:" are addresses in other tools' texts. */
 static bool is_event(struct fz_str word)
 {
-	return word.n > 1 && word.p[word.n - 1] == ':' &&
-	       (isalpha((uint8_t)word.p[0]) || word.p[0] == '_');
+	if (word.n < 2 || word.p[word.n - 1] != ':' || fz_str_starts(word, "0x"))
+		return false;
+	uint8_t first = (uint8_t)word.p[0];
+	return isalpha(first) || first == '_' ||
+	       (isdigit(first) && isalpha((uint8_t)word.p[fz_parse_hex(word, NULL)]));
 }
 
 /* Splits a line at its time, else its event; returns the part before, which describes the

@@ -222,6 +222,19 @@ static void test_perf_script_of_node(void **state)
 	assert_int_equal(cost(p, NULL, "Function::call", true), 1000);
 }
 
+static void test_perf_script_events(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p =
+		load_text("a 5 10 1gb_pages:u: \n\t    560cb47e52e0 f+0x0 (/bin/a)\n\n"
+			  "a 5 \n\t    560cb47e52e0 f+0x0 (/bin/a)\n\n");
+
+	(void)state;
+	assert_string_equal(p->metrics[0].name, "1gb_pages");
+	assert_int_equal(fz_sample_weight(p, 0, 0), 10);
+	assert_string_equal(p->metrics[1].name, "unknown");
+	assert_int_equal(p->threads[0].tid, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_go_heap),
 		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_perf_script_of_node),
+		cmocka_unit_test(test_perf_script_events),
 		cmocka_unit_test(test_otlp_periods),
 		cmocka_unit_test(test_goroutines),
 		cmocka_unit_test(test_gperftools),
