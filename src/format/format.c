@@ -18,6 +18,7 @@ const struct fz_format *const fz_formats[] = {
 	&fz_format_folded,
 	&fz_format_fz,
 	&fz_format_gecko,
+	&fz_format_gprof,
 	&fz_format_importtime,
 	&fz_format_instruments,
 	&fz_format_jfr,

@@ -51,6 +51,7 @@ extern const struct fz_format fz_format_otlp;
 extern const struct fz_format fz_format_tachyon_page;
 extern const struct fz_format fz_format_trace;
 extern const struct fz_format fz_format_gecko;
+extern const struct fz_format fz_format_gprof;
 extern const struct fz_format fz_format_importtime;
 extern const struct fz_format fz_format_instruments;
 extern const struct fz_format fz_format_jfr;

@@ -408,6 +408,8 @@ detected by content, also when compressed by gzip or zstd.
   fz           yes   profiles  Fizeau recording (.fz)
   gecko        yes   profiles  Firefox Profiler (Firefox, samply, CPython's --gecko) (.json)
                                read in all versions; markers and counters are dropped
+  gprof        yes   -         text of gprof (.txt)
+                               a flat profile, a call graph or both; the tree is reconstructed from the graph
   importtime   yes   -         import times of Python's -X importtime (.txt)
   instruments  yes   -         call tree copied from Instruments (.txt)
                                costs are rounded as displayed

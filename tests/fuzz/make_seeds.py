@@ -232,6 +232,42 @@ BPFTRACE = {
     "maps": "@start[12]: 99\n@b[\n    f+1\n]: count 2, average 8, total 16\n@c[\n    g+1\n]: 5\n"
             "@b[\n    h+1\n]: (1, 2)\n",
 }
+GPROF = """Flat profile:
+
+Each sample counts as 0.01 seconds.
+  %   cumulative   self              self     total
+ time   seconds   seconds    calls  ms/call  ms/call  name
+ 80.00      0.08     0.08      500     0.16     0.16  leaf(int)
+ 20.00      0.10     0.02                             main
+  0.00      0.10     0.00        1     0.00    60.00  even(int)
+
+\t\t     Call graph
+
+index % time    self  children    called     name
+                                                 <spontaneous>
+[1]    100.0    0.02    0.08                 main [1]
+                0.00    0.06       1/1           even(int) <cycle 1> [4]
+                0.02    0.00     100/500         leaf(int) [2]
+-----------------------------------------------
+                0.02    0.00     100/500         main [1]
+                0.06    0.00     400/500         even(int) <cycle 1> [4]
+[2]     80.0    0.08    0.00     500         leaf(int) [2]
+-----------------------------------------------
+[3]     60.0    0.00    0.06       1+5       <cycle 1 as a whole> [3]
+                0.00    0.06       6             even(int) <cycle 1> [4]
+-----------------------------------------------
+                                   5             even(int) <cycle 1> [4]
+                0.00    0.06       1/1           main [1]
+[4]     60.0    0.00    0.06       1+5       even(int) <cycle 1> [4]
+                0.06    0.00     400/500         leaf(int) [2]
+                                   5             even(int) <cycle 1> [4]
+-----------------------------------------------
+
+Index by function name
+
+   [2] leaf(int)               [1] main
+"""
+
 BCC = {
     "profile": "Sampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end.\n\n"
                "    b'schedule'\n    do_idle_[k]\n    --\n    main\n    -                app (58804)\n"
@@ -436,6 +472,10 @@ for name, text in BPFTRACE.items():
     save("bpftrace", name, text.encode())
 for name, text in BCC.items():
     save("bcc", name, text.encode())
+save("gprof", "both", GPROF.encode())
+save("gprof", "graph", GPROF[GPROF.index("\t\t"):].encode())
+save("gprof", "lines", GPROF[:GPROF.index("\t\t")].replace(
+    "leaf(int)", "leaf(int) (a.cpp:4 @ 401216)").encode())
 for name, text in CALLGRIND.items():
     save("callgrind", name, text.encode())
 for name, value in SPEEDSCOPE.items():

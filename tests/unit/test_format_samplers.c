@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Profilers of other languages: pyinstrument, stackprof and the text formats of Go, gperftools and
  * jemalloc, on the fuzz targets' seeds. tests/live/test_formats.py uses files of the tools. */
+#include "profile/callgraph.h"
 #include "read_format.h"
 
 static struct fz_profile *load_seed(const char *name)
@@ -235,6 +236,48 @@ static void test_perf_script_events(void **state)
 	assert_int_equal(p->threads[0].tid, 5);
 }
 
+static int64_t recorded_total(const struct fz_profile *p, const char *name)
+{
+	int64_t totals[8] = { 0 }, ret = 0;
+
+	assert_true(p->function_count <= FZ_ARRAY_LEN(totals));
+	fz_callgraph_totals(p, 0, NULL, p->function_count, totals);
+	for (uint32_t f = 0; f < p->function_count; f++)
+		if (strcmp(fz_profile_text(p, p->functions[f].name).p, name) == 0)
+			ret += totals[f];
+	return ret;
+}
+
+/* Self costs are those of the flat profile, and are not added to those of the graph. */
+static void test_gprof(void **state)
+{
+	static const char *const seeds[] = { "gprof/both", "gprof/graph" };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(seeds); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = load_seed(seeds[i]);
+		assert_int_equal(sum_of_metric(p, "cpu"), 100000000);
+		assert_int_equal(cost(p, NULL, "leaf(int)", false), 80000000);
+		assert_int_equal(cost(p, NULL, "main", false), 20000000);
+		assert_int_equal(cost(p, NULL, "even(int)", true), 60000000);
+		assert_int_equal(p->callgraph->functions[0].calls, i ? 0 : 500);
+		assert_int_equal(recorded_total(p, "main"), 100000000);
+		assert_int_equal(recorded_total(p, "even(int)"), 60000000);
+	}
+}
+
+static void test_gprof_lines(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("gprof/lines");
+	const struct fz_frame *f = &p->frames[0];
+
+	(void)state;
+	assert_int_equal(cost(p, NULL, "leaf(int)", false), 80000000);
+	assert_string_equal(fz_profile_text(p, p->functions[f->function].file).p, "a.cpp");
+	assert_int_equal(f->line, 4);
+	assert_int_equal(p->recording.interval_ns, 10000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +289,8 @@ int main(void)
 		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_perf_script_of_node),
 		cmocka_unit_test(test_perf_script_events),
+		cmocka_unit_test(test_gprof),
+		cmocka_unit_test(test_gprof_lines),
 		cmocka_unit_test(test_otlp_periods),
 		cmocka_unit_test(test_goroutines),
 		cmocka_unit_test(test_gperftools),
