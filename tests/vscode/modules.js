@@ -17,11 +17,11 @@ const program = own("program.js");
 
 test("numbers and steps are the pages'", async () => {
 	const pages = { ...await load("format.js"), ...await load("heat_scale.js") };
-	const values = [0, 0.4, 1, 999, 1000, 12345, 1e6, 1.42e8, 9.99e9, 1e12, -3, -1.42e8, 2 ** 20, 5 * 2 ** 30];
+	const values = [0, 0.4, 1, 2.375, 999, 1000, 12345, 1e6, 112.5e6, 1.42e8, 999.6e6, 1625e6, 9.99e9, 1e12, -3, -1.42e8, 2 ** 20, 5 * 2 ** 30];
 	for (const unit of ["ns", "bytes", "count"])
 		for (const v of values)
 			for (const name of ["formatValue", "formatChange"]) assert.equal(format[name](v, unit), pages[name](v, unit), `${v} ${unit}`);
-	for (const v of [0, 1e-9, 0.0004, 0.0006, 0.5, 1, NaN]) assert.equal(format.formatShare(v), pages.formatShare(v));
+	for (const v of [0, 1e-9, 0.0004, 0.0006, 0.06125, 0.5, 1, 9.997, NaN]) assert.equal(format.formatShare(v), pages.formatShare(v));
 	for (const v of [0, 1e-6, 0.01, 0.5, 1])
 		for (const name of ["heatStep", "changeStep"]) assert.equal(format[name](v, 1), pages[name](v, 1), `${name} ${v}`);
 	assert.equal(format.changeStep(-1, 1), -4);

@@ -4,24 +4,24 @@
 
 const scales = {
 	ns: [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]],
-	bytes: [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]],
+	bytes: [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]],
 };
 
-const formatCount = (v) => String(Math.round(v)).replace(/\B(?=(\d{3})+$)/g, ",");
-
-// Three significant digits, never an exponent.
-function short(v) {
-	const a = Math.abs(v);
-	if (a >= 100 || a === 0) return formatCount(v);
-	return v.toFixed(a >= 10 ? 1 : 2);
+// A number with grouped digits; an exact half is rounded to the even digit.
+function decimal(v, digits) {
+	const power = 10 ** digits, isHalf = Math.abs(v * 2 ** (digits + 1)) % 2 === 1;
+	return (isHalf ? (2 * Math.round((v * power) / 2)) / power : v).toFixed(digits)
+		.replace(/\B(?=(\d{3})+(\.|$))/g, ",").replace(/^-(?=[0.]+$)/, "");
 }
 
+// Three significant digits, never an exponent.
 function formatValue(v, unit) {
-	const scale = scales[unit];
-	if (!scale) return formatCount(v);
-	if (v === 0) return `0 ${unit === "ns" ? "s" : "B"}`;
-	const [size, name] = scale.find(([s]) => Math.abs(v) >= s) ?? scale.at(-1);
-	return `${short(v / size)} ${name}`;
+	const scale = scales[unit], size = Math.abs(v);
+	if (v === 0 && unit === "ns") return "0 s";
+	if (!scale) return decimal(v, Number.isInteger(v) || size >= 100 ? 0 : 1);
+	const [step, name] = scale.find(([s]) => size >= s * 0.9995) ?? scale.at(-1);
+	const digits = step === 1 || size / step >= 99.95 ? 0 : size / step >= 9.995 ? 1 : 2;
+	return `${decimal(v / step, digits)} ${name}`;
 }
 
 function formatChange(v, unit) {
@@ -31,7 +31,7 @@ function formatChange(v, unit) {
 function formatShare(f) {
 	if (!Number.isFinite(f)) return "–";
 	const p = f * 100;
-	return p !== 0 && Math.abs(p) < 0.05 ? "< 0.1 %" : `${p.toFixed(1)} %`;
+	return p !== 0 && Math.abs(p) < 0.05 ? "< 0.1 %" : `${decimal(p, p < 999.5 ? 1 : 0)} %`;
 }
 
 const STEPS = 8, CHANGE_STEPS = 4, DECADES = 3;
