@@ -109,7 +109,7 @@ export class Waits {
 	lanes({ lanes, cell_ns: cell }) {
 		const width = lanes[0].at.length;
 		return lanes.map((lane) => el("div", { class: "chain-lane" },
-			endOf("what", lane.name || (lane.main ? "main thread" : `thread ${lane.tid}`)),
+			endOf("what", lane.main ? "main" : lane.name || `thread ${lane.tid}`),
 			svg("svg", { viewBox: `0 0 ${width} 1`, preserveAspectRatio: "none", role: "img",
 				"aria-label": `${time(lane.ns)} of the chain` },
 			...lane.at.map((ns, i) => (ns ? svg("rect", { x: i, width: 1, y: 0, height: 1,

@@ -47,7 +47,7 @@ test("waits: the longest chain, thread by thread", async () => {
 		const rows = await cells(page, "Longest chain: 60.0 ms, through 2 threads");
 		assert.deepEqual(rows.map((row) => [row[0], row[4], row[5].split(/\s/)[0]]), [["30.0 ms", "runs", "work"], ["20.0 ms", "runs", "<i>report</i>"], ["10.0 ms", "sleep", "work"]]);
 		const lanes = await page.evaluate(() => [...document.querySelectorAll(".chain-lane")].map((lane) => [lane.querySelector(".what").innerText, [...lane.querySelectorAll("rect")].map((r) => Number(r.getAttribute("x")))]));
-		assert.deepEqual(lanes.map(([name]) => name), ["<b>worker</b>", "main thread"]);
+		assert.deepEqual(lanes.map(([name]) => name), ["<b>worker</b>", "main"]);
 		// 240 cells of a quarter of a millisecond.
 		assert.deepEqual([lanes[0][1].at(0), lanes[0][1].at(-1), lanes[0][1].length], [40, 199, 160]);
 		assert.deepEqual([lanes[1][1].at(0), lanes[1][1].at(39), lanes[1][1].at(40), lanes[1][1].at(-1)], [0, 39, 200, 239]);
