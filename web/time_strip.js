@@ -89,8 +89,10 @@ export class Strip {
 
 	buildLabels() {
 		const { model, time } = this;
-		const names = splitNames(time.tracks.map(({ label, threads }) =>
-			(threads > 1 ? `${label} × ${formatCount(threads)}` : label)));
+		const names = splitNames(time.tracks.map(({ label }) => label));
+		time.tracks.forEach(({ label, threads }, t) => {
+			if (threads > 1) names[t] = [label, `\u00a0× ${formatCount(threads)}`];
+		});
 		this.labels.replaceChildren(...time.tracks.map((track, t) => {
 			const { y, height } = this.rows[t];
 			const only = track.threads > 1 ? "only these threads" : "only this thread";

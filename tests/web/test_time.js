@@ -173,6 +173,12 @@ test("threads with long names are told apart by their ends", async () => {
 			});
 			assert.ok(ends.length > 1);
 			assert.deepEqual(ends, ends.map((_, i) => String(i)));
+			const last = await page.evaluate(() => {
+				fizeau.strip.time.tracks.forEach((track) => (track.threads = 1234));
+				fizeau.strip.buildLabels();
+				return document.querySelector("#strip .label .parts > :last-child").textContent;
+			});
+			assert.equal(last, "\u00a0× 1,234");
 		});
 	}
 });
