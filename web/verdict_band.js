@@ -150,7 +150,7 @@ export class Band {
 			el("span", { class: `much ${entry.change.delta > 0 ? "more" : "less"}` },
 				formatChange(entry.change.delta, data.unit)))));
 		this.list.hidden = !items.length;
-		this.list.replaceChildren(...items);
+		this.list.replaceChildren(el("ol", {}, ...items));
 	}
 
 	// Each press goes to the next function.

@@ -5,6 +5,7 @@ const assert = require("node:assert/strict");
 const path = require("node:path");
 const { complaints } = require("./axe.js");
 const { centreOf, until, withPage, readTree } = require("./browser.js");
+const { judgedPage } = require("./judged.js");
 const { cliPage, diffPage, profilePage, someProgram, writeText } = require("./pages.js");
 const { test } = require("./tap.js");
 
@@ -47,6 +48,10 @@ test("axe finds nothing in the dialogs, in a narrow window and with a frame sele
 	});
 	await withPage(diffPage(base, head, ["exact"]), { width: 700, theme: "dark" }, async (page) =>
 		assert.deepEqual(await complaints(page), [], "narrow"));
+	await withPage(judgedPage(), { width: 390 }, async (page) => {
+		assert.ok(await page.isVisible("#leading li"));
+		assert.deepEqual(await complaints(page), [], "a phone");
+	});
 });
 
 test("axe finds nothing in a frame's menu, the sheet, the list of hits and the editor dialog", async () => {
