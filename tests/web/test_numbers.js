@@ -110,7 +110,7 @@ test("before is as measured in every tab, and expected is next to it", async () 
 		}, f.name);
 		assert.deepEqual(seen.titles.slice(0, 4), ["Before", "Expected", "After", "Change by share"]);
 		assert.deepEqual({ before: seen.cells.before, expected: seen.cells.expected, after: seen.cells.after }, wanted);
-		const count = (v) => String(Math.round(v)).replace(/\B(?=(\d{3})+$)/g, ",");
+		const count = (v) => (Number.isInteger(v) || v >= 100 ? String(Math.round(v)) : v.toFixed(1)).replace(/\B(?=(\d{3})+(\.|$))/g, ",");
 		assert.deepEqual(seen.tip[0].map((t) => t.trim()).filter(Boolean), ["Before", "Expected", "After", "By share"]);
 		assert.deepEqual(seen.tip[1].slice(0, 4).map((t) => t.trim()), ["Self", count(seen.own[0]), count(seen.own[0] * json.scale.factor), count(seen.own[1])]);
 		assert.ok(seen.summary.includes(`${count(json.base.total)} → ${count(json.head.total)}`), seen.summary);
