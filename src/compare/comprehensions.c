@@ -54,6 +54,23 @@ static uint32_t stack_of(struct fz_profile *p, uint32_t parent, uint32_t frame)
 	return fz_profile_stack(p, p->stacks[parent].parent, fz_profile_frame(p, &now));
 }
 
+/* Moves samples to their new stacks. What was joined is not called any more. */
+static void move_samples(struct fz_profile *p, const uint32_t *to)
+{
+	uint32_t metric = fz_profile_find_metric(p, FZ_STR("calls"));
+	int64_t *calls = metric == FZ_NONE ? NULL : p->metrics[metric].column;
+
+	for (size_t row = 0; row < p->samples.n; row++) {
+		uint32_t was = p->samples.stack[row];
+		if (was == FZ_NONE)
+			continue;
+		p->samples.stack[row] = to[was];
+		if (calls &&
+		    fz_profile_stack_function(p, was) != fz_profile_stack_function(p, to[was]))
+			calls[row] = 0;
+	}
+}
+
 int fz_diff_join_comprehensions(struct fz_profile *p, struct fz_error *err)
 {
 	uint32_t n = p->stack_count;
@@ -63,9 +80,7 @@ int fz_diff_join_comprehensions(struct fz_profile *p, struct fz_error *err)
 		const struct fz_stack *s = &p->stacks[i]; /* callers have lower indices */
 		to[i] = stack_of(p, s->parent == FZ_NONE ? FZ_NONE : to[s->parent], s->frame);
 	}
-	for (size_t row = 0; row < p->samples.n; row++)
-		if (p->samples.stack[row] != FZ_NONE)
-			p->samples.stack[row] = to[p->samples.stack[row]];
+	move_samples(p, to);
 	return fz_profile_check(p, err);
 }
 

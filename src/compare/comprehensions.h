@@ -14,8 +14,8 @@
 /* Whether one side's Python inlines comprehensions and the other's does not; if a version is
  * unknown, whether only one side has any. */
 bool fz_diff_joins_comprehensions(const struct fz_profile *base, const struct fz_profile *head);
-/* Moves the samples of every called comprehension to the function around it, with their line.
- * Fails with FZ_ELIMIT if the profile has no room for the new stacks. */
+/* Moves the samples of every called comprehension to the function around it, with their line
+ * and without their calls. Fails with FZ_ELIMIT if the profile has no room for the new stacks. */
 int fz_diff_join_comprehensions(struct fz_profile *p, struct fz_error *err);
 /* The name of a function in a comprehension, as if that were inlined: "f.<locals>.<lambda>" for
  * "f.<locals>.<listcomp>.<lambda>". */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "compare/comparison.h"
+#include "compare/comprehensions.h"
 #include "hand_profile.h"
 #include "named.h"
 #include "profile/fold.h"
@@ -670,6 +671,25 @@ static void a_joined_comprehension_keeps_its_line(void **state)
 	assert_int_equal(p.a->frames[p.a->stacks[p.a->samples.stack[0]].frame].line, 6);
 }
 
+/* One call of f, which calls its comprehension three times. */
+static void a_joined_comprehension_is_not_called(void **state)
+{
+	(void)state;
+	fz_auto(fz_profile_freep) struct fz_profile *p = fz_profile_new();
+
+	fz_profile_add_metric(p, FZ_STR("instructions"), FZ_STR("count"), 1, true);
+	fz_profile_add_metric(p, FZ_STR("calls"), FZ_STR("count"), 1, true);
+	uint32_t f = fz_profile_stack(p, FZ_NONE, hand_frame(p, FZ_STR("m.py:f:5")));
+	uint32_t inside =
+		fz_profile_stack(p, f, hand_frame(p, FZ_STR("m.py:f.<locals>.<listcomp>:6")));
+	fz_profile_add_sample(p, &(struct fz_sample){ .stack = f }, (int64_t[]){ 100, 1 });
+	fz_profile_add_sample(p, &(struct fz_sample){ .stack = inside }, (int64_t[]){ 70, 3 });
+	assert_int_equal(fz_diff_join_comprehensions(p, NULL), 0);
+	assert_int_equal(fz_sample_weight(p, 0, 1), 70);
+	assert_int_equal(fz_sample_weight(p, 1, 0), 1);
+	assert_int_equal(fz_sample_weight(p, 1, 1), 0);
+}
+
 /* Text without files and kinds. */
 static void comprehensions_of_plain_names_join(void **state)
 {
@@ -745,6 +765,7 @@ int main(void)
 		cmocka_unit_test(recursion_folds),
 		cmocka_unit_test(called_comprehensions_join_their_function),
 		cmocka_unit_test(a_joined_comprehension_keeps_its_line),
+		cmocka_unit_test(a_joined_comprehension_is_not_called),
 		cmocka_unit_test(comprehensions_of_plain_names_join),
 		cmocka_unit_test(comprehensions_stay_where_versions_agree),
 	};
