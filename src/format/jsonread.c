@@ -107,13 +107,6 @@ static json_t *parse(const char *p, size_t n, size_t more_flags, json_error_t *w
 
 static int fail_json(const char *name, const json_error_t *why, struct fz_error *err)
 {
-	/* As the file exporter of OpenTelemetry's collector writes them. */
-	if (json_error_code(why) == json_error_end_of_input_expected && strstr(why->text, "'{'"))
-		return fz_fail(err, FZ_EUNSUPPORTED,
-			       "%s: contains several JSON values (the second starts on line %d); "
-			       "write each to its own file, for example with 'jq -c . FILE | "
-			       "split -l 1'",
-			       name, why->line);
 	return fz_fail(err, FZ_EINPUT, "%s: is not valid JSON: %s, on line %d", name, why->text,
 		       why->line);
 }

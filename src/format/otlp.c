@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads OpenTelemetry profiles (OTLP) as protocol buffers; JSON is converted to these first.
+/* Reads OpenTelemetry profiles (OTLP) as protocol buffers; JSON is converted to these first. A file
+ * may have several messages (otlp_file.h).
  *
  *   ProfilesData: resources -> scopes -> profiles -> samples
  *                 dictionary: strings, functions, locations, mappings, stacks, attributes
  *
  * Everything refers to the dictionary by index, and index 0 means none. A profile has one type of
- * value; the profiles of a file become metrics.
+ * value; the types of a file become metrics.
  *
  * The format is called "v1development" and has changed incompatibly several times under that name.
  * The table of versions has the differences in field numbers. Messages do not name their version:
@@ -13,6 +14,7 @@
  */
 #include "format.h"
 #include "import.h"
+#include "otlp_file.h"
 #include "otlp_json.h"
 #include "pprof.h"
 #include "wire.h"
@@ -60,9 +62,16 @@ struct reader {
 	uint64_t value_count, time_count;
 	struct fz_thread thread;
 	struct fz_buf labels; /* see fz_sample */
+	/* of the messages so far, since 1970 */
+	bool any;
+	int64_t start, end; /* ns */
 };
 
-enum { NOT_MADE = UINT32_MAX - 1, HEAD = 4096, INLINED_BYTES = 16 };
+#define TABLES(r)                                                                      \
+	&(r)->strings, &(r)->functions, &(r)->locations, &(r)->mappings, &(r)->stacks, \
+		&(r)->attributes, &(r)->profiles
+
+enum { NOT_MADE = UINT32_MAX - 1, INLINED_BYTES = 16 };
 
 static void add_message(struct reader *r, struct table *t, struct fz_str message)
 {
@@ -352,6 +361,7 @@ static struct fz_import_metric metric_of(const struct reader *r, struct fz_str p
 	return fz_import_metric(text(r, type), text(r, unit));
 }
 
+/* The messages of a file follow each other: together they are one run. */
 static void read_facts(struct reader *r, struct fz_str profile)
 {
 	struct fz_import_metric m = metric_of(r, profile, r->v->period_type);
@@ -359,13 +369,14 @@ static void read_facts(struct reader *r, struct fz_str profile)
 
 	fz_wire_read(profile, FZ_WIRE_FIELDS({ r->v->time, &time }, { r->v->duration, &duration },
 					     { r->v->period, &period }));
-	struct fz_run run = { .start_unix_ns = FZ_MAX((int64_t)time, 0),
-			      .duration_ns = FZ_MAX((int64_t)duration, 0) };
+	int64_t start = FZ_MAX((int64_t)time, 0);
+	int64_t length = FZ_MIN(FZ_MAX((int64_t)duration, 0), INT64_MAX - start);
+	r->start = r->any ? FZ_MIN(r->start, start) : start;
+	r->end = FZ_MAX(r->end, start + length);
+	r->any = true;
 	if (fz_str_eq(m.unit, FZ_STR("ns")))
 		r->p->recording.interval_ns =
 			fz_import_scaled_int(FZ_MAX((int64_t)period, 0), m.scale);
-	r->p->recording.duration_ns = run.duration_ns;
-	fz_profile_add_run(r->p, &run);
 }
 
 static int64_t period_in(const struct reader *r, struct fz_str profile, struct fz_str metric)
@@ -401,8 +412,7 @@ static int read_samples(struct reader *r, struct fz_error *err)
 
 static void release(struct reader *r)
 {
-	struct table *tables[] = { &r->strings, &r->functions,  &r->locations, &r->mappings,
-				   &r->stacks,  &r->attributes, &r->profiles };
+	struct table *tables[] = { TABLES(r) };
 
 	for (size_t i = 0; i < FZ_ARRAY_LEN(tables); i++)
 		free(tables[i]->list);
@@ -411,44 +421,72 @@ static void release(struct reader *r)
 	fz_buf_release(&r->labels);
 }
 
-/* A message never starts like JSON. */
-static int read_message(struct fz_input *in, struct fz_buf *ret, struct fz_error *err)
+static int begin_message(struct reader *r, const struct fz_buf *message, struct fz_error *err)
 {
-	const uint8_t *head;
-	int64_t n = fz_input_peek(in, &head, HEAD, err);
+	struct table *tables[] = { TABLES(r) };
 
-	if (n < 0)
-		return (int)n;
-	if (fz_otlp_is_json(head, (size_t)n))
-		return fz_otlp_from_json(in, ret, err);
-	return fz_input_read_all(in, ret, FZ_IMPORT_FILE_MAX, err);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(tables); i++)
+		tables[i]->n = 0;
+	r->v = versions;
+	r->message = fz_buf_view(message);
+	int code = read_tables(r, err);
+	if (code)
+		return code;
+	r->v = find_version(r);
+	r->stack_of = fz_reallocarray(r->stack_of, r->stacks.n + 1, sizeof(*r->stack_of));
+	for (uint32_t i = 0; i < r->stacks.n; i++)
+		r->stack_of[i] = NOT_MADE;
+	return 0;
+}
+
+/* A profile gets all its metrics before its first sample. */
+static int read_metrics(struct reader *r, const struct fz_buf *message, struct fz_error *err)
+{
+	int code = begin_message(r, message, err);
+
+	for (uint32_t i = 0; i < r->profiles.n && !code; i++) {
+		struct fz_import_metric m = metric_of(r, r->profiles.list[i], 1);
+		/* Profiles of one type, from several resources or messages, are one metric. */
+		if (fz_profile_find_metric(r->p, m.name) == FZ_NONE)
+			fz_import_add_metric(r->p, &m, 0, true);
+	}
+	if (!code)
+		read_facts(r, r->profiles.list[0]);
+	return code;
+}
+
+static int read_messages(struct reader *r, const struct fz_otlp_file *file, struct fz_error *err)
+{
+	int code = file->n ? 0 : fail_damaged(r, err);
+
+	for (uint32_t i = 0; i < file->n && !code; i++)
+		code = read_metrics(r, &file->messages[i], err);
+	if (code)
+		return code;
+	struct fz_run run = { .start_unix_ns = r->start, .duration_ns = r->end - r->start };
+	r->p->recording.duration_ns = run.duration_ns;
+	fz_profile_add_run(r->p, &run);
+	for (uint32_t i = 0; i < file->n && !code; i++) {
+		if (file->n > 1)
+			code = begin_message(r, &file->messages[i], err);
+		if (!code)
+			code = read_samples(r, err);
+	}
+	return code;
 }
 
 static int read(struct fz_input *in, struct fz_profile *p, struct fz_error *err)
 {
-	fz_auto(fz_buf_release) struct fz_buf bytes = { 0 };
-	fz_auto(release) struct reader r = { .p = p, .name = fz_input_name(in), .v = versions };
-	int code = read_message(in, &bytes, err);
+	fz_auto(fz_otlp_file_release) struct fz_otlp_file file = { 0 };
+	fz_auto(release) struct reader r = { .p = p, .name = fz_input_name(in) };
+	int code = fz_otlp_file_read(in, &file, err);
 
-	if (code)
-		return code;
-	r.message = fz_buf_view(&bytes);
-	code = read_tables(&r, err);
-	if (code)
-		return code;
-	r.v = find_version(&r);
-	r.stack_of = fz_reallocarray(NULL, r.stacks.n + 1, sizeof(*r.stack_of));
-	for (uint32_t i = 0; i < r.stacks.n; i++)
-		r.stack_of[i] = NOT_MADE;
 	p->samples.ordered = p->samples.timed = false;
-	for (uint32_t i = 0; i < r.profiles.n; i++) {
-		struct fz_import_metric m = metric_of(&r, r.profiles.list[i], 1);
-		/* Profiles of one type, from several resources, are one metric. */
-		if (fz_profile_find_metric(p, m.name) == FZ_NONE)
-			fz_import_add_metric(p, &m, 0, true);
-	}
-	read_facts(&r, r.profiles.list[0]);
-	return read_samples(&r, err);
+	if (!code)
+		code = read_messages(&r, &file, err);
+	if (!code && file.cut)
+		fz_import_note_cut(p);
+	return code;
 }
 
 /* A resource starts with its attributes, scopes or schema, a dictionary with one of its tables. */
@@ -471,6 +509,8 @@ static int sniff(const uint8_t *head, size_t n, const char *name)
 	(void)name;
 	if (fz_otlp_is_json(head, n))
 		return 60;
+	if (fz_otlp_file_has_lengths((struct fz_str){ (const char *)head, n }))
+		return 55;
 	while (fz_cursor_left(&c)) {
 		uint8_t tag = fz_cursor_u8(&c);
 		uint64_t length = fz_cursor_varint(&c);

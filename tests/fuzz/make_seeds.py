@@ -498,6 +498,19 @@ save("mojo", "v4", mojo(4, [1, "mode", "wall"], [2, 7, 0, "1f"], [11, 20, "a.so"
                         [3, 5, 20, 1, 12, 13, 4, 9], [5, 5], [9, 900], [2, 7, 0, "1f"], [13],
                         [9, 800], [14, 3, 20], [5, 5], [15, 3, 4]))
 save("otlp", "all", OTLP)
+save("otlp", "lengths", 2 * (struct.pack(">I", len(OTLP)) + OTLP))
+packed = zstd.compress(OTLP)
+save("otlp", "packed", 2 * (struct.pack(">I", len(packed)) + packed))
+save("otlp", "lines", b"".join(json.dumps({
+    "resourceProfiles": [{"scopeProfiles": [{"profiles": [{
+        "sampleType": {"typeStrindex": 1, "unitStrindex": 2},
+        "samples": [{"stackIndex": 1, "values": [value]}],
+        "timeUnixNano": start, "durationNano": 500}]}]}],
+    "dictionary": {
+        "stringTable": ["", "cpu", "nanoseconds", name], "functionTable": [{}, {"nameStrindex": 3}],
+        "locationTable": [{}, {"lines": [{"functionIndex": 1}]}],
+        "stackTable": [{}, {"locationIndices": [1]}]}}).encode() + b"\n"
+    for start, name, value in ((1000, "leaf", 70), (1500, "next", 30))))
 save("pstats", "cprofile", marshal.dumps({
     ("a.py", 3, "f"): (2, 2, 0.5, 1.5, {}),
     ("~", 0, "<built-in method len>"): (5, 5, 1.0, 1.0, {("a.py", 3, "f"): (5, 5, 1.0, 1.0)}),

@@ -547,9 +547,6 @@ static void test_json_errors(void **state)
 	(void)state;
 	expect_error("{\"traceEvents\": [{\"ph\": \"X\", ts}]}", "is not valid JSON");
 	expect_error("{\"traceEvents\": [{\"ph\": \"i\"}]}", "no calls and no samples");
-	expect_error("{\"resourceProfiles\": []}\n{\"resourceProfiles\": []}\n",
-		     "contains several JSON values (the second starts on line 2); write each to "
-		     "its own");
 	expect_error("{\"shared\": {\"frames\": []}, \"profiles\": []}", "no profiles");
 	expect_error("{\"shared\": {\"frames\": []}, \"profiles\": [{\"type\": \"sampled\", "
 		     "\"unit\": \"none\", \"samples\": [[3]], \"weights\": [1]}]}",

@@ -198,6 +198,42 @@ static void test_otlp_periods(void **state)
 	assert_int_equal(fz_sample_weight(p, 0, 0), 220000000);
 }
 
+/* What the collector's file exporter writes: twice the message of the seed "all". */
+static void test_otlp_messages(void **state)
+{
+	static const char *const seeds[] = { "otlp/lengths", "otlp/packed" };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(seeds); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = load_seed(seeds[i]);
+		assert_int_equal(sum_of(p, 0), 204);
+		assert_int_equal(cost(p, NULL, "libc.so.6+0x1234", false), 200);
+		assert_int_equal(p->run_count, 1);
+	}
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("otlp/lines");
+	assert_int_equal(cost(p, NULL, "leaf", false), 70);
+	assert_int_equal(cost(p, NULL, "next", false), 30);
+	assert_int_equal(p->recording.duration_ns, 1000);
+}
+
+/* A message that was being written is dropped. */
+static void test_otlp_cut(void **state)
+{
+	static const char *const seeds[] = { "lengths", "packed", "lines" };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(seeds); i++) {
+		fz_auto(fz_free_ptr) char *path = tests_file_of("fuzz/corpus/otlp/%s", seeds[i]);
+		size_t n;
+		fz_auto(fz_free_ptr) char *bytes = fz_read_small(path, 1 << 20, &n);
+		fz_auto(fz_profile_freep) struct fz_profile *p = NULL;
+		struct fz_error err;
+		assert_int_equal(load_bytes(bytes, n - 3, "file", &p, &err), 0);
+		assert_int_equal(sum_of(p, 0), i == 2 ? 70 : 102);
+		assert_true(fz_profile_fact(p, "notes").n > 0);
+	}
+}
+
 #define SAMPLE(inner, outer, object)                                                     \
 	"node 5/5 1.5: 1000 cycles: \n\t7f00 " inner "+0x10 (" object ")\n\t7f20 " outer \
 	"+0x0 (" object ")\n\n"
@@ -292,6 +328,8 @@ int main(void)
 		cmocka_unit_test(test_gprof),
 		cmocka_unit_test(test_gprof_lines),
 		cmocka_unit_test(test_otlp_periods),
+		cmocka_unit_test(test_otlp_messages),
+		cmocka_unit_test(test_otlp_cut),
 		cmocka_unit_test(test_goroutines),
 		cmocka_unit_test(test_gperftools),
 		cmocka_unit_test(test_broken),
