@@ -161,6 +161,26 @@ PPROF_TEXT = {
                  "#\t0x4d97fc\tmain.wait+0x1c\t/a/g.go:8\n\n1 @ 0x442bd1\n#\t0x0\n",
 }
 EVENT = {"pid": 1, "tid": 2}
+# Two threads; samples of the second version are not in order.
+SENTRY = {
+    "transaction": {"platform": "python", "version": "1", "profile": {
+        "frames": [{"function": "main", "abs_path": "/a.py", "filename": "a.py", "lineno": 9},
+                   {"function": "A.f", "abs_path": "/a.py", "lineno": 3}],
+        "stacks": [[1, 0], [0]],
+        "samples": [
+            {"elapsed_since_start_ns": "0", "thread_id": "7", "stack_id": 0},
+            {"elapsed_since_start_ns": "1000", "thread_id": "8", "stack_id": 1},
+            {"elapsed_since_start_ns": "10000000", "thread_id": "7", "stack_id": 1},
+            {"elapsed_since_start_ns": "12000000", "thread_id": "7", "stack_id": 0}],
+        "thread_metadata": {"7": {"name": "MainThread"}}}},
+    "chunk": {"chunk_id": "1", "profiler_id": "2", "platform": "node", "version": "2", "profile": {
+        "samples": [{"timestamp": 1700000001.5, "stack_id": 0, "thread_id": "main"},
+                    {"timestamp": 1700000001.0, "stack_id": 0, "thread_id": "main"}],
+        "stacks": [[0]],
+        "frames": [{"function": "f", "filename": "a.js", "lineno": 4, "colno": 2},
+                   {"instruction_addr": "0x1234", "package": "/lib/libc.so"}]}},
+}
+
 TRACE = {
     "calls": [{**EVENT, "ph": "M", "name": "thread_name", "args": {"name": "main"}},
               {**EVENT, "ph": "B", "name": "a", "ts": 0}, {**EVENT, "ph": "B", "name": "b", "ts": 1},
@@ -488,6 +508,8 @@ for name, value in PYINSTRUMENT.items():
     save("pyinstrument", name, json.dumps(value).encode())
 for name, value in STACKPROF.items():
     save("stackprof", name, json.dumps(value).encode())
+for name, value in SENTRY.items():
+    save("sentry", name, json.dumps(value).encode())
 for name, value in TRACE.items():
     save("trace", name, json.dumps(value).encode())
 save("trace", "cut", json.dumps(TRACE["calls"]).encode()[:-30])

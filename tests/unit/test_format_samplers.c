@@ -272,6 +272,30 @@ static void test_perf_script_events(void **state)
 	assert_int_equal(p->threads[0].tid, 5);
 }
 
+/* A sample lasts until the next of its thread; the last one does not. */
+static void test_sentry(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("sentry/transaction");
+	fz_auto(fz_profile_freep) struct fz_profile *chunk = load_seed("sentry/chunk");
+
+	(void)state;
+	assert_int_equal(p->samples.n, 4);
+	expect_row(p, 0, "A.f", 3, 10000000);
+	expect_row(p, 1, "main", 9, 0);
+	expect_row(p, 2, "main", 9, 2000000);
+	expect_row(p, 3, "A.f", 3, 0);
+	assert_int_equal(cost(p, NULL, "main", true), 12000000);
+	const struct fz_thread *t = &p->threads[p->samples.thread[0]];
+	assert_int_equal(t->tid, 7);
+	assert_string_equal(fz_profile_text(p, t->name).p, "MainThread");
+	expect_row(chunk, 0, "f", FZ_NO_LINE, 500000000);
+	const struct fz_function *f =
+		&chunk->functions[chunk->frames[chunk->stacks[0].frame].function];
+	assert_int_equal(f->first_line, 4);
+	expect_error("{\"platform\": \"cocoa\", \"profile\": {\"samples\": [{\"frames\": []}]}}",
+		     "unsupported version");
+}
+
 static int64_t recorded_total(const struct fz_profile *p, const char *name)
 {
 	int64_t totals[8] = { 0 }, ret = 0;
@@ -325,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_perf_script_of_node),
 		cmocka_unit_test(test_perf_script_events),
+		cmocka_unit_test(test_sentry),
 		cmocka_unit_test(test_gprof),
 		cmocka_unit_test(test_gprof_lines),
 		cmocka_unit_test(test_otlp_periods),
