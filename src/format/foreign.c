@@ -18,6 +18,12 @@ struct magic {
 		"a profile of gperftools", "pprof -proto FILE >FILE.pb.gz" \
 	}
 
+#define JULIA                                                                         \
+	{                                                                             \
+		"a profile of Julia", "pprof(out=\"FILE.pb.gz\") of PProf.jl writes " \
+				      "a readable format"                             \
+	}
+
 /* Fizeau unpacked one layer. */
 #define PACKED_TWICE                                                     \
 	{                                                                \
@@ -51,6 +57,9 @@ static const struct magic magics[] = {
 	{ MAGIC("Nettrace"),
 	  { "a trace of .NET", "dotnet-trace convert --format Speedscope FILE" } },
 	{ MAGIC("PK\3\4"), { "packed by zip", "unzip FILE" } },
+	{ MAGIC("NYTProf "), { "a profile of NYTProf", "nytprofcalls FILE >FILE.folded" } },
+	{ MAGIC("hdrb"), { "an event log of GHC", "hs-speedscope FILE" } },
+	{ MAGIC("JLPROF"), JULIA },
 };
 
 static const struct {
@@ -59,6 +68,9 @@ static const struct {
 } keys[] = {
 	{ "elapsed_time_sec", { "a profile of scalene", "no converter exists" } },
 	{ "snapshot", { "a heap snapshot of V8", "node --heap-prof records a readable format" } },
+	{ "cost_centres",
+	  { "a JSON profile of GHC", "record with +RTS -p, then inferno-collapse-ghcprof" } },
+	{ "main()", { "a profile of XHProf", "no converter exists" } },
 	{ "machine_info",
 	  { "results of pytest-benchmark", "fizeau ci -- pytest measures and compares them" } },
 };
@@ -76,6 +88,24 @@ static const struct {
 	{ "Level,Function Name,Number of Calls,",
 	  "",
 	  { "a table of Visual Studio", "inferno-collapse-vsprof FILE >FILE.folded" } },
+	{ "Overhead ", "Count File:Line", JULIA },
+	{ "# Samples: ",
+	  " of event ",
+	  { "the output of perf report", "perf script >FILE.perf writes a readable format" } },
+	{ "TRACE START [",
+	  "",
+	  { "a trace of Xdebug", "stackcollapse-xdebug.php FILE >FILE.folded" } },
+	{ "ncalls  tottime ",
+	  "cumtime",
+	  { "a table of cProfile", "python -m cProfile -o FILE.pstats writes a readable format" } },
+	{ "Timer unit: ", "", { "a table of line_profiler", "fizeau run records lines, too" } },
+	{ "flat  flat%   sum%",
+	  "cum%",
+	  { "a table of pprof", "pprof -proto FILE >FILE.pb.gz writes a readable format" } },
+	{ "Function",
+	  "CPU Time",
+	  { "a table of VTune",
+	    "inferno-collapse-vtune --help shows how to export and convert one" } },
 	{ "`", "+0x", { "stacks of dtrace", "stackcollapse.pl FILE >FILE.folded" } },
 };
 

@@ -338,6 +338,35 @@ static void test_gprof_lines(void **state)
 	assert_int_equal(p->recording.interval_ns, 10000000);
 }
 
+/* What cannot be read is refused by name, with the way to convert it. */
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{ "NYTProf 5 0\n#Perl profile database.\n", "nytprofcalls FILE" },
+		{ "hdrb", "hs-speedscope FILE" },
+		{ "JLPROF\x01", "PProf.jl" },
+		{ "Overhead | [+additional indent] Count File:Line; Function\n", "PProf.jl" },
+		{ "{\"program\": \"a\", \"cost_centres\": []}", "+RTS -p" },
+		{ "{\"main()\": {\"ct\": 1, \"wt\": 100}}", "a profile of XHProf" },
+		{ "# Samples: 93  of event 'cycles:u'\n#\n    93.55%     0.00%  a  [.] f\n",
+		  "perf script >FILE.perf" },
+		{ "Version: 3.1.5\nFile format: 4\nTRACE START [2024-01-01 00:00:00]\n",
+		  "stackcollapse-xdebug.php" },
+		{ "   ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n",
+		  "python -m cProfile -o" },
+		{ "Timer unit: 1e-06 s\n\nTotal time: 0.1 s\n", "a table of line_profiler" },
+		{ "      flat  flat%   sum%        cum   cum%\n", "pprof -proto FILE" },
+		{ "Function\tCPU Time\tModule\nmain\t1.5\ta\n", "inferno-collapse-vtune --help" },
+		{ "gmon\x01", "gprof PROGRAM FILE >FILE.txt" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++)
+		expect_error(cases[i].text, cases[i].says);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_perf_script_of_node),
 		cmocka_unit_test(test_perf_script_events),
 		cmocka_unit_test(test_sentry),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_gprof),
 		cmocka_unit_test(test_gprof_lines),
 		cmocka_unit_test(test_otlp_periods),
