@@ -36,6 +36,7 @@ const struct fz_format *const fz_formats[] = {
 	&fz_format_pyinstrument,
 	&fz_format_pyinstrument_page,
 	&fz_format_pyroscope,
+	&fz_format_rprof,
 	&fz_format_sentry,
 	&fz_format_speedscope,
 	&fz_format_stackprof,

@@ -45,6 +45,7 @@ extern const struct fz_format fz_format_perf_script;
 extern const struct fz_format fz_format_pstats;
 extern const struct fz_format fz_format_pyinstrument;
 extern const struct fz_format fz_format_pyinstrument_page;
+extern const struct fz_format fz_format_rprof;
 extern const struct fz_format fz_format_sentry;
 extern const struct fz_format fz_format_stackprof;
 extern const struct fz_format fz_format_mojo;

@@ -441,6 +441,8 @@ detected by content, also when compressed by gzip or zstd.
                                times without samples
   pyroscope    yes   -         trees and tries pushed by Pyroscope agents (.tree .trie)
                                bare numbers: --input-unit states their unit
+  rprof        yes   -         output of R's Rprof (.out)
+                               samples, with lines if recorded; memory is dropped
   sentry       yes   -         Sentry's sample format (profiles and chunks) (.json)
                                times as in Sentry: until the next sample of the thread
   speedscope   yes   profiles  speedscope JSON (.speedscope.json .speedscope)

@@ -252,6 +252,11 @@ BPFTRACE = {
     "maps": "@start[12]: 99\n@b[\n    f+1\n]: count 2, average 8, total 16\n@c[\n    g+1\n]: 5\n"
             "@b[\n    h+1\n]: (1, 2)\n",
 }
+RPROF = {
+    "plain": 'sample.interval=20000\n"f" "<GC>" "main" \n"h" "main" \n"f" "ma',
+    "lines": 'line profiling: sample.interval=10000\n#File 1: a.R\n1#3 "f" 1#7 "main" 1#9 \n',
+    "memory": 'memory profiling: sample.interval=20000\n:2101:33:1000:5:"f" "main" \n',
+}
 GPROF = """Flat profile:
 
 Each sample counts as 0.01 seconds.
@@ -492,6 +497,8 @@ for name, text in BPFTRACE.items():
     save("bpftrace", name, text.encode())
 for name, text in BCC.items():
     save("bcc", name, text.encode())
+for name, text in RPROF.items():
+    save("rprof", name, text.encode())
 save("gprof", "both", GPROF.encode())
 save("gprof", "graph", GPROF[GPROF.index("\t\t"):].encode())
 save("gprof", "lines", GPROF[:GPROF.index("\t\t")].replace(

@@ -338,6 +338,25 @@ static void test_gprof_lines(void **state)
 	assert_int_equal(p->recording.interval_ns, 10000000);
 }
 
+static void test_rprof(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("rprof/plain");
+	fz_auto(fz_profile_freep) struct fz_profile *lines = load_seed("rprof/lines");
+	fz_auto(fz_profile_freep) struct fz_profile *memory = load_seed("rprof/memory");
+
+	(void)state;
+	assert_int_equal(p->samples.n, 2);
+	assert_int_equal(p->skipped_lines, 1);
+	assert_int_equal(p->recording.interval_ns, 20000000);
+	expect_row(p, 0, "f", FZ_NO_LINE, 1);
+	assert_int_equal(cost(p, NULL, "<GC>", true), 1);
+	assert_int_equal(cost(p, NULL, "main", true), 2);
+	expect_row(lines, 0, "f", 3, 1);
+	assert_int_equal(lines->frames[lines->stacks[0].frame].line, 7);
+	expect_row(memory, 0, "f", FZ_NO_LINE, 1);
+	assert_int_equal(memory->stacks[memory->samples.stack[0]].depth, 2);
+}
+
 /* What cannot be read is refused by name, with the way to convert it. */
 static void test_refused(void **state)
 {
@@ -379,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_perf_script_of_node),
 		cmocka_unit_test(test_perf_script_events),
 		cmocka_unit_test(test_sentry),
+		cmocka_unit_test(test_rprof),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_gprof),
 		cmocka_unit_test(test_gprof_lines),
