@@ -305,13 +305,13 @@ static bool calls_have_costs(const struct fz_callgraph *g)
 	return true;
 }
 
-/* Chooses what to write: the graph if its calls have costs, and then only metrics with recorded
- * totals. */
+/* Chooses what to write: the graph if it has recorded totals and its calls have costs, and then
+ * only metrics with such totals. */
 static void choose_metrics(struct writer *w)
 {
 	const struct fz_profile *p = w->p;
 
-	if (p->callgraph && calls_have_costs(p->callgraph))
+	if (p->callgraph && p->callgraph->stated && calls_have_costs(p->callgraph))
 		w->graph = p->callgraph;
 	for (uint32_t m = 0; m < p->metric_count; m++)
 		if (!w->graph || fz_callgraph_states(p, m))

@@ -336,6 +336,10 @@ static void test_gprof_lines(void **state)
 	assert_string_equal(fz_profile_text(p, p->functions[f->function].file).p, "a.cpp");
 	assert_int_equal(f->line, 4);
 	assert_int_equal(p->recording.interval_ns, 10000000);
+	/* The graph has no totals, so samples are written. */
+	fz_auto(fz_buf_release) struct fz_buf text = save_bytes(p, &fz_format_callgrind);
+	fz_auto(fz_profile_freep) struct fz_profile *back = load_text(text.p);
+	assert_int_equal(cost(back, "cpu", "leaf(int)", false), 80000000);
 }
 
 static void test_rprof(void **state)
