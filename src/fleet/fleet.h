@@ -204,6 +204,8 @@ int fz_fleet_list(struct fz_fleet *f, const char *project,
 		  void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,
 		  struct fz_error *err);
 
+enum { FZ_FLEET_START = 5 /* minutes that a host may need to start */ };
+
 struct fz_fleet_query {
 	const char *project, *service;
 	const char *version; /* NULL: all versions */
@@ -214,6 +216,7 @@ struct fz_fleet_query {
 	int64_t from, until; /* minutes: from <= minute < until */
 	int64_t head_from;   /* in comparisons: minimum for the head */
 	int64_t base_until;  /* and end for the base; 0: until */
+	bool settled;        /* and without the first FZ_FLEET_START minutes of each host */
 	bool whole_hours;    /* find one cell for a host and hour if the engine has its sum */
 };
 

@@ -543,6 +543,40 @@ static void release_finding(struct finding *k)
 	fz_fleet_units_release(&k->units);
 }
 
+/* Drop the minutes in which hosts start. Those that run already are found in the minutes before
+ * `from`. Sums of hours stay: a start matters little in them. */
+static void drop_starts(struct fz_fleet_found *found, int64_t from)
+{
+	uint32_t n = 0, host = FZ_NONE;
+	int64_t settled = from;
+
+	for (uint32_t i = 0; i < found->cell_n; i++) {
+		const struct fz_fleet_cell c = found->cells[i];
+
+		if (c.host != host)
+			settled = FZ_MAX(from, c.minute + FZ_FLEET_START);
+		host = c.host;
+		if (c.minute >= settled || c.by_hour || c.minutes > 1)
+			found->cells[n++] = c;
+	}
+	found->cell_n = n;
+}
+
+/* The head without the starts of its hosts. */
+static int find_settled(struct finding *k, struct fz_fleet_query *of_head, struct fz_error *err)
+{
+	int64_t from = of_head->from;
+
+	of_head->from -= FZ_FLEET_START;
+	int r = find_side(k->f, of_head, &k->side[1], k->q->metric, &k->found[1], err);
+	if (r)
+		return r;
+	drop_starts(&k->found[1], from);
+	return k->found[1].cell_n
+		       ? 0
+		       : fz_fail(err, FZ_EINPUT, "%s: all hosts are starting", k->side[1].name);
+}
+
 static int find_units(struct finding *k, bool whole_hours, struct fz_error *err)
 {
 	struct fz_fleet_query of_head = *k->q, of_base = *k->q;
@@ -552,7 +586,9 @@ static int find_units(struct finding *k, bool whole_hours, struct fz_error *err)
 	of_head.from = FZ_MAX(k->q->from, k->q->head_from);
 	if (k->q->base_until)
 		of_base.until = FZ_MIN(k->q->until, k->q->base_until);
-	int r = find_side(k->f, &of_head, &k->side[1], k->q->metric, &k->found[1], err);
+	int r = k->q->settled
+			? find_settled(k, &of_head, err)
+			: find_side(k->f, &of_head, &k->side[1], k->q->metric, &k->found[1], err);
 	if (!r)
 		r = find_side(k->f, &of_base, &k->side[0], k->found[1].kinds[0].metric.p,
 			      &k->found[0], err);

@@ -59,7 +59,9 @@ static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const cha
 				    .from = m->base_from,
 				    .until = m->head_until,
 				    .head_from = m->head_from,
-				    .base_until = m->base_until };
+				    .base_until = m->base_until,
+				    /* Hosts may get the release one after the other. */
+				    .settled = m->head_from > w->first };
 
 	release(ret);
 	int r = fz_fleet_pair(f, &q, names, ret->profile, err);

@@ -7,7 +7,11 @@
 
 #include "fleet/fleet.h"
 
-enum { SIM_FUNCTIONS = 15, SIM_START = 29000000 /* minutes since 1970 */ };
+enum {
+	SIM_FUNCTIONS = 15,
+	SIM_STARTING = 3 /* minutes */,
+	SIM_START = 29000000 /* minutes since 1970 */
+};
 
 struct sim {
 	const char *name;
@@ -22,8 +26,10 @@ struct sim {
 	double load_sd;    /* of how much there is to do, from host to host and minute to minute */
 	int start;         /* minutes after SIM_START */
 	int every;         /* minutes between cells; 0: 1 */
-	double daily;   /* how much a function's cost changes with the time of day, on all hosts */
-	double weekend; /* and at weekends */
+	double daily;    /* how much a function's cost changes with the time of day, on all hosts */
+	double weekend;  /* and at weekends */
+	int rolls;       /* minutes from one host's start to the next one's, all end together */
+	double starting; /* how much more function 5 costs in the first 3 minutes of a host */
 };
 
 static uint64_t sim_state = 1;
@@ -116,9 +122,10 @@ static void sim_host(const struct sim *sim, double slower, uint64_t host, uint64
 					 : 0;
 
 		for (uint32_t f = 1; f <= SIM_FUNCTIONS; f++) {
+			bool starts = f == 5 && m < SIM_STARTING;
 			int64_t n = (f == stall) * 150;
 
-			n += sim_poisson(much * sim_share(f) *
+			n += sim_poisson(much * sim_share(f) * (1 + starts * sim->starting) *
 					 exp(own[f] + now[f] + sim_pattern(sim, f, minute)));
 
 			now[f] =
@@ -207,7 +214,10 @@ static int sim_push(struct fz_fleet *f, const struct sim *sim, const char *versi
 			(struct fz_fleet_push){ sim_project, "s", version, to->host, "", to->id };
 		/* The same host has the same deviations; its minutes are others. */
 		uint64_t stream = seed * 4000 + (uint64_t)h;
-		sim_host(sim, slower, stream + (other ? 1000 : 0), stream + (head ? 3000 : 2000),
+		struct sim own = *sim;
+		own.start += h * sim->rolls;
+		own.minutes -= h * sim->rolls;
+		sim_host(&own, slower, stream + (other ? 1000 : 0), stream + (head ? 3000 : 2000),
 			 &to->batch);
 		if (g->n == SIM_GROUP || h == sim->hosts - 1)
 			r = sim_push_group(f, g, err);

@@ -72,7 +72,10 @@ static struct watched watch_in(struct fz_fleet *f, const struct sim *of, uint64_
 	struct fz_error err;
 
 	sim.start = MINUTES - of->minutes;
+	sim.rolls = 0;
+	sim.starting = 0;
 	int r = sim_push(f, &sim, "a", false, seed, 0, &err);
+	sim = *of;
 	sim.start = MINUTES;
 	if (!r)
 		r = sim_push(f, &sim, "b", true, seed, slower, &err);
@@ -288,6 +291,34 @@ static void test_hours(void **state)
 		if ((alarms > 0) != hours[i].alarm)
 			fail_msg("%s: %d alarms", hours[i].name, alarms);
 	}
+}
+
+/* Hosts that get the release one after the other: one of them always starts. */
+static void test_rolling(void **state)
+{
+	static const struct sim rolls = { .hosts = 12,
+					  .minutes = MINUTES,
+					  .host_sd = 0.03,
+					  .minute_sd = 0.02,
+					  .memory = 0.8,
+					  .samples = 300,
+					  .load_sd = 0.05,
+					  .rolls = 5 };
+	int n = repeats(RELEASES / 3), alarms = 0, found = 0;
+
+	(void)state;
+	for (int k = 0; k < n; k++) {
+		struct sim sim = rolls;
+
+		sim.same_hosts = k % 2;
+		found += watch(&sim, (uint64_t)k + 1, 0.2).minutes > 0;
+		sim.starting = 2;
+		alarms += watch(&sim, (uint64_t)k + 1, 0).minutes > 0;
+	}
+	print_message(
+		"hosts start one after the other: %d alarms for starts, %d of %d for +20 %%\n",
+		alarms, found, n);
+	assert_true((alarms <= n / RELEASES + 1 && found > n / 2) || !rates_count());
 }
 
 /* A check has twice as much data as the one before. */
@@ -517,7 +548,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_when_due),        cmocka_unit_test(test_previous),
 		cmocka_unit_test(test_nothing_changed), cmocka_unit_test(test_planted),
-		cmocka_unit_test(test_hours),           cmocka_unit_test(test_many_hosts),
+		cmocka_unit_test(test_rolling),         cmocka_unit_test(test_hours),
+		cmocka_unit_test(test_many_hosts),
 	};
 
 	if (getenv("FZ_FLEET_DAY"))
