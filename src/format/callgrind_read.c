@@ -619,8 +619,7 @@ static void add_totals(struct reader *r)
 	for (uint32_t i = 0; i < g->call_n; i++) {
 		const struct fz_callgraph_call *c = &g->calls[i];
 		const int64_t *cost = fz_callgraph_row(g, c->total);
-		g->functions[c->callee].calls += c->calls;
-		g->functions[c->callee].primitive += c->primitive;
+		fz_callgraph_count(g, c->callee, c->calls, c->primitive);
 		if (c->caller == c->callee)
 			continue;
 		called[c->callee] = true;

@@ -39,25 +39,25 @@ struct row {
 	bool has_times, has_calls;
 };
 
-/* Removes " [7]", then " <cycle 1>". */
-static struct fz_str without_index(struct fz_str name)
+/* Removes " [7]" or " <cycle 1>", say, from the end of a name. */
+static struct fz_str without_number(struct fz_str name, const char *mark, char end)
 {
-	static const char *const marks[] = { " [", " <cycle " };
+	size_t n = name.n, digits = 0;
 
-	for (size_t i = 0; i < FZ_ARRAY_LEN(marks); i++) {
-		const char *at = memrchr(name.p, ' ', name.n);
-		if (i && at && at > name.p)
-			at = memrchr(name.p, ' ', (size_t)(at - name.p));
-		if (at &&
-		    fz_str_starts((struct fz_str){ at, name.n - (size_t)(at - name.p) }, marks[i]))
-			name.n = (size_t)(at - name.p);
-	}
-	return name;
+	if (!n || name.p[--n] != end)
+		return name;
+	for (; n > 0 && isdigit((uint8_t)name.p[n - 1]); n--)
+		digits++;
+	struct fz_str before = { name.p, n };
+	if (!digits || !fz_str_ends(before, mark))
+		return name;
+	return (struct fz_str){ name.p, n - strlen(mark) };
 }
 
 static uint32_t frame_of(struct reader *r, struct fz_str name)
 {
-	name = without_index(fz_str_trimmed(name));
+	name = without_number(fz_str_trimmed(name), " [", ']');
+	name = without_number(name, " <cycle ", '>');
 	struct fz_import_frame f = { .kind = FZ_KIND_NATIVE };
 	const char *at = memmem(name.p, name.n, " @ ", 3);
 
@@ -115,15 +115,13 @@ static bool take_calls(struct fz_str *s, struct row *row)
 
 static void add_self(struct reader *r, uint32_t function, uint32_t frame, const struct row *row)
 {
-	struct fz_callgraph_function *f = &r->graph->functions[function];
 	int64_t self[METRICS] = { fz_import_scaled(row->self, 1e9), (int64_t)row->calls };
 
 	if (r->first == NO_SECTION)
 		r->first = r->section;
 	if (r->first != r->section)
 		return;
-	f->primitive += row->calls;
-	f->calls += row->calls;
+	fz_callgraph_count(r->graph, function, row->calls, row->calls);
 	fz_callgraph_self(r->graph, r->p, function, frame, self);
 }
 
@@ -174,7 +172,7 @@ static void begin_entry(struct reader *r, struct fz_str line)
 	r->current = function_of(r, frame);
 	int64_t total[METRICS] = { fz_import_scaled(row.self + row.children, 1e9), 0 };
 	add_self(r, r->current, frame, &row);
-	r->graph->functions[r->current].calls += row.recursive;
+	fz_callgraph_count(r->graph, r->current, row.recursive, 0);
 	fz_callgraph_total(r->graph, r->p, r->current, total);
 }
 

@@ -80,6 +80,16 @@ void fz_callgraph_self(struct fz_callgraph *g, struct fz_profile *p, uint32_t fu
 	add_row(g, p, &g->selves[*slot].cost, values);
 }
 
+void fz_callgraph_count(struct fz_callgraph *g, uint32_t function, uint64_t calls,
+			uint64_t primitive)
+{
+	fz_assert(function < g->n);
+	struct fz_callgraph_function *f = &g->functions[function];
+
+	f->calls = add_count(f->calls, calls);
+	f->primitive = add_count(f->primitive, primitive);
+}
+
 /* Finds or creates the call with the same ends and place. */
 static struct fz_callgraph_call *call_of(struct fz_callgraph *g, struct fz_profile *p,
 					 const struct fz_callgraph_call *call)
@@ -168,8 +178,7 @@ static void merge_functions(struct merger *m)
 						    f->inner);
 		struct fz_callgraph_function *mine = &m->g->functions[at];
 		mine->inner &= f->inner;
-		mine->calls = add_count(mine->calls, f->calls);
-		mine->primitive = add_count(mine->primitive, f->primitive);
+		fz_callgraph_count(m->g, at, f->calls, f->primitive);
 		fz_callgraph_total(m->g, m->p, at, row_here(m, f->total, values));
 		m->function[i] = at;
 	}

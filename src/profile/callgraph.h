@@ -24,6 +24,9 @@ void fz_callgraph_total(struct fz_callgraph *g, struct fz_profile *p, uint32_t f
 			const int64_t *values);
 void fz_callgraph_self(struct fz_callgraph *g, struct fz_profile *p, uint32_t function,
 		       uint32_t frame, const int64_t *values);
+/* Counts are limited to 2^60. */
+void fz_callgraph_count(struct fz_callgraph *g, uint32_t function, uint64_t calls,
+			uint64_t primitive);
 /* Ends and counts are those of `call`; its rows are ignored. */
 void fz_callgraph_call(struct fz_callgraph *g, struct fz_profile *p,
 		       const struct fz_callgraph_call *call, const int64_t *self,

@@ -326,6 +326,26 @@ static void test_gprof(void **state)
 	}
 }
 
+/* Only an index and a cycle are removed from names; counts do not wrap. */
+static void test_gprof_names(void **state)
+{
+	static const char text[] =
+		"  %   cumulative   self              self     total\n"
+		" time   seconds   seconds    calls  ms/call  ms/call  name\n"
+		" 50.0      0.05     0.05 4611686018427387903  1.00  1.00  sum(int const (&) [3ul])\n"
+		" 25.0      0.07     0.02 4611686018427387903  1.00  1.00  sum(int const (&) [4ul]) [7]\n"
+		" 25.0      0.10     0.03 4611686018427387903  1.00  1.00  odd <cycle 1> [12]\n"
+		"  0.0      0.10     0.00 4611686018427387903  1.00  1.00  odd\n"
+		"  0.0      0.10     0.00 4611686018427387903  1.00  1.00  odd\n";
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(text);
+
+	(void)state;
+	assert_int_equal(cost(p, NULL, "sum(int const (&) [3ul])", false), 50000000);
+	assert_int_equal(cost(p, NULL, "sum(int const (&) [4ul])", false), 20000000);
+	assert_int_equal(cost(p, NULL, "odd", false), 30000000);
+	assert_int_equal(p->callgraph->functions[2].calls, 1l << 60);
+}
+
 static void test_gprof_lines(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = load_seed("gprof/lines");
@@ -405,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_rprof),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_gprof),
+		cmocka_unit_test(test_gprof_names),
 		cmocka_unit_test(test_gprof_lines),
 		cmocka_unit_test(test_otlp_periods),
 		cmocka_unit_test(test_otlp_messages),
