@@ -62,9 +62,9 @@ struct reader {
 	uint64_t value_count, time_count;
 	struct fz_thread thread;
 	struct fz_buf labels; /* see fz_sample */
-	/* of the messages so far, since 1970 */
-	bool any;
-	int64_t start, end; /* ns */
+	/* of the messages so far, in ns since 1970; 0: none has a time */
+	int64_t start, end;
+	int64_t longest; /* duration in ns */
 };
 
 #define TABLES(r)                                                                      \
@@ -164,13 +164,15 @@ static int read_tables(struct reader *r, struct fz_error *err)
 	free(resources.list);
 	if (!ok)
 		return fail_damaged(r, err);
+	if (!r->profiles.n)
+		return 0;
 	/* Older versions had locations in each profile, and no stacks. */
 	if (!dictionary || (r->stacks.n == 0 && r->locations.n > 1))
 		return fz_fail(err, FZ_EUNSUPPORTED,
 			       "%s: unsupported version of OTLP profiles (supported: v1development "
 			       "since 1.8, with stacks in the dictionary); export pprof instead",
 			       r->name);
-	return r->profiles.n ? 0 : fz_fail(err, FZ_EINPUT, "%s: no profiles", r->name);
+	return 0;
 }
 
 /* ---- frames ---- */
@@ -371,9 +373,11 @@ static void read_facts(struct reader *r, struct fz_str profile)
 					     { r->v->period, &period }));
 	int64_t start = FZ_MAX((int64_t)time, 0);
 	int64_t length = FZ_MIN(FZ_MAX((int64_t)duration, 0), INT64_MAX - start);
-	r->start = r->any ? FZ_MIN(r->start, start) : start;
-	r->end = FZ_MAX(r->end, start + length);
-	r->any = true;
+	if (start) {
+		r->start = r->start ? FZ_MIN(r->start, start) : start;
+		r->end = FZ_MAX(r->end, start + length);
+	}
+	r->longest = FZ_MAX(r->longest, length);
 	if (fz_str_eq(m.unit, FZ_STR("ns")))
 		r->p->recording.interval_ns =
 			fz_import_scaled_int(FZ_MAX((int64_t)period, 0), m.scale);
@@ -450,7 +454,7 @@ static int read_metrics(struct reader *r, const struct fz_buf *message, struct f
 		if (fz_profile_find_metric(r->p, m.name) == FZ_NONE)
 			fz_import_add_metric(r->p, &m, 0, true);
 	}
-	if (!code)
+	if (!code && r->profiles.n)
 		read_facts(r, r->profiles.list[0]);
 	return code;
 }
@@ -461,9 +465,12 @@ static int read_messages(struct reader *r, const struct fz_otlp_file *file, stru
 
 	for (uint32_t i = 0; i < file->n && !code; i++)
 		code = read_metrics(r, &file->messages[i], err);
+	if (!code && !r->p->metric_count)
+		code = fz_fail(err, FZ_EINPUT, "%s: no profiles", r->name);
 	if (code)
 		return code;
-	struct fz_run run = { .start_unix_ns = r->start, .duration_ns = r->end - r->start };
+	struct fz_run run = { .start_unix_ns = r->start,
+			      .duration_ns = FZ_MAX(r->end - r->start, r->longest) };
 	r->p->recording.duration_ns = run.duration_ns;
 	fz_profile_add_run(r->p, &run);
 	for (uint32_t i = 0; i < file->n && !code; i++) {

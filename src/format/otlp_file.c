@@ -58,20 +58,20 @@ static bool take_part(struct fz_str *s, bool lines, struct fz_str *ret)
 	return true;
 }
 
-static int read_message(struct fz_input *in, struct fz_buf *ret, struct fz_error *err)
+static int read_message(struct fz_input *in, bool json, struct fz_buf *ret, struct fz_error *err)
 {
 	const uint8_t *head;
 	int64_t n = fz_input_peek(in, &head, HEAD, err);
 
 	if (n < 0)
 		return (int)n;
-	if (fz_otlp_is_json(head, (size_t)n))
+	if (json || fz_otlp_is_json(head, (size_t)n))
 		return fz_otlp_from_json(in, ret, err);
 	return fz_input_read_all(in, ret, FZ_IMPORT_FILE_MAX, err);
 }
 
 /* Decompresses and converts a message. */
-static int add_message(struct fz_input *in, struct fz_str part, struct fz_otlp_file *to,
+static int add_message(struct fz_input *in, struct fz_str part, bool json, struct fz_otlp_file *to,
 		       struct fz_error *err)
 {
 	fz_auto(fz_input_closep) struct fz_input *inner = NULL;
@@ -79,7 +79,7 @@ static int add_message(struct fz_input *in, struct fz_str part, struct fz_otlp_f
 	int code = fz_input_open_memory(part.p, part.n, fz_input_name(in), &inner, err);
 
 	if (!code)
-		code = read_message(inner, &message, err);
+		code = read_message(inner, json, &message, err);
 	if (code)
 		return code;
 	if (!fz_input_charge(in, message.cap + 2 * sizeof(message)))
@@ -104,11 +104,17 @@ int fz_otlp_file_read(struct fz_input *in, struct fz_otlp_file *ret, struct fz_e
 		return 0;
 	}
 	if (!lines && json)
-		return add_message(in, rest, ret, err);
+		return add_message(in, rest, json, ret, err);
 	while (rest.n && !code && !ret->cut) {
 		ret->cut = !take_part(&rest, lines, &part);
 		if (!ret->cut && part.n)
-			code = add_message(in, part, ret, err);
+			code = add_message(in, part, lines, ret, err);
+		/* A line that was being written may end in any bracket. */
+		if (code == FZ_EINPUT && lines && !rest.n && bytes.p[bytes.n - 1] != '\n' &&
+		    ret->n) {
+			ret->cut = true;
+			code = 0;
+		}
 	}
 	return code;
 }

@@ -216,6 +216,36 @@ static void test_otlp_messages(void **state)
 	assert_int_equal(p->recording.duration_ns, 1000);
 }
 
+#define OTLP_LINE(time)                                                                       \
+	"{\"resourceProfiles\":[{\"scopeProfiles\":[{\"profiles\":[{\"sampleType\":"              \
+	"{\"typeStrindex\":1,\"unitStrindex\":2},\"samples\":[{\"stackIndex\":1,\"values\":[7]}],"  \
+	"\"timeUnixNano\":" time ",\"durationNano\":500}]}]}],\"dictionary\":{\"stringTable\":"    \
+	"[\"\",\"cpu\",\"nanoseconds\",\"f\"],\"functionTable\":[{},{\"nameStrindex\":3}],"        \
+	"\"locationTable\":[{},{\"lines\":[{\"functionIndex\":1}]}],"                             \
+	"\"stackTable\":[{},{\"locationIndices\":[1]}]}}"
+
+/* Messages may have no profiles or no time, and the last may be cut after any bracket. */
+static void test_otlp_unusual(void **state)
+{
+	static const char *const texts[] = {
+		OTLP_LINE("1000") "\n{\"resourceProfiles\": []}\n{}\n",
+		"{}\n" OTLP_LINE("1000") "\n",
+		OTLP_LINE("1000") "\n{\"resourceProfiles\":[{}",
+		OTLP_LINE("1700000000000000000") "\n" OTLP_LINE("0") "\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(texts); i++) {
+		fz_auto(fz_profile_freep) struct fz_profile *p = load_text(texts[i]);
+		assert_int_equal(cost(p, NULL, "f", false), i == 3 ? 14 : 7);
+		assert_int_equal(p->recording.duration_ns, 500);
+		assert_int_equal(fz_profile_fact(p, "notes").n > 0, i == 2);
+	}
+	expect_error("{\"resourceProfiles\": []}\n{\"resourceProfiles\": []}\n", "no profiles");
+	expect_error(OTLP_LINE("1") "\r\n{\"resourceProfiles\":[{}\r\n", "file: ");
+	expect_error(OTLP_LINE("1") "\n{\"resourceProfiles\":[{}\n" OTLP_LINE("1") "\n", "file: ");
+}
+
 /* A message that was being written is dropped. */
 static void test_otlp_cut(void **state)
 {
@@ -429,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_gprof_lines),
 		cmocka_unit_test(test_otlp_periods),
 		cmocka_unit_test(test_otlp_messages),
+		cmocka_unit_test(test_otlp_unusual),
 		cmocka_unit_test(test_otlp_cut),
 		cmocka_unit_test(test_goroutines),
 		cmocka_unit_test(test_gperftools),
