@@ -92,16 +92,20 @@ static void read_tables(struct reader *r)
 		r->stack_of[i] = read_stack(r, json_array_get(r->stacks, i));
 }
 
-/* Ids are numbers, or texts that may be names. */
+/* Ids are numbers, also as texts, or other texts, which may be names. */
 static uint32_t thread_of(struct reader *r, const json_t *id)
 {
 	char number[24];
 	const char *key = json_is_string(id) ? json_string_value(id) : number;
-	struct fz_thread t = { .tid = (uint64_t)FZ_MAX(fz_jsonread_int(id, 0), 0) };
+	struct fz_thread t = { .tid = 0 };
 
-	snprintf(number, sizeof(number), "%" PRIu64, t.tid);
+	snprintf(number, sizeof(number), "%" PRId64, fz_jsonread_int(id, 0));
 	struct fz_str name = fz_jsonread_kstr(json_object_get(r->threads, key), "name");
-	t.name = fz_profile_string(r->p, name.n || t.tid ? name : fz_jsonread_str(id));
+	if (!fz_parse_u64(fz_str_of(key), UINT64_MAX, &t.tid)) {
+		t.tid = fz_map_hash(key, strlen(key)) >> 32;
+		name = name.n ? name : fz_str_of(key);
+	}
+	t.name = fz_profile_string(r->p, name);
 	return fz_profile_thread(r->p, &t);
 }
 

@@ -326,6 +326,27 @@ static void test_sentry(void **state)
 		     "unsupported version");
 }
 
+/* Ids may be texts, and numbers of any 64 bits. */
+static void test_sentry_threads(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = load_text(
+		"{\"platform\": \"cocoa\", \"profile\": {\"frames\": [{\"function\": \"f\"}],"
+		"\"stacks\": [[0]], \"samples\": ["
+		"{\"elapsed_since_start_ns\": 1, \"stack_id\": 0, \"thread_id\": \"a\"},"
+		"{\"elapsed_since_start_ns\": 2, \"stack_id\": 0, \"thread_id\": \"b\"},"
+		"{\"elapsed_since_start_ns\": 3, \"stack_id\": 0,"
+		" \"thread_id\": \"18446744073709551615\"},"
+		"{\"elapsed_since_start_ns\": 4, \"stack_id\": 0, \"thread_id\": \"a\"}],"
+		"\"thread_metadata\": {\"b\": {\"name\": \"named\"}}}}");
+
+	(void)state;
+	assert_int_equal(p->thread_count, 3);
+	assert_string_equal(fz_profile_text(p, p->threads[0].name).p, "a");
+	assert_string_equal(fz_profile_text(p, p->threads[1].name).p, "named");
+	assert_int_equal(p->threads[2].tid, UINT64_MAX);
+	assert_int_equal(sum_of_metric(p, "wall"), 3);
+}
+
 static int64_t recorded_total(const struct fz_profile *p, const char *name)
 {
 	int64_t totals[8] = { 0 }, ret = 0;
@@ -454,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_sentry),
 		cmocka_unit_test(test_rprof),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_sentry_threads),
 		cmocka_unit_test(test_gprof),
 		cmocka_unit_test(test_gprof_names),
 		cmocka_unit_test(test_gprof_lines),
