@@ -407,10 +407,12 @@ static void warn_about_packages(struct fz_diff *d)
 
 static void warn_about_comprehensions(struct fz_diff *d)
 {
-	if (d->match != FZ_MATCH_EXACT &&
-	    fz_diff_joins_comprehensions(d->profile[FZ_BASE], d->profile[FZ_HEAD]))
+	if (fz_diff_knows_python_versions(d->profile[FZ_BASE], d->profile[FZ_HEAD]))
 		fz_diff_warn(d, "comprehensions count as part of their function, because only one "
-				"side calls them");
+				"side's Python calls them");
+	else
+		fz_diff_warn(d, "comprehensions count as part of their function, because only one "
+				"side has any: the other's Python is assumed to inline them");
 }
 
 /* Warns if other load was twice as high on one side and not negligible. */
@@ -663,7 +665,8 @@ int fz_diff_check_recordings(struct fz_diff *d, const struct fz_diff_options *o,
 			"; they slow a program differently, and 'read' by the CPU clock misses "
 			"threads that live for a few milliseconds: record both with one --engine");
 	warn_about_packages(d);
-	warn_about_comprehensions(d);
+	if (o->join_comprehensions)
+		warn_about_comprehensions(d);
 	warn_about_load(d);
 	warn_about_age(d);
 	warn_about_rate(d);

@@ -82,6 +82,7 @@ int fz_comparison_new(const struct fz_profile *base, const struct fz_profile *he
 	fz_auto(fz_comparison_freep) struct fz_comparison *c = fz_calloc(1, sizeof(*c));
 	int r = 0;
 
+	o.diff.join_comprehensions = steps.join;
 	copy_sides(c, side, &steps);
 	if (c->copy[FZ_BASE]) {
 		r = prepare(c, &steps, err);

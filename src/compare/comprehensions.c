@@ -26,18 +26,27 @@ static bool is_comprehension(struct fz_str name)
 	return false;
 }
 
+/* Whether any function is a comprehension or in one. */
 static bool calls_any(const struct fz_profile *p)
 {
-	for (uint32_t i = 0; i < p->function_count; i++)
-		if (is_comprehension(p->strings[p->functions[i].name]))
-			return true;
+	for (uint32_t i = 0; i < p->function_count; i++) {
+		struct fz_str name = p->strings[p->functions[i].name];
+		for (size_t k = 0; k < FZ_ARRAY_LEN(words); k++)
+			if (memmem(name.p, name.n, words[k], strlen(words[k])))
+				return true;
+	}
 	return false;
+}
+
+bool fz_diff_knows_python_versions(const struct fz_profile *base, const struct fz_profile *head)
+{
+	return base->recording.python[0] && head->recording.python[0];
 }
 
 bool fz_diff_joins_comprehensions(const struct fz_profile *base, const struct fz_profile *head)
 {
-	if (base->recording.python[0] && head->recording.python[0])
-		return inlines(base) != inlines(head);
+	if (fz_diff_knows_python_versions(base, head))
+		return inlines(base) != inlines(head) && (calls_any(base) || calls_any(head));
 	return calls_any(base) != calls_any(head);
 }
 

@@ -11,8 +11,10 @@
 
 #include "profile/profile.h"
 
-/* Whether one side's Python inlines comprehensions and the other's does not; if a version is
- * unknown, whether only one side has any. */
+/* Whether the versions of Python of both sides are known. */
+bool fz_diff_knows_python_versions(const struct fz_profile *base, const struct fz_profile *head);
+/* Whether one side's Python inlines comprehensions and the other's calls them, and there are any.
+ * If a version is unknown: whether only one side has any. */
 bool fz_diff_joins_comprehensions(const struct fz_profile *base, const struct fz_profile *head);
 /* Moves the samples of every called comprehension to the function around it, with their line
  * and without their calls. Fails with FZ_ELIMIT if the profile has no room for the new stacks. */

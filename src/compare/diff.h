@@ -91,6 +91,7 @@ struct fz_diff_options {
 	struct fz_str metric;   /* name; empty for the head's default, which both must have */
 	bool cells, lines;      /* as for trees */
 	bool inverted;
+	bool join_comprehensions;   /* comprehensions.h; fz_comparison_new sets it */
 	bool no_rename;             /* never infer renamed functions */
 	const char *const *renames; /* NULL-terminated user rules "regex=text"; NULL: none */
 	const char *const *maps;    /* NULL-terminated "old=new" and "old="; NULL: none */

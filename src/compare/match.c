@@ -57,7 +57,8 @@ static struct fz_name *recorded_names(const struct fz_profile *p, struct fz_aren
 static int name_functions(struct matcher *m, struct fz_error *err)
 {
 	struct fz_diff *d = m->d;
-	struct fz_name_rules rules = { .own = m->o->renames };
+	struct fz_name_rules rules = { .own = m->o->renames,
+				       .join_comprehensions = m->o->join_comprehensions };
 
 	if (d->match == FZ_MATCH_EXACT) {
 		for (int s = 0; s < FZ_SIDES; s++)

@@ -8,7 +8,6 @@
 #include <regex.h>
 
 #include "base/buf.h"
-#include "compare/comprehensions.h"
 #include "compare/diff.h"
 #include "compare/name_internal.h"
 
@@ -303,7 +302,7 @@ int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *
 
 	naming.is_pair = true;
 	naming.counts.keep_addresses = fz_name_addresses_agree(p);
-	naming.counts.join_comprehensions = fz_diff_joins_comprehensions(p[0], p[1]);
+	naming.counts.join_comprehensions = rules && rules->join_comprehensions;
 	for (int s = 0; !r && s < 2; s++)
 		fz_name_side_init(&side[s], p[s], arena);
 	if (!r) {

@@ -22,7 +22,8 @@ struct fz_name {
 struct fz_name *fz_names_of(const struct fz_profile *p, struct fz_arena *arena);
 /* Rules that changed names, for the report. */
 struct fz_name_rules {
-	const char *const *own; /* NULL-terminated "regex=text"; NULL: none */
+	const char *const *own;   /* NULL-terminated "regex=text"; NULL: none */
+	bool join_comprehensions; /* see comprehensions.h */
 	/* results, in the arena: the rules that changed a name, and the number of functions per
 	 * side */
 	struct fz_name_rule {

@@ -216,12 +216,12 @@ static void test_otlp_messages(void **state)
 	assert_int_equal(p->recording.duration_ns, 1000);
 }
 
-#define OTLP_LINE(time)                                                                       \
-	"{\"resourceProfiles\":[{\"scopeProfiles\":[{\"profiles\":[{\"sampleType\":"              \
-	"{\"typeStrindex\":1,\"unitStrindex\":2},\"samples\":[{\"stackIndex\":1,\"values\":[7]}],"  \
+#define OTLP_LINE(time)                                                                            \
+	"{\"resourceProfiles\":[{\"scopeProfiles\":[{\"profiles\":[{\"sampleType\":"               \
+	"{\"typeStrindex\":1,\"unitStrindex\":2},\"samples\":[{\"stackIndex\":1,\"values\":[7]}]," \
 	"\"timeUnixNano\":" time ",\"durationNano\":500}]}]}],\"dictionary\":{\"stringTable\":"    \
 	"[\"\",\"cpu\",\"nanoseconds\",\"f\"],\"functionTable\":[{},{\"nameStrindex\":3}],"        \
-	"\"locationTable\":[{},{\"lines\":[{\"functionIndex\":1}]}],"                             \
+	"\"locationTable\":[{},{\"lines\":[{\"functionIndex\":1}]}],"                              \
 	"\"stackTable\":[{},{\"locationIndices\":[1]}]}}"
 
 /* Messages may have no profiles or no time, and the last may be cut after any bracket. */
@@ -383,8 +383,10 @@ static void test_gprof_names(void **state)
 	static const char text[] =
 		"  %   cumulative   self              self     total\n"
 		" time   seconds   seconds    calls  ms/call  ms/call  name\n"
-		" 50.0      0.05     0.05 4611686018427387903  1.00  1.00  sum(int const (&) [3ul])\n"
-		" 25.0      0.07     0.02 4611686018427387903  1.00  1.00  sum(int const (&) [4ul]) [7]\n"
+		" 50.0      0.05     0.05 4611686018427387903  1.00  1.00  sum(int const (&) "
+		"[3ul])\n"
+		" 25.0      0.07     0.02 4611686018427387903  1.00  1.00  sum(int const (&) "
+		"[4ul]) [7]\n"
 		" 25.0      0.10     0.03 4611686018427387903  1.00  1.00  odd <cycle 1> [12]\n"
 		"  0.0      0.10     0.00 4611686018427387903  1.00  1.00  odd\n"
 		"  0.0      0.10     0.00 4611686018427387903  1.00  1.00  odd\n";
