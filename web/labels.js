@@ -14,12 +14,15 @@ export function showName(name) {
 	return (text.length > 400 ? `${text.slice(0, 400)}…` : text).replace(odd, "\ufffd");
 }
 
+// Whether the ">" at i ends a bracket, which that of "->" does not.
+const closesBracket = (text, i) => text[i] === ">" && text[i - 1] !== "-";
+
 // Length of the bracket at the start of a text; 0 if it has no end.
 function bracketLength(text) {
 	let depth = 0;
 	for (let i = 0; i < text.length; i++) {
 		if (text[i] === "<") depth++;
-		if (text[i] === ">" && text[i - 1] !== "-" && --depth === 0) return i + 1;
+		if (closesBracket(text, i) && --depth === 0) return i + 1;
 	}
 	return 0;
 }
@@ -29,18 +32,23 @@ function typeAndTrait(inside) {
 	let depth = 0, n = 0;
 	for (; n < inside.length && (depth || !inside.startsWith(" as ", n)); n++) {
 		if (inside[n] === "<") depth++;
-		else if (inside[n] === ">" && depth) depth--;
+		else if (depth && closesBracket(inside, n)) depth--;
 	}
-	return `<${[inside.slice(0, n), inside.slice(n + 4)].filter(Boolean)
-		.map((part) => shortName(part.slice(lastComponent(part)), false)).join(" as ")}>`;
+	const parts = n < inside.length ? [inside.slice(0, n), inside.slice(n + 4)] : [inside];
+	const short = parts.map((part) => shortName(part.slice(lastComponent(part)), false));
+	return `<${short.join(" as ")}>`;
 }
+
+const operator = /(?<!\w)operator[<>=-]*/y;
 
 // A name with "…" for template arguments that are more than a word; keeps a bracket at the start.
 export function shortName(name, keep = true) {
+	if (!name.includes("<")) return name;
 	let short = "";
 	for (let i = 0, n; i < name.length; i += n) {
-		n = name.startsWith("operator", i) ? /^operator[<>=-]*/.exec(name.slice(i))[0].length :
-			name[i] === "<" ? bracketLength(name.slice(i)) || name.length - i : 1;
+		operator.lastIndex = i;
+		n = operator.exec(name)?.[0].length ??
+			(name[i] === "<" ? bracketLength(name.slice(i)) || name.length - i : 1);
 		const part = name.slice(i, i + n), inside = part.slice(1, -1);
 		const isLong = part[0] === "<" && part.at(-1) === ">" &&
 			(/[<,]|::/.test(inside) || inside === "locals");
@@ -73,13 +81,13 @@ export function lastComponent(name) {
 	for (let i = 0; i + 1 < name.length; i++) {
 		const c = name[i];
 		if (closing[c]) open.push(closing[c]);
-		else if (c === open.at(-1)) open.pop();
+		else if (c === open.at(-1) && (c !== ">" || closesBracket(name, i))) open.pop();
 		else if (!open.length && /[.:/#]/.test(c)) from = i + 1;
 	}
 	return from;
 }
 
-// A name for a list, in two parts, the first of which is cut if there is no room.
+// Splits a name for a list in two parts; the first is cut if there is no room.
 export function splitName(name) {
 	const short = name.length > 40 ? shortName(name) : name, at = lastComponent(short);
 	return [short.slice(0, at), short.slice(at)];

@@ -2,13 +2,17 @@
 /* Omits template arguments from names of functions; see short_name.h. */
 #include "base/short_name.h"
 
-/* Bytes of an operator's name, as in "operator<<", which has no bracket; else 0. */
-static size_t operator_bytes(struct fz_str s)
+#include <ctype.h>
+
+/* Bytes of an operator's name at i, as in "operator<<", which has no bracket; else 0. */
+static size_t operator_bytes(struct fz_str name, size_t i)
 {
 	static const char word[] = "operator";
+	struct fz_str s = { name.p + i, name.n - i };
 	size_t n = strlen(word);
 
-	if (!fz_str_starts(s, word))
+	if (!fz_str_starts(s, word) ||
+	    (i && (isalnum((uint8_t)name.p[i - 1]) || name.p[i - 1] == '_')))
 		return 0;
 	while (n < s.n && memchr("<>=-", s.p[n], 4))
 		n++;
@@ -22,7 +26,7 @@ static size_t bracket_bytes(struct fz_str s)
 
 	for (size_t i = 0; i < s.n; i++) {
 		depth += s.p[i] == '<';
-		if (s.p[i] == '>' && s.p[i - 1] != '-' && --depth == 0)
+		if (fz_str_closes_bracket(s, i) && --depth == 0)
 			return i + 1;
 	}
 	return 0;
@@ -48,7 +52,7 @@ static void add_bracket(struct fz_str bracket, const char *ellipsis, struct fz_b
 	while (n < rest.n &&
 	       (depth || !fz_str_starts((struct fz_str){ rest.p + n, rest.n - n }, as.p))) {
 		depth += rest.p[n] == '<';
-		depth -= rest.p[n] == '>' && depth;
+		depth -= fz_str_closes_bracket(rest, n) && depth;
 		n++;
 	}
 	struct fz_str type = { rest.p, n };
@@ -66,7 +70,7 @@ static void shorten(struct fz_str name, const char *ellipsis, bool keep, struct 
 {
 	for (size_t i = 0; i < name.n;) {
 		struct fz_str rest = { name.p + i, name.n - i };
-		size_t n = operator_bytes(rest);
+		size_t n = operator_bytes(name, i);
 		if (!n && *rest.p == '<')
 			n = bracket_bytes(rest) ?: rest.n; /* without an end: as it is */
 		struct fz_str part = { rest.p, FZ_MAX(n, 1) };

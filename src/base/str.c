@@ -90,9 +90,9 @@ struct fz_str fz_str_component(struct fz_str name)
 		char c = name.p[i];
 		if (c && strchr("(<[{", c))
 			depth++;
-		else if (c && strchr(")>]}", c) && depth > 0)
+		else if (depth > 0 && (fz_str_closes_bracket(name, i) || (c && strchr(")]}", c))))
 			depth--;
-		else if (depth == 0 && (c == '.' || c == ':' || c == '/'))
+		else if (depth == 0 && c && strchr(".:/#", c))
 			from = i + 1;
 	}
 	return (struct fz_str){ name.p + from, name.n - from };
