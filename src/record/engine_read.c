@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "record/cpuclock.h"
+#include "record/owed.h"
 #include "record/python/ticks.h"
 #include "record/target_process.h"
 #include "record/stop.h"
@@ -31,6 +32,7 @@ struct reader {
 	int64_t shift;                /* offset of the next instant in its slot */
 	uint64_t dice;                /* for drawing shift */
 	int64_t last;                 /* time of the last instant; 0: none yet for this target */
+	struct fz_owed owed;
 	uint32_t wait_frames[FZ_WAIT_KINDS]; /* 1 + marker frame of each; 0: not created yet */
 };
 
@@ -205,6 +207,8 @@ static void write_sample(struct fz_sampler *s, const struct fz_target_process *p
 	for (uint32_t i = 0; i < sample->n; i++) {
 		const struct fz_python_stack *stack = &sample->stacks[i];
 		int64_t weight = clock ? charge_cpu(s, stack->thread) : elapsed;
+		if (!stack->waiting)
+			weight = fz_owed_settle(&reader_of(s)->owed, stack, weight);
 		if (weight > 0)
 			write_stack(s, p, stack, now, weight);
 	}
@@ -438,13 +442,13 @@ static void drop(struct fz_sampler *s, struct fz_target_process *p, pid_t pid)
 
 /* Report CPU time that is in no sample: short-lived threads and processes are found late or never,
  * and without native stacks there are no samples of non-Python threads. */
-static void note_missing(struct fz_sampler *s, struct fz_cpuclock *clock)
+static void note_missing(struct fz_sampler *s, struct reader *r)
 {
-	struct fz_cpuclock_sum sum = fz_cpuclock_sum(clock);
+	struct fz_cpuclock_sum sum = fz_cpuclock_sum(r->cpuclock);
 
 	if (!s->options->all_threads)
 		return;
-	fz_sampler_note_missing(s, "missing", sum.unseen, sum.used);
+	fz_sampler_note_missing(s, "missing", sum.unseen + fz_owed_sum(&r->owed), sum.used);
 	fz_sampler_note_missing(s, "missing.silent", sum.silent, sum.used);
 	fz_sampler_note_silent(s, sum.silent_n, sum.silent);
 	fz_sampler_note_missing(s, "missing.processes", sum.others, sum.used);
@@ -457,8 +461,9 @@ static void free_reader(struct fz_sampler *s)
 	if (!r)
 		return;
 	if (r->cpuclock)
-		note_missing(s, r->cpuclock);
+		note_missing(s, r);
 	fz_cpuclock_free(r->cpuclock);
+	fz_owed_release(&r->owed);
 	free(fz_steal(s->states[FZ_ENGINE_SLOT_READ]));
 }
 

@@ -39,6 +39,7 @@ struct world {
 	uint8_t pthreads[THREADS][1024]; /* stacks lie below them, but for the main thread's */
 	uint8_t gil[64];
 	uint8_t main_stack[256];
+	uint32_t changes; /* offset in the first state of what the child changes all the time */
 };
 
 /* What the reader searches the program's symbols for. */
@@ -161,12 +162,20 @@ static void rename_thread(int number)
 	__atomic_store_n(&world->renamed, 1, __ATOMIC_RELEASE);
 }
 
+static void change(int number)
+{
+	(void)number;
+	for (;;)
+		++*(volatile uint8_t *)&world->states[0][world->changes];
+}
+
 static void run_child(void)
 {
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGUSR1, rename_thread);
+	signal(SIGUSR2, change);
 	for (unsigned i = 1; i < threads; i++)
 		pthread_create(&thread, NULL, wait_as, (void *)&world->tids[i]);
 	wait_as((void *)&world->tids[0]);
@@ -506,6 +515,33 @@ static void test_state_in_another_thread(struct reader *r)
 	assert_non_null(stack_of(r, 1, 0));
 }
 
+/* ---- the middle of a change ---- */
+
+/* A stack that cannot be read: its thread stays as it is, or goes on. */
+static void test_midway(struct reader *r)
+{
+	bool cframe = r->l->frames == FZ_PY_FRAMES_CFRAME;
+
+	/* A call has made its CFrame current, and not set its frame yet. */
+	put_call(r->l, 0, world->main_stack + !cframe);
+	if (cframe)
+		put(world->main_stack, r->l->cframe.current, 1);
+	put_current(r->l, world->states[0]);
+	take(r, 1);
+	assert_true(r->sample.stacks[0].rejected && r->sample.stacks[0].midway);
+	/* On one CPU the program would not go on between the tries. */
+	cpu_set_t cpus;
+	assert_int_equal(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+	if (CPU_COUNT(&cpus) < 2)
+		return;
+	world->changes = r->l->thread.raised;
+	kill(r->pid, SIGUSR2);
+	do
+		take(r, 1);
+	while (r->sample.stacks[0].midway);
+	assert_true(r->sample.stacks[0].rejected);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -532,6 +568,7 @@ int main(void)
 		EACH_VERSION(test_thread_runs_with_one_state, true),
 		EACH_VERSION(test_second_state_of_interpreter, true),
 		EACH_VERSION(test_state_in_another_thread, true),
+		EACH_VERSION(test_midway, false),
 	};
 	return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -91,6 +91,7 @@ struct fz_python_stack {
 	uint8_t reject;  /* enum fz_reject, meaningful when `rejected` */
 	bool waiting;    /* a waiting task, independent of its thread */
 	bool rejected;   /* stack is [unreadable] on top of the frames that are certain */
+	bool midway;     /* ... and stays so: its thread seems to be off the CPU, within a change */
 	bool gil_unsaid; /* another thread holds the GIL, and this interpreter does not show which
 			    threads wait for it */
 	struct fz_python_calls calls;

@@ -279,6 +279,16 @@ static void plan_second(struct fz_py_plan *plan, struct fz_py_region *r, uint32_
 	r->b = plan_region(plan, r);
 }
 
+uint64_t fz_py_walk_state(const struct fz_py_walk *w, const struct fz_py_layout *l,
+			  const struct fz_py_plan *plan)
+{
+	uint64_t hash = fz_hash_bytes(plan->buffer + w->at_tstate, state_size(w, l));
+
+	if (w->at_cframe != FZ_PY_NO_COPY)
+		hash ^= fz_hash64(fz_py_word(plan->buffer + w->at_cframe, 0));
+	return hash;
+}
+
 void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct fz_py_plan *plan)
 {
 	sweep(w, l);

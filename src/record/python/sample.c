@@ -24,7 +24,8 @@
 enum {
 	/* a Python call can be shorter than a copy, so some tries may be needed */
 	TRIES_MAX = 64,
-	LEARN_MAX = 64, /* reads that were interrupted, or only located frames */
+	MIDWAY_TIMES = 8, /* the same impossible state again: the thread hardly runs */
+	LEARN_MAX = 64,   /* reads that were interrupted, or only located frames */
 	LIST_TRIES_MAX = 4,
 	CHANGES_MAX = 4, /* how often a sample's threads may change */
 	CHECK_EVERY_NS = 10 * 1000 * 1000,
@@ -263,6 +264,14 @@ static int reject_reason(enum fz_py_outcome outcome)
 	return reasons[outcome];
 }
 
+/* The failed tries of one thread. */
+struct tries {
+	unsigned failed, learned; /* learned: those that only require reading again */
+	int reject;               /* the last reason for rejecting it */
+	uint64_t state;           /* an impossible state, and how often it was found again */
+	unsigned same;
+};
+
 /* Find the running task in this copy of the thread, and its coroutine's place in the stack. */
 static void find_task(struct fz_python *py, struct fz_py_thread *t, const struct fz_py_plan *plan)
 {
@@ -273,6 +282,37 @@ static void find_task(struct fz_python *py, struct fz_py_thread *t, const struct
 	t->walk.mark = fz_py_tasks_frame(&py->tasks, &py->task_thread);
 }
 
+/* Was the thread found in the same impossible state often enough? If it ran, it would have left it.
+ */
+static bool is_midway(const struct fz_py_walk *w, const struct fz_python *py,
+		      const struct fz_py_plan *plan, enum fz_py_outcome rc, struct tries *t)
+{
+	bool possible = rc != FZ_PY_WALK_ROOT && rc != FZ_PY_WALK_CORRUPT;
+	uint64_t state = possible ? 0 : fz_py_walk_state(w, py->layout, plan);
+
+	t->same = possible || state != t->state ? 0 : t->same + 1;
+	t->state = state;
+	return t->same >= MIDWAY_TIMES;
+}
+
+/* Count a failed try. Enough of them reject the stack: true. */
+static bool gives_up(struct fz_python *py, struct fz_py_thread *t, const struct fz_py_plan *plan,
+		     enum fz_py_outcome rc, struct tries *tries, struct fz_python_stack *ret)
+{
+	int reason = reject_reason(rc);
+
+	if (reason >= 0)
+		tries->reject = reason;
+	ret->midway = is_midway(&t->walk, py, plan, rc, tries);
+	ret->rejected = reason < 0 ? ++tries->learned > LEARN_MAX : ++tries->failed >= TRIES_MAX;
+	ret->rejected |= ret->midway;
+	if (!ret->rejected)
+		return false;
+	ret->reject = (uint8_t)tries->reject;
+	ret->stack = fz_py_walk_salvage(&t->walk, &py->context);
+	return true;
+}
+
 /* Take the thread's stack from the common copy or, if that is inconsistent or `anew` is set, from a
  * separate one. False if the thread ended. */
 static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
@@ -280,8 +320,7 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
 {
 	const struct fz_py_interp *interp = &py->threads.interps[t->interp];
 	uint64_t gc_frame = collecting_frame(py, interp);
-	unsigned tries = 0, learned = 0;
-	int reject = FZ_REJECT_CHANGED;
+	struct tries tries = { .reject = FZ_REJECT_CHANGED };
 	enum fz_py_outcome rc;
 	const struct fz_py_plan *plan = &py->plan;
 
@@ -319,14 +358,8 @@ static bool take_thread(struct fz_python *py, struct fz_py_thread *t, bool anew,
 			break;
 		if (rc == FZ_PY_WALK_GONE)
 			return false;
-		if (reject_reason(rc) >= 0)
-			reject = reject_reason(rc);
-		if (reject_reason(rc) < 0 ? ++learned > LEARN_MAX : ++tries >= TRIES_MAX) {
-			ret->rejected = true;
-			ret->reject = (uint8_t)reject;
-			ret->stack = fz_py_walk_salvage(&t->walk, &py->context);
+		if (gives_up(py, t, plan, rc, &tries, ret))
 			break;
-		}
 		++*retries;
 		plan = &py->again;
 		rc = read_again(py, t);

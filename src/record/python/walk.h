@@ -155,6 +155,9 @@ static inline uint64_t fz_py_walk_identity(const struct fz_py_layout *l, const u
 /* Is the copied state still that of the walk's thread? */
 bool fz_py_walk_is_same(const struct fz_py_walk *w, const struct fz_py_layout *l,
 			const struct fz_py_plan *plan);
+/* A hash of the copied state and of its CFrame. */
+uint64_t fz_py_walk_state(const struct fz_py_walk *w, const struct fz_py_layout *l,
+			  const struct fz_py_plan *plan);
 void fz_py_walk_release(struct fz_py_walk *w);
 void fz_py_walk_plan(struct fz_py_walk *w, const struct fz_py_layout *l, struct fz_py_plan *plan);
 /* Plan only the thread's state, if `wanted`, else nothing. */
