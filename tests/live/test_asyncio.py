@@ -11,7 +11,7 @@ import time
 from collections import Counter
 
 from livelib import SANITIZED, TASKS, Skip, Suite, Target, Wrong, find_interpreter, fizeau, wait_until
-from watching import Recorder, attach, functions_of, waits
+from watching import LASTING, Recorder, attach, functions_of, waits
 
 suite = Suite()
 
@@ -651,6 +651,25 @@ def test_recording(name):
             assert fizeau("replay", "-o", page, out).returncode == 0
 
 
+LATE = LASTING + """
+last()
+import asyncio
+async def main():
+    last(more=5)
+asyncio.run(main())
+"""
+
+
+def test_late(name):
+    """Tasks are found as soon as asyncio runs: five samples there are enough."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder, "late.txt")
+        command = [*find_interpreter(name).command, "-c", LATE]
+        done = fizeau("run", "--async-aware", "-r", "500hz", "--collapsed", "-o", out, "--", *command)
+        assert done.returncode == 0, done
+        assert "<task main>" in out.read_text(), out.read_text()
+
+
 def test_refused(name):
     interpreter = find_interpreter(name)
     process = subprocess.Popen([*interpreter.command, "-c", "import time; time.sleep(100)"])
@@ -703,6 +722,7 @@ for version in READS:
     suite.add(f"{version}: tasks that live for microseconds", test_hostile, version)
     suite.add(f"{version}: tasks that live for microseconds, stopped for each sample", test_hostile_stopped, version)
     suite.add(f"{version}: recordings store tasks", test_recording, version)
+    suite.add(f"{version}: asyncio that is imported late", test_late, version)
     suite.add(f"{version}: a class of tasks that reuses another class's memory", test_class_in_place, version)
 suite.add("forky-3.15: dump is Tachyon's", test_like_tachyon)
 suite.add("forky-3.15: shares are Tachyon's", test_shares_like_tachyon)

@@ -235,6 +235,7 @@ static bool read_code(struct fz_py_codes *c, struct fz_py_code *code)
 	}
 	code->name_text = check_text(c, code->signature.name);
 	code->file_text = check_text(c, code->signature.filename);
+	c->asyncio_n += file.n && memmem(file.p, file.n, "/asyncio/", 9);
 	resolve_file(c, &file);
 	struct fz_function function = {
 		.name = fz_profile_string(c->into, fz_buf_view(&name)),

@@ -21,6 +21,7 @@ struct fz_py_codes {
 	uint32_t epoch;
 	uint32_t lag;            /* number of epochs for which unchanged frames need no check */
 	uint32_t changes;        /* how many times frames returned before became invalid */
+	uint32_t asyncio_n;      /* number of code objects read that belong to asyncio */
 	struct fz_py_codes *kin; /* see fz_py_codes_set_kin */
 	uint32_t newest;         /* code up to this version is the kin's, too */
 };

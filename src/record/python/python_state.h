@@ -52,7 +52,7 @@ struct fz_python {
 	struct fz_python_stack *stacks;
 	size_t stack_n, stack_cap;
 	int64_t next_check, next_list, next_expiry, churn_end;
-	uint32_t seen_changes;
+	uint32_t seen_changes, seen_asyncio; /* of the code cache */
 };
 
 /* Values in a plan's copy. */

@@ -487,6 +487,14 @@ void fz_py_list_threads(struct fz_python *py)
 	py->threads_stale = true;
 }
 
+/* If more of asyncio's code has run, search for its tasks before the next sample. */
+static void note_asyncio(struct fz_python *py)
+{
+	if (py->by_task && !py->tasks.found && py->codes.asyncio_n != py->seen_asyncio)
+		py->next_check = py->next_list = 0;
+	py->seen_asyncio = py->codes.asyncio_n;
+}
+
 /* Copy everything. An unmapped region is dropped, and the rest copied without it. */
 static int read_all(struct fz_python *py, unsigned *retries, struct fz_error *err)
 {
@@ -564,6 +572,7 @@ static int take_stacks(struct fz_python *py, struct fz_python_sample *ret, struc
 	take_ranked(py, FZ_PY_STATE_RUNS, &retries);
 	if (py->threads.shared)
 		take_ranked(py, FZ_PY_STATE_BESIDE, &retries);
+	note_asyncio(py);
 	*ret = (struct fz_python_sample){ .stacks = py->stacks,
 					  .n = (uint32_t)py->stack_n,
 					  .retries = retries };
