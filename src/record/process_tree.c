@@ -325,6 +325,15 @@ static bool follow_all(struct fz_process_tree *t)
 	return t->ring_n > 0;
 }
 
+/* CPUs expect events for another second after the last one was closed. */
+void fz_process_tree_prepare(void)
+{
+	int fd = open_event(0, -1);
+
+	if (fd >= 0)
+		close(fd);
+}
+
 int fz_process_tree_new(pid_t root, enum fz_process_tree_kind best, struct fz_process_tree **ret,
 			struct fz_error *err)
 {

@@ -28,6 +28,9 @@ struct fz_process_tree_event {
 	pid_t pid, parent; /* parent: 0 when unknown */
 };
 
+/* Call before starting the root: the first perf event of a machine waits some 15 ms until all CPUs
+ * expect such events, and the root's children are not followed meanwhile. */
+void fz_process_tree_prepare(void);
 /* best: the kind to try first. Existing descendants of the root are included. FZ_EGONE if there is
  * no such process. */
 int fz_process_tree_new(pid_t root, enum fz_process_tree_kind best, struct fz_process_tree **ret,

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "record/control.h"
 #include "record/engine_choice.h"
+#include "record/process_tree.h"
 #include "format/format.h"
 #include "store/store.h"
 
@@ -262,6 +263,8 @@ static void listen_for_marks(struct fz_record *r, pid_t pid)
 
 int fz_record_load(struct fz_record *r, struct fz_error *err)
 {
+	if (r->options->subprocesses)
+		fz_process_tree_prepare();
 	return fz_engine_load(r->options, &r->loaded, err);
 }
 

@@ -76,6 +76,18 @@ note("last")
 busy(0.3)
 """
 
+# The last one's parents have ended some 10 ms after the program has started.
+DAEMON = """import os, sys, time
+if os.fork():
+    time.sleep(0.5)
+    sys.exit()
+if os.fork():
+    os._exit(0)
+""" + CHILD + """
+note("daemon")
+busy(0.3)
+"""
+
 EXEC = CHILD + """
 left = int(sys.argv[2])
 note("exec%d" % left)
@@ -175,6 +187,13 @@ def short_children(python, options, text=SHORT, n=20):
     return f"{min(r.processes[pid]['samples'] for pid in r.pids('child'))} samples at least"
 
 
+def daemon(python):
+    """Perf events of others hide the fault for a second."""
+    time.sleep(2)
+    r = Recorded(python, DAEMON)
+    assert r.pids("daemon")[0] in r.processes, (r.said, r.processes)
+
+
 def pool(python, method):
     r = Recorded(python, POOL, method, options=["--clock", "cpu"])
     same_as_said(r)
@@ -254,6 +273,7 @@ for name, python in interpreters():
     suite.add(f"{name}: twenty children of a tenth of a second", short_children, python, [])
     if name in ("pyenv-3.8", "debian-3.11", "pyenv-3.12", "forky-3.15"):
         suite.add(f"{name}: a deep tree whose parents end first", tree, python)
+        suite.add(f"{name}: a daemon whose parents end at once", daemon, python)
         for method in ("fork", "spawn"):
             suite.add(f"{name}: a pool by {method}", pool, python, method)
 
