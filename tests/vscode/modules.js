@@ -21,7 +21,11 @@ test("numbers and steps are the pages'", async () => {
 	for (const unit of ["ns", "bytes", "count"])
 		for (const v of values)
 			for (const name of ["formatValue", "formatChange"]) assert.equal(format[name](v, unit), pages[name](v, unit), `${v} ${unit}`);
-	for (const v of [0, 1e-9, 0.0004, 0.0006, 0.06125, 0.5, 1, 9.997, NaN]) assert.equal(format.formatShare(v), pages.formatShare(v));
+	const edges = [0.5, 1.5, 0.9995, 9.995, 99.95, 100.5, 999.5, 1023.5].flatMap((v) => [v, v - 1e-9, v + 1e-9]);
+	for (const [unit, scales] of [["ns", [1, 1e3, 1e6, 1e9]], ["bytes", [1, 2 ** 10, 2 ** 20, 2 ** 40]], ["samples", [1]]])
+		for (const v of scales.flatMap((scale) => edges.map((edge) => edge * scale)))
+			assert.equal(format.formatChange(-v, unit), pages.formatChange(-v, unit), `${-v} ${unit}`);
+	for (const v of [0, 1e-9, 0.0004, 0.0006, 0.06125, 0.5, 1, 9.995, 9.997, -0.0006, -9.997, NaN]) assert.equal(format.formatShare(v), pages.formatShare(v));
 	for (const v of [0, 1e-6, 0.01, 0.5, 1])
 		for (const name of ["heatStep", "changeStep"]) assert.equal(format[name](v, 1), pages[name](v, 1), `${name} ${v}`);
 	assert.equal(format.changeStep(-1, 1), -4);
