@@ -191,8 +191,9 @@ char *fz_format_change(double v, const char *unit, char out[FZ_NUMBER_SIZE])
 char *fz_format_percent(double fraction, char out[FZ_NUMBER_SIZE])
 {
 	char number[FZ_NUMBER_SIZE];
+	double percent = fraction * 100;
 
-	fz_format_decimal(fraction * 100, fabs(fraction) < 9.995 ? 1 : 0, number);
+	fz_format_decimal(percent, fabs(percent) < 999.5 ? 1 : 0, number);
 	snprintf(out, FZ_NUMBER_SIZE, "%.*s %%", FZ_NUMBER_SIZE - 3, number);
 	return out;
 }

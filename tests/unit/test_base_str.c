@@ -197,7 +197,10 @@ static void test_rounding(void **state)
 		assert_string_equal(fz_format_value(cases[i].value, cases[i].unit, b),
 				    cases[i].text);
 	assert_string_equal(fz_format_percent(0.06125, b), "6.1 %");
-	assert_string_equal(fz_format_percent(9.997, b), "1,000 %");
+	assert_string_equal(fz_format_percent(9.994, b), "999.4 %");
+	assert_string_equal(fz_format_percent(9.995, b), "999.5 %"); /* 999.4999... */
+	assert_string_equal(fz_format_percent(-9.995, b), "-999.5 %");
+	assert_string_equal(fz_format_percent(9.9951, b), "1,000 %");
 }
 
 static void test_human_readable_numbers(void **state)
