@@ -75,13 +75,14 @@ static int apply(const struct fz_opt *o, const char *value, struct fz_error *err
 	return FZ_EUSAGE;
 }
 
-static int unknown_option(const struct fz_opt *options, struct fz_str name, struct fz_error *err)
+static int unknown_option(const struct fz_opt_state *state, struct fz_str name,
+			  struct fz_error *err)
 {
 	const char *names[256];
 	size_t n = 0;
 	fz_auto(fz_free_ptr) char *text = fz_strndup(name.p, name.n);
 
-	for (EACH_OPTION(o, options))
+	for (EACH_OPTION(o, state->options))
 		if (o->long_name && !o->hidden && n + 1 < FZ_ARRAY_LEN(names))
 			names[n++] = o->long_name;
 	names[n] = NULL;
@@ -89,7 +90,8 @@ static int unknown_option(const struct fz_opt *options, struct fz_str name, stru
 	if (near)
 		return fz_fail(err, FZ_EUSAGE, "unknown option '--%s'; did you mean '--%s'?", text,
 			       near);
-	return fz_fail(err, FZ_EUSAGE, "unknown option '--%s'; see '--help all'", text);
+	return fz_fail(err, FZ_EUSAGE, "unknown option '--%s'; see 'fizeau %s --help all'", text,
+		       state->command);
 }
 
 /* The option that an alias refers to; other options are returned unchanged. */
@@ -106,16 +108,16 @@ static const struct fz_opt *resolve(const struct fz_opt *options, const struct f
 }
 
 /* Exact name, or the only option that starts with it. */
-static int find_long(const struct fz_opt *options, struct fz_str name, const struct fz_opt **ret,
-		     struct fz_error *err)
+static int find_long(const struct fz_opt_state *state, struct fz_str name,
+		     const struct fz_opt **ret, struct fz_error *err)
 {
 	const struct fz_opt *found = NULL, *other = NULL;
 
-	for (EACH_OPTION(o, options)) {
+	for (EACH_OPTION(o, state->options)) {
 		if (!o->long_name || strncmp(o->long_name, name.p, name.n) != 0)
 			continue;
 		if (o->long_name[name.n] == '\0') {
-			*ret = resolve(options, o);
+			*ret = resolve(state->options, o);
 			return 0;
 		}
 		if (o->kind == FZ_OPT_ALIAS)
@@ -129,18 +131,18 @@ static int find_long(const struct fz_opt *options, struct fz_str name, const str
 		return fz_fail(err, FZ_EUSAGE, "ambiguous option '--%.*s': could be --%s or --%s",
 			       (int)name.n, name.p, found->long_name, other->long_name);
 	if (!found || name.n == 0)
-		return unknown_option(options, name, err);
+		return unknown_option(state, name, err);
 	*ret = found;
 	return 0;
 }
 
 /* Both return how many further arguments were used (0 or 1), or a negative code. */
-static int parse_long(const struct fz_opt *options, char **argv, int left, struct fz_error *err)
+static int parse_long(const struct fz_opt_state *state, char **argv, int left, struct fz_error *err)
 {
 	const char *text = argv[0] + 2;
 	struct fz_str name = { text, strcspn(text, "=") };
 	const struct fz_opt *o = NULL;
-	int r = find_long(options, name, &o, err);
+	int r = find_long(state, name, &o, err);
 
 	if (r)
 		return r;
@@ -159,16 +161,18 @@ static int parse_long(const struct fz_opt *options, char **argv, int left, struc
 	return r ? r : !inline_value;
 }
 
-static int parse_short(const struct fz_opt *options, char **argv, int left, struct fz_error *err)
+static int parse_short(const struct fz_opt_state *state, char **argv, int left,
+		       struct fz_error *err)
 {
 	for (const char *c = argv[0] + 1; *c; c++) {
 		const struct fz_opt *found = NULL;
-		for (EACH_OPTION(o, options))
+		for (EACH_OPTION(o, state->options))
 			if (o->short_name == *c)
 				found = o;
 		if (!found)
-			return fz_fail(err, FZ_EUSAGE, "unknown option '-%c'; see '--help all'",
-				       *c);
+			return fz_fail(err, FZ_EUSAGE,
+				       "unknown option '-%c'; see 'fizeau %s --help all'", *c,
+				       state->command);
 		if (takes_value(found)) {
 			if (!c[1] && left < 1)
 				return fz_fail(err, FZ_EUSAGE, "-%c requires a value (%s)", *c,
@@ -214,8 +218,8 @@ int fz_opt_parse(struct fz_opt_state *state, int argc, char **argv, struct fz_er
 			state->help = help;
 			continue;
 		}
-		int used = arg[1] == '-' ? parse_long(state->options, argv + i, argc - i - 1, err)
-					 : parse_short(state->options, argv + i, argc - i - 1, err);
+		int used = arg[1] == '-' ? parse_long(state, argv + i, argc - i - 1, err)
+					 : parse_short(state, argv + i, argc - i - 1, err);
 		if (used < 0)
 			return used;
 		i += used;

@@ -67,7 +67,8 @@ enum fz_opt_help_kind {
 
 struct fz_opt_state {
 	const struct fz_opt *options;
-	bool stop_at_first; /* the first plain argument ends the options */
+	const char *command; /* its name, for messages */
+	bool stop_at_first;  /* the first plain argument ends the options */
 	/* results */
 	enum fz_opt_help_kind help;
 	char **arguments; /* plain arguments in order, pointing into argv */

@@ -136,6 +136,7 @@ static void print_command_help(const struct fz_command *command, const struct fz
 int fz_cli_run(const struct fz_command *command, int argc, char **argv)
 {
 	struct fz_opt_state state = { .options = command->options,
+				      .command = command->name,
 				      .stop_at_first = command->stop_at_first };
 	struct fz_error err;
 

@@ -1,6 +1,6 @@
 # Options are checked before anything is done.
 $ fizeau diff --frobnicate a b
-fizeau: diff: unknown option '--frobnicate'; see '--help all'
+fizeau: diff: unknown option '--frobnicate'; see 'fizeau diff --help all'
 [2]
 
 $ fizeau diff --colour never a b
@@ -8,7 +8,7 @@ fizeau: diff: unknown option '--colour'; did you mean '--color'?
 [2]
 
 $ fizeau diff -z a b
-fizeau: diff: unknown option '-z'; see '--help all'
+fizeau: diff: unknown option '-z'; see 'fizeau diff --help all'
 [2]
 
 $ fizeau diff --limit -1 a b

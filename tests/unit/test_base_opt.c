@@ -61,7 +61,7 @@ static int parse(struct fz_error *err, int stop, ...)
 	all = false;
 	output = NULL;
 	rate = choice = format = 0;
-	opts = (struct fz_opt_state){ .options = table, .stop_at_first = stop };
+	opts = (struct fz_opt_state){ .options = table, .command = "test", .stop_at_first = stop };
 	return fz_opt_parse(&opts, argc, argv, err);
 }
 
@@ -157,7 +157,8 @@ static void test_errors(void **state)
 	check_error(parse(&err, false, "--all=1", NULL), &err, "takes no value");
 	check_error(parse(&err, false, "--output", NULL), &err, "requires a value (FILE)");
 	check_error(parse(&err, false, "-o", NULL), &err, "requires a value");
-	check_error(parse(&err, false, "-z", NULL), &err, "unknown option '-z'");
+	check_error(parse(&err, false, "-z", NULL), &err,
+		    "unknown option '-z'; see 'fizeau test --help all'");
 	check_error(parse(&err, false, "-r", "0", NULL), &err, "from 1 to 100");
 	check_error(parse(&err, false, "-r", "5x", NULL), &err, "not a whole number");
 	check_error(parse(&err, false, "--choice=three", NULL), &err, "not one of one, two");
