@@ -56,7 +56,7 @@ static const struct fz_command *find_command(const char *name)
 
 static void print_overview(FILE *to)
 {
-	fputs("fizeau: profile Python programs from outside and compare recordings\n\nUsage: "
+	fputs("fizeau: profile Python and native programs and compare recordings\n\nUsage: "
 	      "fizeau COMMAND [options]\n\nCommands:\n",
 	      to);
 	for (size_t i = 0; commands[i]; i++)

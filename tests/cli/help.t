@@ -17,7 +17,7 @@ $ fizeau 2>/dev/null
 [2]
 
 $ fizeau 2>&1 | head -n 3
-fizeau: profile Python programs from outside and compare recordings
+fizeau: profile Python and native programs and compare recordings
 
 Usage: fizeau COMMAND [options]
 
@@ -26,15 +26,15 @@ Start with 'fizeau run PROGRAM' or 'fizeau attach PID'. Use 'fizeau COMMAND --he
 a command and 'fizeau --version' for the version.
 
 $ fizeau help | head -n 3
-fizeau: profile Python programs from outside and compare recordings
+fizeau: profile Python and native programs and compare recordings
 
 Usage: fizeau COMMAND [options]
 
 $ fizeau --help | head -n 1
-fizeau: profile Python programs from outside and compare recordings
+fizeau: profile Python and native programs and compare recordings
 
 $ fizeau -h | head -n 1
-fizeau: profile Python programs from outside and compare recordings
+fizeau: profile Python and native programs and compare recordings
 
 $ fizeau help frobnicate
 fizeau: unknown command 'frobnicate'; see 'fizeau help'
