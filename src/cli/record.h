@@ -35,53 +35,53 @@ int fz_cli_parse_duration(const char *text, const struct fz_opt *opt, struct fz_
 int fz_cli_parse_time(const char *text, const struct fz_opt *opt, struct fz_error *err);
 
 /* Entries for a command's option table; o is a struct fz_cli_record that outlives it. */
-#define FZ_RECORD_SAMPLING_ENTRIES(o)                                                              \
-	FZ_OPT_HEADING("Sampling"),                                                                \
-		FZ_OPT(CALL, "sampling-rate", "RATE", &(o).how.rate,                               \
-		       "samples per second: 1000, 2.5khz, 10k or max (default 1khz)",              \
-		       .short_name = 'r', .call = fz_cli_parse_rate, .common = true),              \
-		FZ_OPT(CALL, "duration", "SECONDS", &(o).how.duration,                             \
-		       "stop after SECONDS (default: when the program ends)", .short_name = 'd',   \
-		       .call = fz_cli_parse_time, .common = true),                                 \
-		FZ_OPT(FLAG, "all-threads", NULL, &(o).how.all_threads,                            \
-		       "sample every thread, not only the main thread", .short_name = 'a',         \
-		       .common = true),                                                            \
-		FZ_OPT(FLAG, "subprocesses", NULL, &(o).how.subprocesses,                          \
-		       "also sample child processes, recursively", .common = true),                \
-		FZ_OPT(CHOICE, "mode", "MODE", &(o).mode,                                          \
-		       "which samples to record: wall (default): all; cpu: CPU time (same as "     \
-		       "--clock cpu); gil: threads that hold the GIL; exception: threads that "    \
-		       "raise or handle an exception",                                             \
-		       .choices = fz_cli_mode_names, .common = true),                              \
-		FZ_OPT(CHOICE, "clock", "CLOCK", &(o).clock,                                       \
-		       "sampling clock: wall: a sample per interval of wall time; cpu: a sample "  \
-		       "per interval of CPU time used by the thread (default: cpu with --mode "    \
-		       "cpu, else wall)",                                                          \
-		       .choices = fz_clock_names),                                                 \
-		FZ_OPT(CHOICE, "engine", "ENGINE", &(o).how.sampled_by,                            \
-		       "stack reader: read (default without --wait): from outside; bpf: in the "   \
-		       "kernel, for --mode cpu and --wait, needs root; auto: bpf if it supports "  \
-		       "the given options, else read",                                             \
-		       .choices = fz_engine_choices),                                              \
-		FZ_OPT(CHOICE, "native", "KIND", &(o).how.native,                                  \
-		       "record C code between Python frames: markers (default KIND): show it as "  \
-		       "<native>; stacks: record native frames, which stops the program during "   \
-		       "each sample",                                                              \
-		       .min = FZ_NATIVE_MARKERS, .choices = fz_native_names, .optional = true,     \
-		       .common = true),                                                            \
-		FZ_OPT(FLAG, "no-gc", NULL, &(o).how.no_gc,                                        \
-		       "do not show <GC> during garbage collection"),                              \
-		FZ_OPT(FLAG, "opcodes", NULL, &(o).how.opcodes,                                    \
-		       "record the current bytecode instruction of each frame"),                   \
-		FZ_CLI_TASKS_ENTRIES((o).async, "running"),                                        \
-		FZ_OPT(FLAG, "task-names", NULL, &(o).async.names,                                 \
-		       "with --async-aware: keep tasks apart by name (Task-7) instead of merging " \
-		       "tasks of one coroutine and names that differ only in a number"),           \
-		FZ_OPT(FLAG, "blocking", NULL, &(o).how.blocking,                                  \
-		       "stop the program during each sample: exact, but slower"),                  \
-		FZ_OPT(FLAG, "realtime-stats", NULL, &(o).realtime_stats,                          \
-		       "print sampling statistics to standard error every second"),                \
-		FZ_OPT(FLAG, "no-source", NULL, &(o).how.no_source,                                \
+#define FZ_RECORD_SAMPLING_ENTRIES(o)                                                             \
+	FZ_OPT_HEADING("Sampling"),                                                               \
+		FZ_OPT(CALL, "sampling-rate", "RATE", &(o).how.rate,                              \
+		       "samples per second: 1000, 2.5khz, 10k or max (default 1khz)",             \
+		       .short_name = 'r', .call = fz_cli_parse_rate, .common = true),             \
+		FZ_OPT(CALL, "duration", "SECONDS", &(o).how.duration,                            \
+		       "stop after SECONDS (default: when the program ends)", .short_name = 'd',  \
+		       .call = fz_cli_parse_time, .common = true),                                \
+		FZ_OPT(FLAG, "all-threads", NULL, &(o).how.all_threads,                           \
+		       "sample every thread, not only the main thread", .short_name = 'a',        \
+		       .common = true),                                                           \
+		FZ_OPT(FLAG, "subprocesses", NULL, &(o).how.subprocesses,                         \
+		       "also sample child processes, recursively", .common = true),               \
+		FZ_OPT(CHOICE, "mode", "MODE", &(o).mode,                                         \
+		       "which samples to record: wall (default): all; cpu: CPU time (same as "    \
+		       "--clock cpu); gil: threads that hold the GIL; exception: threads that "   \
+		       "raise or handle an exception",                                            \
+		       .choices = fz_cli_mode_names, .common = true),                             \
+		FZ_OPT(CHOICE, "clock", "CLOCK", &(o).clock,                                      \
+		       "sampling clock: wall: a sample per interval of wall time; cpu: a sample " \
+		       "per interval of CPU time used by the thread (default: cpu with --mode "   \
+		       "cpu, else wall)",                                                         \
+		       .choices = fz_clock_names),                                                \
+		FZ_OPT(CHOICE, "engine", "ENGINE", &(o).how.sampled_by,                           \
+		       "stack reader: read (default without --wait): from outside; bpf: in the "  \
+		       "kernel, for --mode cpu and --wait, needs root; auto: bpf if it supports " \
+		       "the given options, else read",                                            \
+		       .choices = fz_engine_choices),                                             \
+		FZ_OPT(CHOICE, "native", "KIND", &(o).how.native,                                 \
+		       "record C code between Python frames: markers (default KIND): show it as " \
+		       "<native>; stacks: record native frames, which stops the program during "  \
+		       "each sample",                                                             \
+		       .min = FZ_NATIVE_MARKERS, .choices = fz_native_names, .optional = true,    \
+		       .common = true),                                                           \
+		FZ_OPT(FLAG, "no-gc", NULL, &(o).how.no_gc,                                       \
+		       "do not show <GC> during garbage collection"),                             \
+		FZ_OPT(FLAG, "opcodes", NULL, &(o).how.opcodes,                                   \
+		       "record the current bytecode instruction of each frame"),                  \
+		FZ_CLI_TASKS_ENTRIES((o).async, "running"),                                       \
+		FZ_OPT(FLAG, "task-names", NULL, &(o).async.names,                                \
+		       "with --async-aware: separate tasks by name (Task-7) instead of merging "  \
+		       "tasks of one coroutine and names that differ only in a number"),          \
+		FZ_OPT(FLAG, "blocking", NULL, &(o).how.blocking,                                 \
+		       "stop the program during each sample: exact, but slower"),                 \
+		FZ_OPT(FLAG, "realtime-stats", NULL, &(o).realtime_stats,                         \
+		       "print sampling statistics to standard error every second"),               \
+		FZ_OPT(FLAG, "no-source", NULL, &(o).how.no_source,                               \
 		       "do not store source code in the recording")
 
 #define FZ_RECORD_OPTION_ENTRIES(o)                                                               \
