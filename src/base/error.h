@@ -21,6 +21,7 @@ enum fz_error_code {
 	FZ_EUSAGE = -7,       /* wrong options or arguments */
 	FZ_EAGAIN = -8,       /* not yet: try again (the process is still starting) */
 	FZ_EINTERRUPTED = -9, /* a signal asked us to stop */
+	FZ_ENOSAMPLE = -10,   /* the options select no sample */
 };
 
 struct fz_error {

@@ -51,7 +51,7 @@ int fz_cli_error(const struct fz_error *err)
 {
 	flush_stdout();
 	fprintf(stderr, "fizeau: %s\n", err->message);
-	return FZ_EXIT_TROUBLE;
+	return err->code == FZ_ENOSAMPLE ? FZ_EXIT_NO_SAMPLE : FZ_EXIT_TROUBLE;
 }
 
 int fz_cli_fail(const char *command, struct fz_error *err)

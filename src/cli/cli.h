@@ -11,6 +11,7 @@ enum fz_exit {
 	FZ_EXIT_OK = 0,
 	FZ_EXIT_REGRESSION = 1, /* a gate (--fail-on) found a regression */
 	FZ_EXIT_TROUBLE = 2,    /* usage, input or runtime trouble */
+	FZ_EXIT_NO_SAMPLE = 3,  /* the options select no sample */
 	FZ_EXIT_FAILED = 125,   /* run: the program did not start, or was not recorded */
 };
 

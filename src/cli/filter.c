@@ -121,17 +121,17 @@ static int no_samples(const struct fz_cli_filter *wanted, const struct fz_profil
 
 	if (wanted->root)
 		return fz_fail(
-			err, FZ_EUSAGE,
+			err, FZ_ENOSAMPLE,
 			"--root: no selected sample has a function whose name or file matches '%s'",
 			wanted->root);
 	if (!wanted->threads[0] && !wanted->functions)
-		return fz_fail(err, FZ_EUSAGE, "--no-idle: all samples are of waiting threads");
+		return fz_fail(err, FZ_ENOSAMPLE, "--no-idle: all samples are of waiting threads");
 	if (!wanted->threads[0])
-		return fz_fail(err, FZ_EUSAGE,
+		return fz_fail(err, FZ_ENOSAMPLE,
 			       "--filter: no sample has a function whose name or file matches '%s'",
 			       wanted->functions);
 	list_threads(p, &threads);
-	return fz_fail(err, FZ_EUSAGE, "--thread: no samples of '%s'; the threads are %s",
+	return fz_fail(err, FZ_ENOSAMPLE, "--thread: no samples of '%s'; the threads are %s",
 		       wanted->threads[0], threads.n ? threads.p : "not distinguished");
 }
 

@@ -14,7 +14,7 @@ struct fz_cli_filter {
 
 /* Fails if the text of an option is not an extended regular expression. */
 int fz_cli_check_regex(const char *option, const char *text, struct fz_error *err);
-/* Keep only matching samples of each profile, and store the filter in a fact. FZ_EUSAGE if none of
- * the profiles has any. NULL profiles are skipped. */
+/* Keep only matching samples of each profile, and store the filter in a fact. FZ_ENOSAMPLE if
+ * none of the profiles has any. NULL profiles are skipped. */
 int fz_cli_filter_keep(const struct fz_cli_filter *wanted, struct fz_profile *const *profiles,
 		       size_t n, struct fz_error *err);

@@ -562,7 +562,7 @@ fizeau: --invert has no effect on text; use it with tree, html, svg, json, folde
 
 $ fizeau diff base.bin head.bin --thread 1
 fizeau: --thread: no samples of '1'; the threads are 18612
-[2]
+[3]
 
 # Start-up and imports are one row each time, unless something is known of them or the program calls them too.
 $ printf 'a.py:main:1 90\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/ast.py:<module>:3 4\na.py:main:1;<frozen importlib._bootstrap>:load:5;own.py:<module>:3 3\n' > e.folded && printf 'a.py:main:1 95\na.py:main:1;<frozen importlib._bootstrap>:load:5;/usr/lib/python3.11/dis.py:<module>:3 6\n' > f.folded && fizeau diff e.folded f.folded --table --scale time | sed '1,/^Self/d; /^Removed call/,$d'

@@ -392,7 +392,7 @@ fizeau: --invert has no effect on pstats; use it with tree, html, svg, json, fol
 
 $ fizeau replay base.bin --thread MainThread
 fizeau: --thread: no samples of 'MainThread'; the threads are 18585
-[2]
+[3]
 
 $ fizeau replay base.bin --filter '('
 fizeau: --filter: invalid extended regular expression '(': Unmatched ( or \( (see regex(7))
@@ -420,7 +420,7 @@ $ fizeau replay base.bin --root helper --filter main | head -n 1
 
 $ fizeau replay base.bin --root nowhere
 fizeau: --root: no selected sample has a function whose name or file matches 'nowhere'
-[2]
+[3]
 
 $ fizeau replay base.bin --root '['
 fizeau: --root: invalid extended regular expression '[': Invalid regular expression (see regex(7))
@@ -514,7 +514,7 @@ fizeau: --own: invalid extended regular expression '(': Unmatched ( or \( (see r
 
 $ fizeau replay base.bin --filter nowhere
 fizeau: --filter: no sample has a function whose name or file matches 'nowhere'
-[2]
+[3]
 
 # What would do nothing is refused, a device is named, and a folder that stays empty goes.
 $ fizeau replay --sort total --format html $DATA/tachyon-diff/base.bin

@@ -157,7 +157,7 @@ def by_name():
         (line,) = done.stdout.splitlines()
         assert line.endswith(" 3"), done
     done = fizeau("replay", "--no-idle", "-", input="main;epoll_wait 4\n")
-    assert done.returncode == 2 and done.stderr == (
+    assert done.returncode == 3 and done.stderr == (
         "fizeau: --no-idle: all samples are of waiting threads\n"), done
 
 

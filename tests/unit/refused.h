@@ -12,13 +12,14 @@
 #include "base/opt.h"
 
 /* `expr` fills `err`. */
-#define assert_refused(expr, err, text)                     \
+#define assert_fails(expr, fails_as, err, text)             \
 	do {                                                \
 		(err) = (struct fz_error){ 0 };             \
-		assert_int_equal((expr), FZ_EUSAGE);        \
-		assert_int_equal((err).code, FZ_EUSAGE);    \
+		assert_int_equal((expr), (fails_as));       \
+		assert_int_equal((err).code, (fails_as));   \
 		assert_string_equal((err).message, (text)); \
 	} while (0)
+#define assert_refused(expr, err, text) assert_fails(expr, FZ_EUSAGE, err, text)
 
 /* Call an option's callback as the parser would. */
 static inline int set_option(int (*call)(const char *, const struct fz_opt *, struct fz_error *),

@@ -9,6 +9,10 @@ import types
 import fizeau
 
 
+class NoSample(fizeau.Error):
+    """The options of a command select no sample."""
+
+
 def named(name, call):
     """A function with this name that calls `call`: recordings show it like any other."""
     if inspect.iscoroutinefunction(call):
@@ -35,7 +39,8 @@ def run(*command):
     done = subprocess.run([fizeau.program(), *map(str, command)], stdin=subprocess.DEVNULL, capture_output=True,
                           text=True)
     if done.returncode:
-        raise fizeau.Error(done.stderr.strip().rpartition("fizeau: ")[2] or f"status {done.returncode}")
+        kind = NoSample if done.returncode == 3 else fizeau.Error
+        raise kind(done.stderr.strip().rpartition("fizeau: ")[2] or f"status {done.returncode}")
     return done.stdout
 
 
@@ -43,7 +48,5 @@ def run_below(name, *command):
     """The output of a fizeau command on stacks that begin at function `name`; None if no sample is in it."""
     try:
         return run(*command, "--root", f"^{literal(name)}$")
-    except fizeau.Error as error:
-        if "no selected sample" in str(error):
-            return None
-        raise
+    except NoSample:
+        return None
