@@ -504,10 +504,11 @@ static void warn_about_quality(struct fz_diff *d, enum fz_side s)
 		fz_diff_warn(d, "more than 5 %% of the %s's samples could not be read", names[s]);
 }
 
+/* Stacks that begin at a chosen function are of its calls, not of the whole recording. */
 static bool is_part_of_a_run(const struct fz_diff *d, enum fz_side s)
 {
 	return d->scale == FZ_SCALE_TIME && !d->profile[s]->recording.complete && d->samples[s] &&
-	       !fz_diff_assumes_whole_run(d, s);
+	       !fz_profile_fact(d->profile[s], "root").n && !fz_diff_assumes_whole_run(d, s);
 }
 
 /* One warning if both sides are partial. */

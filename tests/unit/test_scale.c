@@ -108,6 +108,28 @@ static void times_are_compared_by_time(void **state)
 	}
 }
 
+/* On request parts are compared by time, with a warning unless they are the calls of a function. */
+static void parts_by_time_are_reported(void **state)
+{
+	(void)state;
+	struct fz_diff_options o = { .scale = FZ_SCALE_TIME };
+
+	for (int roots = 0; roots <= FZ_SIDES; roots++) {
+		fz_auto(fz_profile_freep) struct fz_profile *a = hand_profile("a.py:f:1 2\n", 1000);
+		fz_auto(fz_profile_freep) struct fz_profile *b = hand_profile("a.py:f:1 4\n", 1000);
+		record(a, true, false, 3);
+		record(b, true, false, 3);
+		if (roots > 0)
+			fz_profile_set_fact(a, "root", FZ_STR("^f$"));
+		if (roots > 1)
+			fz_profile_set_fact(b, "root", FZ_STR("^f$"));
+		fz_auto(fz_diff_freep) struct fz_diff *d = diff_by(a, b, &o);
+		assert_int_equal(warned(d, "base and head are not complete runs"), roots == 0);
+		assert_int_equal(warned(d, "the head is not a complete run"), roots == 1);
+		assert_int_equal(warned(d, "--scale window"), roots < FZ_SIDES);
+	}
+}
+
 /* Also on request, but not without a duration. */
 static void windows_need_durations(void **state)
 {
@@ -224,6 +246,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_compared_by_time),
+		cmocka_unit_test(parts_by_time_are_reported),
 		cmocka_unit_test(windows_need_durations),
 		cmocka_unit_test(memory_is_compared_as_it_is),
 		cmocka_unit_test(shares_use_the_agreed_scale),
