@@ -83,8 +83,8 @@ static int spawn_failed(const char *program, const struct fz_launch_place *place
 		return fz_fail(err, FZ_EINPUT, "'%s': command not found in PATH", program);
 	if (code == ENOENT && place && place->folder && *program != '/' && !access(program, X_OK))
 		return fz_fail(err, FZ_EINPUT,
-			       "'%s' is in this folder, but not in %s, where it runs; use an "
-			       "absolute path, or create it with --setup",
+			       "'%s' is found from this folder, but not from %s, where it "
+			       "runs; use an absolute path, or create it with --setup",
 			       program, place->folder);
 	errno = code;
 	return fz_fail_errno(err, "'%s' cannot be started", program);

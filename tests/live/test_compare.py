@@ -519,7 +519,7 @@ def failing():
         p.write("here", "#!/bin/sh\n")
         (p.tree / "here").chmod(0o755)
         _, err = p.fizeau("compare", "HEAD", "--", "./here", status=2)
-        assert "'./here' is in this folder, but not in " in err and "--setup" in err, err
+        assert "'./here' is found from this folder, but not from " in err and "--setup" in err, err
         p.check_clean()
 
 
