@@ -17,8 +17,7 @@ enum { FZ_CI_MARKDOWN_MAX = 60000 }; /* bytes; GitHub's limit is 65,536 characte
 void fz_ci_headline(const struct fz_ci_result *r, struct fz_buf *out);
 /* "instructions, peak" */
 void fz_ci_metrics_text(const struct fz_ci_result *r, struct fz_buf *out);
-/* The reason for the exit status: "test_parse takes 19.4 % more instructions; its limit is 2.0 %"
- */
+/* The reason for the exit status: "test_parse takes 19.4 % more instructions (limit 2.0 %)" */
 void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out);
 /* A benchmark's change in one sentence: "+18.9 % instructions (1,000 -> 1,189), wall time ..."
  */

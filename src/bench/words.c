@@ -246,14 +246,14 @@ static void add_failure(const struct fz_ci_bench *b, struct fz_buf *out)
 		fz_buf_printf(out, ": wall time contradicts %s %s", fz_ci_change(b->change, change),
 			      b->metric);
 	else if (b->change < 1)
-		fz_buf_printf(out, " takes %s more %s%s; its limit is %s",
+		fz_buf_printf(out, " takes %s more %s%s (limit %s)",
 			      fz_format_percent(b->change, change), b->metric, bytes,
 			      fz_format_percent(b->limit, limit));
 	else if (isinf(b->change))
 		fz_buf_printf(out, " takes %s %s; the base takes none",
 			      fz_format_value(b->count[FZ_HEAD], b->unit, change), b->metric);
 	else
-		fz_buf_printf(out, " takes %.1f times the %s%s; its limit is %s", 1 + b->change,
+		fz_buf_printf(out, " takes %.1f times the %s%s (limit %s)", 1 + b->change,
 			      b->metric, bytes, fz_format_percent(b->limit, limit));
 }
 
@@ -276,7 +276,7 @@ void fz_ci_why(const struct fz_ci_result *r, struct fz_buf *out)
 	case 1:
 		add_failure(&r->benches[0], out);
 		if (r->failing > 1)
-			fz_buf_printf(out, ", and %s",
+			fz_buf_printf(out, "; %s",
 				      fz_format_plural(r->failing - 1, "more failure", count));
 		break;
 	default:

@@ -263,7 +263,7 @@ def check_blog():
     assert {"function.source.base", "function.source.head"} <= {c["name"] for c in header["columns"]}, header["columns"]
     gate = header["gate"]
     assert gate["status"] == 1 and gate["headline"] == report["headline"], gate
-    assert re.fullmatch(r"test_parse_pr takes \d+\.\d % more instructions; its limit is 2\.0 %",
+    assert re.fullmatch(r"test_parse_pr takes \d+\.\d % more instructions \(limit 2\.0 %\)",
                         gate["why"]), gate
     assert [b["name"] for b in gate["benchmarks"]] == [b["name"] for b in report["benchmarks"]]
     bounds = {b["benchmark"]: b["bound"] for b in header["bounds"]}

@@ -83,7 +83,7 @@ static bool add_gated(struct arguments *a, const char *argument)
 	b->clock = fz_str_of(b->fails ? "wall time inconclusive" : "");
 	a->gate.status = a->gate.status || b->fails;
 	a->gate.headline = fz_str_of("Performance regression: 1 <slower>");
-	a->gate.why = fz_str_of("test_pr takes +21.5 % instructions; its limit is 2.0 %");
+	a->gate.why = fz_str_of("test_pr takes +21.5 % instructions (limit 2.0 %)");
 	a->gate.list = a->gated;
 	a->html.gate = &a->gate;
 	return true;
