@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The list of benchmarks that a page opens on, worst first.
 //
-//   ▲ slower   test_parse_pr                ......|==>       737,003 → 879,697   +19.4 %
-//              parse_body > parse_issue_fixed  parse_pr.py:15             limit 2.0 %
+//   ▲ slower   test_parse_pr                ......|==>       737,003 → 879,697      +19.4 %
+//              parse_body > parse_issue_fixed                     instructions  limit 2.0 %
 //
 // The middle of a gauge is the base, the shaded part is within the limit, and the bar ends at the
 // head. All gauges share one scale, which ends at twice the base.
@@ -22,9 +22,13 @@ function scaleOf(list) {
 	return Math.min(most, WIDEST);
 }
 
+// The unit of counts in a gate's list; the band of other lists names it.
+const metricOf = (b, { header }) => (header.gate ? b.metric ?? header.metric : "");
+
 // Width of the counts in characters, the same for all rows so that gauges are aligned.
 function countsWidth(data, list) {
-	return `${Math.max(0, ...list.map((b) => countsOf(b, data).length))}ch`;
+	return `${Math.max(0, ...list.map((b) =>
+		Math.max(countsOf(b, data).length, metricOf(b, data).length)))}ch`;
 }
 
 function gauge(b, scale) {
@@ -53,17 +57,18 @@ function size(b, most) {
 function row(model, b, { short, file }, scale, most) {
 	const { data } = model;
 	const isKnown = b.f >= 0;
-	const limit = limitOf(data, b);
+	const limit = limitOf(data, b), metric = metricOf(b, data);
 	// With several metrics each has a separate page, with its own tree.
 	const of = data.header.gate?.benchmarks.some((other) => other.page) && b.metric;
 	const cells = [
 		data.isDiff && el("span", { class: `word ${wayOf(b)}` }, wordOf(b)),
 		el("span", { class: "which" },
 			el("span", { class: "what" }, ...breakable(showName(short))),
-			...[file && showName(file), of, ...notesOf(b)].filter(Boolean)
+			...[file && showName(file), ...notesOf(b)].filter(Boolean)
 				.map((text) => el("span", { class: "note" }, text))),
 		data.isDiff ? gauge(b, scale) : size(b, most),
-		el("span", { class: "counts" }, countsOf(b, data)),
+		el("span", { class: "counts" }, countsOf(b, data),
+			metric && el("span", { class: "note" }, metric)),
 		data.isDiff && el("span", { class: "much" },
 			el("span", { class: wayOf(b) }, changeOf(b)),
 			limit && el("span", { class: "note" }, limit)),

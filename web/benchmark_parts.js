@@ -33,7 +33,7 @@ export function countsOf(b, data) {
 }
 
 function placeOf(b) {
-	return [b.where, b.file && `${b.file}:${b.line}`].filter(Boolean).join("  ");
+	return [b.where, b.file && `${b.file}:${b.line}`].filter(Boolean).join(" · ");
 }
 
 // A benchmark's limit; "" without one, or with one side missing.
