@@ -103,10 +103,12 @@ static void add_reaches(struct chart *c)
 	fz_buf_str(c->out, "\"/>");
 }
 
-static void add_marks(struct chart *c)
+/* Returns whether counts of different environments meet. */
+static bool add_marks(struct chart *c)
 {
 	const struct fz_history_series *s = c->s;
 	uint32_t before = FZ_NONE;
+	bool differs = false;
 
 	for (uint32_t i = 0; i < s->turn_n; i++) {
 		const struct fz_history_turn *turn = &s->turns[i];
@@ -117,11 +119,14 @@ static void add_marks(struct chart *c)
 	for (uint32_t i = 0; i < c->h->n; i++) {
 		if (isnan(s->count[i]))
 			continue;
-		if (before != FZ_NONE && !joined(s, before, i))
+		if (before != FZ_NONE && !joined(s, before, i)) {
 			fz_buf_printf(c->out, "<path class=\"other\" d=\"M%.1f 0V%d\"/>",
 				      (x_of(c, before) + x_of(c, i)) / 2, HEIGHT);
+			differs = true;
+		}
 		before = i;
 	}
+	return differs;
 }
 
 static void add_text(struct fz_buf *out, const char *text)
@@ -200,12 +205,15 @@ static void add_chart(struct chart *c)
 	fz_buf_printf(c->out, "<path class=\"grid\" d=\"M0 0H%dM0 %dH%d\"/>", WIDTH, HEIGHT, WIDTH);
 	add_bars(c);
 	add_reaches(c);
-	add_marks(c);
+	bool differs = add_marks(c);
 	add_hints(c);
 	fz_buf_str(c->out, "</svg></div>\n<div class=\"ends\">");
 	add_end(c, c->s->first);
 	add_end(c, c->s->last);
 	fz_buf_str(c->out, "</div>\n");
+	if (differs)
+		fz_buf_str(c->out, "<p class=\"quiet\">Dotted lines: counted in another "
+				   "environment, so not compared.</p>\n");
 }
 
 static void add_turn(const struct chart *c, const struct fz_history_turn *turn)
@@ -222,7 +230,7 @@ static void add_turn(const struct chart *c, const struct fz_history_turn *turn)
 	end_link(c->h, c->out);
 	fz_buf_char(c->out, ' ');
 	add_text(c->out, commit->subject);
-	fz_buf_printf(c->out, " <span class=\"quiet\">%s", commit->day);
+	fz_buf_printf(c->out, " <span class=\"quiet\"><time>%s</time>", commit->day);
 	fz_buf_printf(c->out, ", %s → %s", fz_format_value(turn->step.before, c->h->unit, number),
 		      fz_format_value(turn->step.after, c->h->unit, after));
 	if (turn->step.kind == FZ_STEP_GRADUAL)
@@ -288,8 +296,11 @@ static void add_subtitle(const struct fz_history *h, struct fz_buf *out)
 	fz_buf_printf(out, "%s of %s over %s", h->metric,
 		      fz_format_plural(h->series_n, "benchmark", benchmarks),
 		      fz_format_plural(h->n, "commit", commits));
-	if (h->n)
-		fz_buf_printf(out, ", %s to %s", h->commits[0].day, h->commits[h->n - 1].day);
+	if (!h->n)
+		return;
+	fz_buf_printf(out, ", %s", h->commits[0].day);
+	if (strcmp(h->commits[0].day, h->commits[h->n - 1].day) != 0)
+		fz_buf_printf(out, " to %s", h->commits[h->n - 1].day);
 }
 
 static void fill_mark(void *arg, struct fz_str name)

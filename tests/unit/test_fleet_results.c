@@ -257,6 +257,11 @@ static void test_series(void **state)
 	fz_history_cards(&h, 1, &cards);
 	assert_non_null(strstr(cards.p, "<h2>up</h2>"));
 	assert_null(strstr(cards.p, "<h2>within</h2>"));
+	assert_null(strstr(cards.p, "class=\"other\""));
+	assert_null(strstr(cards.p, "Dotted lines"));
+	fz_history_cards(&h, 3, &cards);
+	assert_non_null(strstr(cards.p, "class=\"other\""));
+	assert_non_null(strstr(cards.p, "Dotted lines: counted in another environment"));
 }
 
 int main(void)

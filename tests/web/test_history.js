@@ -79,6 +79,8 @@ test("a series that ends where it began is the same, without a change's colour",
 	for (const [last, word, way] of [[1000, "same", "quiet"], [1001, "+0.1 %", "quiet"], [1300, "+30.0 %", "more"], [700, "-30.0 %", "less"]])
 		await withPage(historyPage([1000, 1000, 1300, 1300, last, last]), { unready: true }, async (page) => {
 			assert.deepEqual(await page.$eval(".head p", (p) => [p.textContent.replace(/\s/g, " "), p.className]), [word, way]);
+			assert.match(await page.textContent("header p"), /over 6 commits, \d{4}-\d\d-\d\d( to \d{4}-\d\d-\d\d)?$/);
+			assert.doesNotMatch(await page.textContent("header p"), /(\S+) to \1$/, "one day is named once");
 		});
 });
 
