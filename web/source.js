@@ -427,10 +427,10 @@ export class SourceView {
 			this.isFile && !hasWhole(data, file) &&
 				"This page has only the lines around samples of this file.",
 			this.isCut && `Only the first ${plural(MOST, "line")} are shown.`,
-			benchmarksOf(data).length > 1 && "Lines count all benchmarks.",
-			isFiltered(state) && "Lines count all samples; filters do not apply.",
+			benchmarksOf(data).length > 1 && "Costs of lines are of all benchmarks.",
+			isFiltered(state) && "Costs of lines are of all samples; filters do not apply.",
 			!this.isFile && isWhole(data, f) &&
-				"Counts are of the whole function, on its first line.",
+				"Counts are of the whole function and shown on its first line.",
 			isDiff && data.verdicts && (this.isFile ? "Hatched lines may differ by noise." :
 				!data.unjudged?.[f] && this.verdict(f)),
 		].filter(Boolean);
@@ -457,8 +457,7 @@ export class SourceView {
 		const { data } = this.model, word = (family) => this.verdictOf(f, family).word;
 		const colour = changedFamily(data, f, this.cost) ? "" :
 			" Lines have no colour because the function's change is not certain.";
-		return `Whole function: total ${noun(data.header)} ${word("total")}, ` +
-			`self ${word("self")}.${colour}`;
+		return `Whole function: self ${word("self")}, total ${word("total")}.${colour}`;
 	}
 
 	// ---- instructions ----

@@ -212,8 +212,8 @@ static void add_chart(struct chart *c)
 	add_end(c, c->s->last);
 	fz_buf_str(c->out, "</div>\n");
 	if (differs)
-		fz_buf_str(c->out, "<p class=\"quiet\">Dotted lines: counted in another "
-				   "environment, so not compared.</p>\n");
+		fz_buf_str(c->out, "<p class=\"quiet\">Dotted lines: the environment "
+				   "changed.</p>\n");
 }
 
 static void add_turn(const struct chart *c, const struct fz_history_turn *turn)

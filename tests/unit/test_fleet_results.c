@@ -261,7 +261,7 @@ static void test_series(void **state)
 	assert_null(strstr(cards.p, "Dotted lines"));
 	fz_history_cards(&h, 3, &cards);
 	assert_non_null(strstr(cards.p, "class=\"other\""));
-	assert_non_null(strstr(cards.p, "Dotted lines: counted in another environment"));
+	assert_non_null(strstr(cards.p, "Dotted lines: the environment changed"));
 }
 
 int main(void)

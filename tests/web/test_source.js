@@ -281,6 +281,6 @@ test("a counted function shows all of its changed lines, with its cost on the fi
 		const rows = await rowsOf(page);
 		assert.deepEqual(rows.find((r) => r[3] === "def work(a,"), ["4", "4", "", "def work(a,", "3,000", "5,000", "▲ +2,000", "3,000 → 5,000"]);
 		assert.deepEqual(rows.filter((r) => r[2]).map((r) => r.slice(0, 4)), [["67", "", "−", "slow()"], ["", "67", "+", "fast()"]]);
-		assert.match(await page.innerText("#source"), /Counts are of the whole function, on its first line/);
+		assert.match(await page.innerText("#source"), /Counts are of the whole function and shown on its first line/);
 	});
 });
