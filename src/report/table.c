@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-enum { FILE_MIN_COLUMNS = 8 };
+enum { FILE_MIN_COLUMNS = 8, NAME_MIN_COLUMNS = 8 };
 
 void fz_table_place(const struct fz_source_place *place, unsigned columns,
 		    const struct fz_style *style, struct fz_buf *out)
@@ -34,8 +34,7 @@ void fz_table_function(struct fz_str name, const struct fz_source_place *place, 
 	unsigned behind = (unsigned)strlen(line);
 	bool in_file = place->file.n > 0 && !fz_str_eq(place->file, FZ_STR("~"));
 	if (!in_file || width + behind + FILE_MIN_COLUMNS > columns) {
-		bool has_line =
-			in_file && fz_str_starts(fz_str_component(name), "<") && behind < columns;
+		bool has_line = in_file && behind + NAME_MIN_COLUMNS <= columns;
 		fz_table_name(name, columns - (has_line ? behind : 0), style, out);
 		fz_buf_str(out, has_line ? line : "");
 		return;

@@ -6,8 +6,8 @@
 #include "report/source_link.h"
 
 /* Append "name (file:line)" in at most `columns`: first the file is cut at its front, then the name
- * at its end; names that several functions may have, like "<genexpr>", keep ":line". Code without a
- * file (none, or "~") is only a name. */
+ * at its end. Without the file ":line" remains, which tells functions of equal names apart. Code
+ * without a file (none, or "~") is only a name. */
 void fz_table_function(struct fz_str name, const struct fz_source_place *place, unsigned columns,
 		       const struct fz_style *style, struct fz_buf *out);
 /* Append "file:line" in at most `columns`, cutting the file at its front; as a link if possible. */

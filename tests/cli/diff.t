@@ -690,11 +690,11 @@ No overall verdict, because only parts of running programs were recorded: 602 ms
   -> 604 ms of wall time.
    before  expected     after      change  interval         %   function
   69.0 ms   70.2 ms       0 s    -70.2 ms  ±60.8 ms      to 0   …<genexpr>:21
-   368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse
+   368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse:11
    before  expected     after      change  interval         %   function
-   140 ms    142 ms       0 s     -142 ms  ±76.7 ms      to 0   dropped
+   140 ms    142 ms       0 s     -142 ms  ±76.7 ms      to 0   dropped:21
   69.0 ms   70.2 ms       0 s    -70.2 ms  ±69.4 ms      to 0   …<genexpr>:21
-   368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse
+   368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse:11
 Scaling: window; expected is before times 1.0180, for 652 ms recorded instead of
   641 ms.
 
