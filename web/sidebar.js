@@ -459,10 +459,13 @@ function threadFilter(model, sums) {
 
 function recordingFacts(model) {
 	const { header } = model.data;
-	if (!model.data.isDiff) return section("facts", "Recording", facts(header.head.facts));
+	const isShown = (name) => name !== "clock" || !isHeap(header); // a heap has none
+	if (!model.data.isDiff)
+		return section("facts", "Recording",
+			facts(header.head.facts.filter(([name]) => isShown(name))));
 	const of = (side, k) => side.facts.find(([name]) => name === k)?.[1] ?? "";
 	const names = [...new Set([...header.base.facts, ...header.head.facts].map(([k]) => k))];
-	const rows = names.map((k) => {
+	const rows = names.filter(isShown).map((k) => {
 		const a = of(header.base, k), b = of(header.head, k);
 		return a === b ? [k, a] : [k, `${a || "–"} → ${b || "–"}`];
 	});
