@@ -40,7 +40,7 @@ static const struct fz_opt option_table[] = {
 	       "samples per second: 1000, 2.5khz, 10k (default 1khz)", .short_name = 'r',
 	       .call = fz_cli_parse_rate),
 	FZ_OPT(CHOICE, "clock", "CLOCK", &options.record.clock,
-	       "cpu (default): sample CPU time, which other load on the machine hardly disturbs; "
+	       "cpu (default): sample CPU time, which depends little on other load; "
 	       "wall: sample wall time, including waits",
 	       .choices = fz_clock_names),
 	FZ_OPT(FLAG, "all-threads", NULL, &options.record.how.all_threads,

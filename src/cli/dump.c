@@ -43,7 +43,7 @@ static const struct fz_opt option_table[] = {
 	       "also print idle threads, not only the main thread and running ones",
 	       .short_name = 'a'),
 	FZ_OPT(FLAG, "subprocesses", NULL, &options.subprocesses,
-	       "also print Python processes below each process, which can be any program"),
+	       "also print the Python processes that each process started; it can be any program"),
 	FZ_OPT(FLAG, "native", NULL, &options.native,
 	       "show <native> where C code runs between Python frames"),
 	FZ_OPT(FLAG, "opcodes", NULL, &options.opcodes,

@@ -13,13 +13,13 @@ struct fz_cli_tasks {
 	int mode; /* index of fz_cli_async_names; FZ_CLI_ASYNC_NOT_GIVEN */
 };
 
-#define FZ_CLI_TASKS_ENTRIES(o, default_mode)                                                     \
-	FZ_OPT(FLAG, "async-aware", NULL, &(o).aware,                                             \
-	       "record stacks of asyncio tasks, each below the tasks that await it (Python 3.11 " \
-	       "and later)"),                                                                     \
-		FZ_OPT(CHOICE, "async-mode", "WHICH", &(o).mode,                                  \
-		       "with --async-aware: running: only the running task; all: also waiting "   \
-		       "tasks (default " default_mode ")",                                        \
+#define FZ_CLI_TASKS_ENTRIES(o, default_mode)                                                      \
+	FZ_OPT(FLAG, "async-aware", NULL, &(o).aware,                                              \
+	       "show asyncio tasks: the stack of each below the tasks that await it (Python 3.11 " \
+	       "and later)"),                                                                      \
+		FZ_OPT(CHOICE, "async-mode", "WHICH", &(o).mode,                                   \
+		       "with --async-aware: running: only the running task; all: also waiting "    \
+		       "tasks (default " default_mode ")",                                         \
 		       .choices = fz_cli_async_names)
 
 /* Set *ret from the options. FZ_EUSAGE if they contradict each other. */
