@@ -8,6 +8,8 @@
  *        /usr/lib/python3.11/json/decoder.py        -> lib/python3/json/decoder.py
  *        /v/lib/python3.13/site-packages/x/y.py     -> site-packages/x/y.py
  *        <frozen importlib._bootstrap>              -> lib/python3/importlib/_bootstrap.py
+ *        /rustc/9fc6b43/library/core/src/iter.rs    -> library/core/src/iter.rs
+ *        /c/registry/src/index-1e8/ahash-0.8.3/x.rs -> ahash/x.rs
  *
  *   2. Project files lose a root, chosen by the Python files if there are any. A single profile
  * loses the longest folder all of them share. In a pair, any two files with equal base names vote
@@ -95,6 +97,33 @@ static bool is_object(struct fz_str s)
 	       (version && isdigit((unsigned char)version[strlen(".so.")]));
 }
 
+/* Rust's library is in a folder named by the compiler's commit; other crates are in folders of
+ * their name and version. */
+static bool is_rust_library(struct fz_arena *arena, struct fz_str s, struct fz_str *ret)
+{
+	const char *at = find_last(s, "/rustc/"), *end = s.p + s.n, *slash, *version;
+
+	if (at && (slash = memchr(at, '/', (size_t)(end - at))) &&
+	    fz_str_starts(rest_of(s, slash), "/library/")) {
+		*ret = rest_of(s, slash + 1);
+		return true;
+	}
+	at = find_last(s, "/registry/src/");
+	at = at ? memchr(at, '/', (size_t)(end - at)) : NULL;
+	if (at)
+		at++;
+	else if (fz_str_starts(s, "/rust/deps/"))
+		at = s.p + strlen("/rust/deps/");
+	if (!at || !(slash = memchr(at, '/', (size_t)(end - at))))
+		return false;
+	for (version = at; version < slash; version++)
+		if (*version == '-' && isdigit((unsigned char)version[1]))
+			break;
+	fz_auto(fz_free_ptr) char *name = fz_strndup(at, (size_t)(version - at));
+	*ret = join(arena, name, rest_of(s, slash));
+	return true;
+}
+
 static enum fz_file_class classify(struct fz_arena *arena, struct fz_str s, struct fz_str *ret)
 {
 	const char *at;
@@ -119,6 +148,8 @@ static enum fz_file_class classify(struct fz_arena *arena, struct fz_str s, stru
 		*ret = join(arena, "lib/python3/", rest_of(s, at));
 		return FZ_FILE_LIBRARY;
 	}
+	if (is_rust_library(arena, s, ret))
+		return FZ_FILE_LIBRARY;
 	return FZ_FILE_PROJECT;
 }
 

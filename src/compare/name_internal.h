@@ -3,6 +3,7 @@
  *
  *   name_files.c      files: classes, libraries, roots
  *   name_symbols.c    functions
+ *   name_rust.c       Rust's functions by two manglings
  *   name_generated.c  numbers of code generated at run time
  *   names.c           the user's own rules; combines all parts
  */
@@ -55,6 +56,7 @@ enum fz_name_rule_id {
 	FZ_NAME_THREAD,
 	FZ_NAME_LAMBDA,
 	FZ_NAME_RUST,
+	FZ_NAME_RUST_TYPES,
 	FZ_NAME_CLOSURE,
 	FZ_NAME_CLONE,
 	FZ_NAME_VERSION,
@@ -69,7 +71,7 @@ struct fz_name_counts {
 	uint32_t (*of_rule)[2];
 	int side;
 	bool keep_addresses; /* of names that consist of an address only */
-	bool join_comprehensions;
+	bool join_comprehensions, join_rust;
 };
 
 /* Returns the result of a rule, and counts it if the name changed. */
@@ -86,6 +88,16 @@ static inline struct fz_str fz_name_after(struct fz_name_counts *n, uint32_t rul
 bool fz_name_addresses_agree(const struct fz_profile *const p[2]);
 struct fz_str fz_name_of_function(struct fz_name_counts *n, struct fz_arena *arena,
 				  const struct fz_profile *p, const struct fz_function *f);
+
+/* Whether one side's Rust code has a mangling, with or without types, that the other's has not. */
+bool fz_name_joins_rust(const struct fz_profile *const p[2]);
+/* The part of a name that both manglings have; the name itself if it is not Rust's. */
+struct fz_str fz_name_without_rust_types(struct fz_arena *arena, const struct fz_profile *p,
+					 const struct fz_function *f, struct fz_str name);
+/* Then: a method of a trait for a type that the other side does not name is the trait's own, if
+ * any side has that. */
+void fz_name_join_rust_traits(struct fz_arena *arena, const struct fz_profile *const p[2],
+			      struct fz_name *const names[2]);
 
 /* Strips serial numbers from names of generated code (a file in <>). */
 void fz_name_without_numbers(struct fz_name_counts *n, struct fz_arena *arena, struct fz_str file,

@@ -268,6 +268,9 @@ struct fz_str fz_name_of_function(struct fz_name_counts *n, struct fz_arena *are
 		s = fz_name_after(n, FZ_NAME_LAMBDA, s, without_lambda_number(s));
 		s = fz_name_after(n, FZ_NAME_CLONE, s, without_clone_note(s));
 		s = fz_name_after(n, FZ_NAME_RUST, s, without_rust_hash(s));
+		if (n->join_rust)
+			s = fz_name_after(n, FZ_NAME_RUST_TYPES, s,
+					  fz_name_without_rust_types(arena, p, f, s));
 		s = fz_name_after(n, FZ_NAME_CLOSURE, s, without_closure_number(arena, s));
 		s = fz_name_after(n, FZ_NAME_CLONE, s, without_clone_suffixes(s));
 		s = fz_name_after(n, FZ_NAME_VERSION, s, without_symbol_version(s));

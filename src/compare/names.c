@@ -20,6 +20,7 @@ static const char *const rule_texts[FZ_NAME_RULES] = {
 	[FZ_NAME_THREAD] = "numbers of processes and threads",
 	[FZ_NAME_LAMBDA] = "numbers of Java lambdas",
 	[FZ_NAME_RUST] = "hashes of Rust symbols",
+	[FZ_NAME_RUST_TYPES] = "types in Rust's names, which one side lacks",
 	[FZ_NAME_CLOSURE] = "numbers of Rust closures",
 	[FZ_NAME_CLONE] = "suffixes of compiler clones",
 	[FZ_NAME_VERSION] = "versions of symbols",
@@ -303,6 +304,7 @@ int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *
 	naming.is_pair = true;
 	naming.counts.keep_addresses = fz_name_addresses_agree(p);
 	naming.counts.join_comprehensions = rules && rules->join_comprehensions;
+	naming.counts.join_rust = fz_name_joins_rust(p);
 	for (int s = 0; !r && s < 2; s++)
 		fz_name_side_init(&side[s], p[s], arena);
 	if (!r) {
@@ -310,6 +312,8 @@ int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *
 		for (naming.counts.side = 0; naming.counts.side < 2; naming.counts.side++)
 			ret[naming.counts.side] =
 				name_functions(&naming, &side[naming.counts.side]);
+		if (naming.counts.join_rust)
+			fz_name_join_rust_traits(arena, p, ret);
 		weaken_keys(side, ret);
 		if (rules)
 			report_rules(&naming, rules);

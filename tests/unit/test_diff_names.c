@@ -300,6 +300,91 @@ static void addresses_as_names(void **state)
 	}
 }
 
+/* Names of both sides by index; their functions are native and have no file. */
+static void expect_names(const char *const base[], const char *const head[],
+			 const char *const base_names[], const char *const head_names[], size_t n)
+{
+	struct fz_arena arena = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *a = fz_profile_new();
+	fz_auto(fz_profile_freep) struct fz_profile *b = fz_profile_new();
+	const struct fz_profile *const pair[] = { a, b };
+	struct fz_name *names[2];
+	struct fz_error err;
+
+	for (size_t i = 0; i < n; i++) {
+		fz_profile_frame_named(a, fz_str_of(base[i]), FZ_STR(""), 0, FZ_KIND_NATIVE);
+		fz_profile_frame_named(b, fz_str_of(head[i]), FZ_STR(""), 0, FZ_KIND_NATIVE);
+	}
+	assert_int_equal(fz_names_of_pair(pair, NULL, &arena, names, &err), 0);
+	for (size_t i = 0; i < n; i++) {
+		assert_str(names[0][i].name, base_names[i]);
+		assert_str(names[1][i].name, head_names[i]);
+	}
+	fz_arena_release(&arena);
+}
+
+static void names_of_two_rust_manglings(void **state)
+{
+	(void)state;
+	static const char *const legacy[] = {
+		"a::Tree<T>::sum",
+		"a::sort_by::{{closure}}::h0123456789abcdef",
+		"alloc::slice::<impl [T]>::sort_by_key",
+		"core::num::<impl u64>::wrapping_mul",
+		"core::iter::range::<impl core::Iterator for core::Range<A>>::next",
+		"<T as alloc::ToString>::to_string",
+		"core::Iterator::fold",
+		"core::ptr::drop_in_place<alloc::Vec<u8>>",
+	};
+	static const char *const v0[] = {
+		"<a::Tree<fn(u32) -> u32>>::sum",
+		"a::sort_by::<u64, a::main::{closure#0}>::{closure#2}",
+		"<[u64]>::sort_by_key::<u64, a::f<u64>::{closure#0}>",
+		"<u64>::wrapping_mul",
+		"<core::Range<usize> as core::Iterator>::next",
+		"<i32 as alloc::ToString>::to_string",
+		"<core::Map<I> as core::Iterator>::fold::<()>",
+		"core::ptr::drop_in_place::<alloc::Vec<u8>>",
+	};
+	static const char *const both[] = {
+		"a::Tree::sum",
+		"a::sort_by::{closure}",
+		"[_]::sort_by_key",
+		"u64::wrapping_mul",
+		"<core::Range as core::Iterator>::next",
+		"alloc::ToString::to_string",
+		"core::Iterator::fold",
+		"core::ptr::drop_in_place",
+	};
+	static const char *const plain[] = { "a::sum::<u8>", "a::sum::<u64>" };
+	static const char *const broken[] = { "a::{{closure}}", "b::<c", "::", "d>::e", "<<f as" };
+	static const char *const odd[] = { "a::f::<u8>", "<>::b", "a::", "<", "" };
+	static const char *const kept[] = { "a::{closure}", "b::<c", "::", "d>::e", "<<f as" };
+	static const char *const kept_odd[] = { "a::f", "<>::b", "a", "<", "" };
+
+	expect_names(legacy, v0, both, both, FZ_ARRAY_LEN(both));
+	expect_names(plain, plain, plain, plain, FZ_ARRAY_LEN(plain));
+	expect_names(broken, odd, kept, kept_odd, FZ_ARRAY_LEN(odd));
+}
+
+/* Another compiler, and another release of a crate. */
+static void rust_libraries_lose_versions(void **state)
+{
+	(void)state;
+	expect_pair("/rustc/59807616/library/core/src/i.rs:i:1;/w/a.rs:a:1 1",
+		    "/rustc/e50aa6fb/library/core/src/i.rs:i:1;/w/a.rs:a:1 1", "i",
+		    "library/core/src/i.rs", "library/core/src/i.rs");
+	expect_pair("/h/.cargo/registry/src/index.crates.io-6f1/once-cell-1.2.0-rc/src/l.rs:l:1 1",
+		    "/h/.cargo/registry/src/github.com-1ec/once-cell-1.19.0/src/l.rs:l:1 1", "l",
+		    "once-cell/src/l.rs", "once-cell/src/l.rs");
+	expect_pair("/rust/deps/hashbrown-0.16.1/src/m.rs:m:1 1",
+		    "/rust/deps/hashbrown-0.17.0/src/m.rs:m:1 1", "m", "hashbrown/src/m.rs",
+		    "hashbrown/src/m.rs");
+	expect_pair("/h/registry/src/x.rs:x:1;/h/a.rs:a:1 1",
+		    "/h/registry/src/x.rs:x:1;/h/a.rs:a:1 1", "x", "registry/src/x.rs",
+		    "registry/src/x.rs");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +398,8 @@ int main(void)
 		cmocka_unit_test(formats_without_files_or_objects),
 		cmocka_unit_test(function_names),
 		cmocka_unit_test(addresses_as_names),
+		cmocka_unit_test(names_of_two_rust_manglings),
+		cmocka_unit_test(rust_libraries_lose_versions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
