@@ -294,6 +294,21 @@ static void weaken_keys(const struct fz_name_side side[2], struct fz_name *names
 			names[s][i].key = weak_key(side, s, i, base_names, names[s][i].key);
 }
 
+/* Two builds of a program are one object, whatever their names. */
+static void pair_programs(const struct fz_name_side side[2], struct fz_name *names[2])
+{
+	struct fz_str program[2];
+
+	for (int s = 0; s < 2; s++)
+		program[s] = fz_profile_fact(side[s].p, "program");
+	if (!program[0].n || !program[1].n)
+		return;
+	for (uint32_t i = 0; i < side[0].p->function_count; i++)
+		if (fz_name_is_by_object(&side[0], &side[0].p->functions[i]) &&
+		    fz_str_eq(names[0][i].key, program[0]))
+			names[0][i].key = program[1];
+}
+
 int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *rules,
 		     struct fz_arena *arena, struct fz_name *ret[2], struct fz_error *err)
 {
@@ -314,6 +329,7 @@ int fz_names_of_pair(const struct fz_profile *const p[2], struct fz_name_rules *
 				name_functions(&naming, &side[naming.counts.side]);
 		if (naming.counts.join_rust)
 			fz_name_join_rust_traits(arena, p, ret);
+		pair_programs(side, ret);
 		weaken_keys(side, ret);
 		if (rules)
 			report_rules(&naming, rules);

@@ -385,6 +385,39 @@ static void rust_libraries_lose_versions(void **state)
 		    "registry/src/x.rs");
 }
 
+/* Of two builds of one program. */
+static void programs_of_two_names_are_one_object(void **state)
+{
+	(void)state;
+	struct fz_arena arena = { 0 };
+	fz_auto(fz_profile_freep) struct fz_profile *a = fz_profile_new();
+	fz_auto(fz_profile_freep) struct fz_profile *b = fz_profile_new();
+	const struct fz_profile *const pair[] = { a, b };
+	struct fz_name *names[2];
+	struct fz_error err;
+
+	fz_profile_set_fact(a, "program", FZ_STR("app_old"));
+	fz_profile_set_fact(b, "program", FZ_STR("app_new"));
+	for (int s = 0; s < 2; s++) {
+		struct fz_profile *p = s ? b : a;
+		const char *program = s ? "/y/app_new" : "/x/app_old";
+		uint32_t frame =
+			fz_profile_frame_named(p, FZ_STR("_start"), FZ_STR(""), 0, FZ_KIND_NATIVE);
+		p->functions[p->frames[frame].function].module =
+			fz_profile_string(p, fz_str_of(program));
+		fz_profile_frame_named(p, FZ_STR("main"), FZ_STR("m.c"), 1, FZ_KIND_NATIVE);
+		frame = fz_profile_frame_named(p, FZ_STR("f"), FZ_STR(""), 0, FZ_KIND_NATIVE);
+		p->functions[p->frames[frame].function].module =
+			fz_profile_string(p, FZ_STR("/lib/libx.so"));
+	}
+	assert_int_equal(fz_names_of_pair(pair, NULL, &arena, names, &err), 0);
+	assert_str(names[0][0].key, "app_new");
+	assert_str(names[1][0].key, "app_new");
+	assert_str(names[0][0].file, "app_old");
+	assert_str(names[0][2].key, "libx.so");
+	fz_arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +433,7 @@ int main(void)
 		cmocka_unit_test(addresses_as_names),
 		cmocka_unit_test(names_of_two_rust_manglings),
 		cmocka_unit_test(rust_libraries_lose_versions),
+		cmocka_unit_test(programs_of_two_names_are_one_object),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
