@@ -108,6 +108,8 @@ static bool is_rust_library(struct fz_arena *arena, struct fz_str s, struct fz_s
 		*ret = rest_of(s, slash + 1);
 		return true;
 	}
+	if (fz_str_starts(s, "library/") && fz_str_ends(s, ".rs"))
+		return true;
 	at = find_last(s, "/registry/src/");
 	at = at ? memchr(at, '/', (size_t)(end - at)) : NULL;
 	if (at)

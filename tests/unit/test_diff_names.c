@@ -380,6 +380,10 @@ static void rust_libraries_lose_versions(void **state)
 	expect_pair("/rust/deps/hashbrown-0.16.1/src/m.rs:m:1 1",
 		    "/rust/deps/hashbrown-0.17.0/src/m.rs:m:1 1", "m", "hashbrown/src/m.rs",
 		    "hashbrown/src/m.rs");
+	/* a library that is named without a folder says nothing about the program's */
+	expect_pair("library/std/src/rt.rs:r:1;library/std/src/panic.rs:p:1;/w/one/a.rs:a:1 1",
+		    "library/std/src/rt.rs:r:1;library/std/src/panic.rs:p:1;/v/two/a.rs:a:1 1", "a",
+		    "a.rs", "a.rs");
 	expect_pair("/h/registry/src/x.rs:x:1;/h/a.rs:a:1 1",
 		    "/h/registry/src/x.rs:x:1;/h/a.rs:a:1 1", "x", "registry/src/x.rs",
 		    "registry/src/x.rs");
