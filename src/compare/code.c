@@ -248,6 +248,34 @@ static bool is_absent(const struct fz_code *c, enum fz_side side, struct fz_str 
 	return fz_map_get(&c->absent[side], fz_hash_bytes(key.p, key.n)) != FZ_NONE;
 }
 
+static bool is_in_package(struct fz_str file, struct fz_str package)
+{
+	return fz_str_shared(file, package) == package.n &&
+	       fz_path_base(file).n + 1 + package.n == file.n;
+}
+
+/* Whether the other side has half of the definitions of a package's __init__.py in a file of the
+ * package that this side lacks. An import of the package is then no evidence of them. */
+static bool has_left_init(struct fz_code *c, enum fz_side side, uint32_t source)
+{
+	struct fz_str key = c->files[side][source].key;
+	const struct fz_outline *mine = fz_code_outline(c, side, source);
+
+	for (uint32_t i = 0; i < c->file_count[!side]; i++) {
+		struct fz_str file = c->files[!side][i].key;
+		uint32_t same = 0;
+		if (!is_in_package(file, fz_imports_module(key)) ||
+		    fz_code_source_named(c, side, file) != FZ_NONE)
+			continue;
+		const struct fz_outline *other = fz_code_outline(c, !side, i);
+		for (uint32_t k = 1; k < mine->n; k++)
+			same += fz_outline_find(other, mine->definitions[k].name) != FZ_NONE;
+		if (same && 2 * same >= mine->n - 1)
+			return true;
+	}
+	return false;
+}
+
 enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t source)
 {
 	struct fz_str key = c->files[side][source].key;
@@ -259,6 +287,8 @@ enum fz_presence fz_code_imported(struct fz_code *c, enum fz_side side, uint32_t
 	/* "import m" does not import m.py if m is a package on that side, nor v1/m.py if that side
 	 * has v2/m.py. */
 	if (fz_code_other_layout(c, side, key).n || has_other_path(c, side, key))
+		return FZ_PRESENCE_UNKNOWN;
+	if (fz_str_ends(key, "/__init__.py") && has_left_init(c, side, source))
 		return FZ_PRESENCE_UNKNOWN;
 	read_imports(c);
 	if (fz_imports_find(&c->imports[!side], key))

@@ -90,6 +90,33 @@ static void a_module_that_became_a_package_is_found(void **state)
 	}
 }
 
+/* A package whose __init__.py only imports now, which is too little time for a sample. */
+static void code_that_left_init_is_found(void **state)
+{
+	(void)state;
+	static const char *const old[] = {
+		"app.py", app, "m/__init__.py", LOAD SAVE, "m/x/__init__.py", SAVE, NULL
+	};
+	static const char *const new[] = { "app.py", app, "m/core.py", FRESH LOAD, NULL };
+	static const char *const plug_in[] = { "app.py", app, "m/y/__init__.py", LOAD SAVE, NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources("app.py:main:3;m/__init__.py:load:1 20\n"
+			     "app.py:main:3;m/x/__init__.py:save:1 20\n",
+			     old);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources("app.py:main:3;m/core.py:load:6 20\n", new);
+	fz_auto(fz_profile_freep) struct fz_profile *c =
+		with_sources("app.py:main:3;m/y/__init__.py:load:1 20\n", plug_in);
+
+	for (int back = 0; back < 2; back++) {
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
+		fz_auto(fz_diff_freep) struct fz_diff *other = compare_way(a, c, back);
+		assert_int_equal(function_named(d, "load")->link.how, FZ_LINK_MOVED);
+		assert_int_equal(d->link_count, 1);
+		assert_int_equal(other->link_count, 0);
+	}
+}
+
 /* Two versions of a module in two folders, and one script that imports it: the import of one
  * version is no evidence that the other version exists, too. */
 static void a_module_in_another_folder_is_found(void **state)
@@ -494,6 +521,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_module_that_became_a_package_is_found),
+		cmocka_unit_test(code_that_left_init_is_found),
 		cmocka_unit_test(a_module_in_another_folder_is_found),
 		cmocka_unit_test(a_package_has_the_names_of_its_module),
 		cmocka_unit_test(a_module_named_lib_is_not_the_standard_library),
