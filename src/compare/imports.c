@@ -169,10 +169,12 @@ struct fz_str fz_imports_module(struct fz_str file)
 
 uint32_t fz_imports_find(const struct fz_imports *s, struct fz_str file)
 {
+	struct fz_str whole = file;
 	file = fz_imports_module(without_library(file));
 	uint32_t bits = fz_map_get(&s->paths, fz_hash_bytes(file.p, file.n));
 	const char *slash = memchr(file.p, '/', file.n);
-	if (bits == FZ_NONE && slash) { /* below a folder that imports omit */
+	bool is_library = file.p != whole.p;
+	if (bits == FZ_NONE && slash && !is_library) { /* below a folder that imports omit */
 		size_t skip = (size_t)(slash + 1 - file.p);
 		bits = fz_map_get(&s->paths, fz_hash_bytes(file.p + skip, file.n - skip));
 	}

@@ -117,6 +117,28 @@ static void code_that_left_init_is_found(void **state)
 	}
 }
 
+/* Both sides import another package's core.py. */
+static void an_import_of_another_package_is_no_evidence(void **state)
+{
+	(void)state;
+#define SITE "/v/lib/python3.11/site-packages/"
+#define OTHER "import x.core\n\ndef other():\n    pass\n"
+	static const char *const old[] = { SITE "o/y.py", OTHER, SITE "m/main.py", LOAD, NULL };
+	static const char *const new[] = { SITE "o/y.py", OTHER, SITE "m/core.py", LOAD, NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources(SITE "o/y.py:other:3 20\n" SITE "m/main.py:load:1 20\n", old);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources(SITE "o/y.py:other:3 20\n" SITE "m/core.py:load:1 20\n", new);
+
+	for (int back = 0; back < 2; back++) {
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
+		assert_int_equal(d->link_count, 1);
+		assert_int_equal(function_named(d, "load")->link.how, FZ_LINK_MOVED);
+	}
+#undef OTHER
+#undef SITE
+}
+
 /* Two versions of a module in two folders, and one script that imports it: the import of one
  * version is no evidence that the other version exists, too. */
 static void a_module_in_another_folder_is_found(void **state)
@@ -522,6 +544,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_module_that_became_a_package_is_found),
 		cmocka_unit_test(code_that_left_init_is_found),
+		cmocka_unit_test(an_import_of_another_package_is_no_evidence),
 		cmocka_unit_test(a_module_in_another_folder_is_found),
 		cmocka_unit_test(a_package_has_the_names_of_its_module),
 		cmocka_unit_test(a_module_named_lib_is_not_the_standard_library),
