@@ -248,6 +248,45 @@ static bool is_absent(const struct fz_code *c, enum fz_side side, struct fz_str 
 	return fz_map_get(&c->absent[side], fz_hash_bytes(key.p, key.n)) != FZ_NONE;
 }
 
+/* "site-packages/m" for a file of an installed package, else "". */
+static struct fz_str installed_package(struct fz_str key)
+{
+	struct fz_str site = FZ_STR("site-packages/"), module = fz_imports_module(key);
+
+	if (!fz_str_starts(module, site.p))
+		return FZ_STR("");
+	const char *slash = memchr(module.p + site.n, '/', module.n - site.n);
+	return slash ? (struct fz_str){ module.p, (size_t)(slash - module.p) } : module;
+}
+
+static bool has_package(const struct fz_code *c, enum fz_side side, struct fz_str package)
+{
+	return has_folder(c, side, package) ||
+	       fz_map_get(&c->modules_of[side], fz_hash_bytes(package.p, package.n)) != FZ_NONE;
+}
+
+/* Whether `outer` is in a copy, within another package, of the package that has `key`, which both
+ * sides have. */
+static bool is_in_copy(const struct fz_code *c, struct fz_str outer, struct fz_str key)
+{
+	struct fz_str package = installed_package(key), other = installed_package(outer);
+	struct fz_str rest = { outer.p + other.n, outer.n - other.n };
+	fz_auto(fz_free_ptr) char *folder = NULL;
+
+	if (!package.n || !other.n || fz_str_eq(package, other))
+		return false;
+	struct fz_str name = fz_path_base(package);
+	folder = fz_asprintf("/%.*s/", (int)name.n, name.p);
+	return memmem(rest.p, rest.n, folder, name.n + 2) && has_package(c, FZ_BASE, package) &&
+	       has_package(c, FZ_HEAD, package);
+}
+
+bool fz_code_is_copy(struct fz_code *c, struct fz_str base, struct fz_str head)
+{
+	read_modules(c);
+	return is_in_copy(c, base, head) || is_in_copy(c, head, base);
+}
+
 static bool is_in_package(struct fz_str file, struct fz_str package)
 {
 	return fz_str_shared(file, package) == package.n &&

@@ -66,6 +66,9 @@ uint32_t fz_code_source_named(const struct fz_code *c, enum fz_side side, struct
 /* Returns the prefix of a file's name that is a package on one side and a module on the other: "m"
  * for m.py and m/core.py; "" if there is none. */
 struct fz_str fz_code_other_layout(struct fz_code *c, enum fz_side side, struct fz_str key);
+/* Whether one file is in a package that both sides have, and the other in a copy of it within
+ * another package (_vendor/m). Code does not move between them. */
+bool fz_code_is_copy(struct fz_code *c, struct fz_str base, struct fz_str head);
 /* Returns the definition of a function. For a lambda or a comprehension that is the enclosing
  * definition, and *ret_within is set. */
 struct fz_code_place fz_code_find(struct fz_code *c, enum fz_side side, uint32_t function,

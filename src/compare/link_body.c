@@ -283,6 +283,13 @@ static struct pair score_pair(struct fz_bodies *b, uint32_t base, uint32_t head)
 	return p;
 }
 
+static struct fz_str key_at(struct fz_bodies *b, uint32_t entry)
+{
+	const struct fz_body_entry *e = &b->entries[entry];
+
+	return b->l->code->files[e->side][e->at.source].key;
+}
+
 /* Short bodies are often similar by chance, so their names must agree, too. */
 static bool is_enough(struct fz_bodies *b, const struct pair *p)
 {
@@ -297,6 +304,8 @@ static bool is_enough(struct fz_bodies *b, const struct pair *p)
 	if (b->entries[p->base].is_rival || b->entries[p->head].is_rival)
 		return false;
 	if (b->no_rename && !fz_str_eq(base->name, head->name))
+		return false;
+	if (fz_code_is_copy(b->l->code, key_at(b, p->base), key_at(b, p->head)))
 		return false;
 	if (namesake >= 0)
 		return p->similarity >= FZ_MAX(least_unnamed, namesake + lead_namesake) &&
@@ -373,6 +382,8 @@ static double similarity_of(const struct fz_linker *l, uint32_t base, uint32_t h
 
 bool fz_link_contradicted(const struct fz_linker *l, uint32_t base, uint32_t head)
 {
+	if (fz_code_is_copy(l->code, fz_link_name(l, base)->key, fz_link_name(l, head)->key))
+		return true;
 	double similarity = similarity_of(l, base, head);
 	bool same_name = fz_str_eq(fz_outline_tail(fz_link_name(l, base)->name),
 				   fz_outline_tail(fz_link_name(l, head)->name));

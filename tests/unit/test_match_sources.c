@@ -139,6 +139,32 @@ static void an_import_of_another_package_is_no_evidence(void **state)
 #undef SITE
 }
 
+/* The base also ran another package's copy of m. */
+static void a_copy_in_another_package_does_not_match(void **state)
+{
+	(void)state;
+#define SITE "/v/lib/python3.11/site-packages/"
+	static const char *const old[] = { SITE "m.py", SAVE, SITE "o/_vendor/m/core.py", LOAD,
+					   NULL };
+	static const char *const new[] = { SITE "m/core.py", SAVE LOAD, NULL };
+	static const char *const none[] = { SITE "o/_vendor/m/core.py", LOAD, NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources(SITE "m.py:save:1 20\n" SITE "o/_vendor/m/core.py:load:1 20\n", old);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources(SITE "m/core.py:save:1 20\n" SITE "m/core.py:load:5 20\n", new);
+	fz_auto(fz_profile_freep) struct fz_profile *c =
+		with_sources(SITE "o/_vendor/m/core.py:load:1 20\n", none);
+
+	for (int back = 0; back < 2; back++) {
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
+		fz_auto(fz_diff_freep) struct fz_diff *moved = compare_way(c, b, back);
+		assert_int_equal(d->link_count, 1);
+		assert_int_equal(function_named(d, "save")->link.how, FZ_LINK_MOVED);
+		assert_int_equal(function_named(moved, "load")->link.how, FZ_LINK_MOVED);
+	}
+#undef SITE
+}
+
 /* Two versions of a module in two folders, and one script that imports it: the import of one
  * version is no evidence that the other version exists, too. */
 static void a_module_in_another_folder_is_found(void **state)
@@ -545,6 +571,7 @@ int main(void)
 		cmocka_unit_test(a_module_that_became_a_package_is_found),
 		cmocka_unit_test(code_that_left_init_is_found),
 		cmocka_unit_test(an_import_of_another_package_is_no_evidence),
+		cmocka_unit_test(a_copy_in_another_package_does_not_match),
 		cmocka_unit_test(a_module_in_another_folder_is_found),
 		cmocka_unit_test(a_package_has_the_names_of_its_module),
 		cmocka_unit_test(a_module_named_lib_is_not_the_standard_library),
