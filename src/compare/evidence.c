@@ -505,6 +505,64 @@ static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 	go_to(&f, FZ_NONE, at);
 }
 
+/* ---- garbage ---- */
+
+/* A collection happens in the function that allocates at that moment, by chance: a full one may
+ * take longer than all that this function does. */
+struct collections {
+	const uint32_t *entity; /* of each stack */
+	double *squares;        /* of each entity: sum of squared lengths, in samples */
+	uint32_t *seen;         /* of each entity: the last collection that counted */
+	uint32_t n, stack;      /* number of collections; the current one's, or FZ_NONE */
+	double length;
+};
+
+static void end_collection(const struct fz_profile *p, struct collections *c)
+{
+	uint32_t stack = c->stack == FZ_NONE ? FZ_NONE : p->stacks[c->stack].parent;
+
+	c->n++;
+	for (; stack != FZ_NONE; stack = p->stacks[stack].parent) {
+		uint32_t entity = c->entity[stack];
+		if (entity == FZ_NONE || c->seen[entity] == c->n)
+			continue;
+		c->seen[entity] = c->n;
+		c->squares[entity] += c->length * c->length;
+	}
+	c->stack = FZ_NONE;
+	c->length = 0;
+}
+
+/* Sums the squared lengths of the collections in each entity of a run. */
+static void sum_collections(const struct fz_walk *w, enum fz_side side, uint32_t run,
+			    const struct fz_entities *e, double *squares)
+{
+	const struct fz_profile *p = w->profile;
+	fz_auto(fz_free_ptr) uint32_t *seen = fz_calloc(FZ_MAX(e->n, 1), sizeof(*seen));
+	struct collections c = { e->of_stack[side], squares, seen, 0, FZ_NONE, 0 };
+
+	for (size_t i = w->run_start[run]; p->samples.ordered && i < w->run_start[run + 1]; i++) {
+		size_t row = w->rows[i];
+		uint32_t stack = p->samples.stack[row];
+		bool collects = stack != FZ_NONE && fz_profile_stack_collects(p, stack);
+
+		if (stack != c.stack ||
+		    (i > w->run_start[run] && !same_thread(&p->samples, w->rows[i - 1], row)))
+			end_collection(p, &c);
+		if (!collects)
+			continue;
+		c.stack = stack;
+		c.length += fz_sample_count(p, row);
+	}
+	end_collection(p, &c);
+}
+
+/* Variance of a total, in samples, because another function might have collected instead. */
+static double chance_variance(const struct fz_walk *w, uint32_t run, double samples, double squares)
+{
+	return squares * (1 - FZ_MIN(1, samples / FZ_MAX(1, w->run_samples[run])));
+}
+
 /* from <= time < until */
 struct span {
 	int64_t from, until;
@@ -681,14 +739,23 @@ static double design_effect(double samples, const struct sum *w)
 	return w->cost > 0 ? FZ_MAX(1, samples * w->squares / (w->cost * w->cost)) : 1;
 }
 
+static struct fz_visit_sum visits_of(const struct fz_walk *w, const struct fz_visits *visits)
+{
+	struct fz_visit_sum sum = fz_visits_sum(visits);
+
+	/* Without order it is unknown which samples belong to one visit. */
+	if (!w->profile->samples.ordered)
+		sum.visits = sum.samples;
+	return sum;
+}
+
 void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		 const struct fz_entities *e, struct fz_ratio_run *ret[FZ_FAMILIES], size_t stride)
 {
 	enum { SELF = FZ_FAMILY_SELF, TOTAL = FZ_FAMILY_TOTAL };
 	struct fz_visits *visits[FZ_FAMILIES];
-	struct sum *sums[FZ_FAMILIES], *unseen[FZ_FAMILIES], *doubt[FZ_FAMILIES];
-	struct sum *on[FZ_FAMILIES];
-	double *variance[FZ_FAMILIES];
+	struct sum *sums[FZ_FAMILIES], *unseen[FZ_FAMILIES], *doubt[FZ_FAMILIES], *on[FZ_FAMILIES];
+	double *variance[FZ_FAMILIES], *collected[FZ_FAMILIES];
 
 	fz_assert(run < w->run_count);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
@@ -698,7 +765,9 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		doubt[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*doubt[f]));
 		on[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*on[f]));
 		variance[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*variance[f]));
+		collected[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*collected[f]));
 	}
+	sum_collections(w, side, run, e, collected[TOTAL]);
 	follow_run(w, side, run, e, visits[SELF], visits[TOTAL]);
 	sum_run(w, side, run, (struct part){ .span = always }, e, sums[SELF], sums[TOTAL]);
 	if (w->unseen_until)
@@ -714,18 +783,17 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		vary_run(w, side, run, e, variance);
 	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
 		for (uint32_t i = 0; i < e->n; i++) {
-			struct fz_visit_sum sum = fz_visits_sum(&visits[f][i]);
+			struct fz_visit_sum sum = visits_of(w, &visits[f][i]);
 			double effect = w->clumping * design_effect(sum.samples, &sums[f][i]);
+			double chance = chance_variance(w, run, sum.samples, collected[f][i]);
 
-			/* Without order it is unknown which samples belong to one visit. */
-			if (!w->profile->samples.ordered)
-				sum.visits = sum.samples;
 			ret[f][i * stride] = (struct fz_ratio_run){ .cost = sums[f][i].cost,
 								    .samples = sum.samples / effect,
 								    .visits = sum.visits / effect,
 								    .square = sum.square / effect,
 								    .longest = sum.longest,
 								    .unseen = unseen[f][i].cost,
+								    .by_chance = chance / effect,
 								    .doubt = doubt[f][i].cost,
 								    .on = on[f][i].cost,
 								    .variance = variance[f][i] };
@@ -736,5 +804,6 @@ void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		free(doubt[f]);
 		free(on[f]);
 		free(variance[f]);
+		free(collected[f]);
 	}
 }

@@ -54,11 +54,12 @@ enum {
 struct sums {
 	double cost[2]; /* mean per run, divided by exposure */
 	double samples[2], visits[2], square[2];
-	double variance[2]; /* of the samples */
-	double blocks[2];   /* likewise, from blocks of time */
-	double unseen[2];   /* of the cost */
-	double doubt[2];    /* likewise */
-	double off[2];      /* samples not known to be on a CPU */
+	double variance[2];  /* of the samples */
+	double blocks[2];    /* likewise, from blocks of time */
+	double unseen[2];    /* of the cost */
+	double doubt[2];     /* likewise */
+	double by_chance[2]; /* variance in samples */
+	double off[2];       /* samples not known to be on a CPU */
 	size_t runs[2];
 };
 
@@ -107,7 +108,7 @@ static double lateness_of(const struct fz_ratio_setup *s, const struct sums *k, 
 static double variance_of(const struct fz_ratio_setup *s, const struct sums *k, int side)
 {
 	double visits = FZ_MIN(k->visits[side], k->samples[side]);
-	double sampled = visits * s->noise.clumping + stalls_of(s, k, side);
+	double sampled = visits * s->noise.clumping + stalls_of(s, k, side) + k->by_chance[side];
 
 	return FZ_MAX(sampled, k->blocks[side]) + lateness_of(s, k, side);
 }
@@ -125,6 +126,7 @@ static struct sums sum_up(const struct fz_ratio_setup *s, const struct fz_ratio_
 		k.samples[side] += runs[r].samples;
 		k.visits[side] += runs[r].visits;
 		k.square[side] += runs[r].square;
+		k.by_chance[side] += runs[r].by_chance;
 		if (runs[r].cost > 0)
 			k.off[side] += (1 - runs[r].on / runs[r].cost) * runs[r].samples;
 		if (runs[r].cost > 0)

@@ -50,6 +50,9 @@ struct fz_ratio_run {
 	double unseen; /* part of the cost at times that the other side did not record */
 	double doubt;  /* part of the cost that other load on the machine may have caused */
 	double on;     /* part of the cost known to be on a CPU */
+	/* Variance, in samples, of work that happens in this function by chance, such as collecting
+	 * garbage. */
+	double by_chance;
 	/* Variance of the cost, estimated from blocks of time, which may contain several visits; 0:
 	 * unknown. */
 	double variance;

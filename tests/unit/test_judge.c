@@ -26,9 +26,10 @@ struct script {
 	int changed;   /* this function ... */
 	double factor; /* ... by which it costs more */
 	bool unordered;
-	bool single; /* visits of one sample, not of 1 to 4 */
-	int lines;   /* each visit is at one of this many lines; 0: always at one */
-	int stall;   /* samples of every fiftieth visit; 0: as the others */
+	bool single;    /* visits of one sample, not of 1 to 4 */
+	int lines;      /* each visit is at one of this many lines; 0: always at one */
+	int stall;      /* samples of every fiftieth visit; 0: as the others */
+	int collection; /* samples of one in a thousand visits, in a collection of garbage */
 	bool complete;
 	int64_t interval;
 };
@@ -53,6 +54,13 @@ static double uniform(void)
 static double cost_of(const struct script *s, int f)
 {
 	return (f == s->changed ? s->factor : 1) / (f + 3);
+}
+
+static uint32_t collecting(struct fz_profile *p, uint32_t stack)
+{
+	return fz_profile_stack(
+		p, stack,
+		fz_profile_frame_named(p, FZ_STR("<GC>"), FZ_STR("~"), 0, FZ_KIND_MARKER));
 }
 
 static uint32_t stack_of(struct fz_profile *p, int f, int line)
@@ -89,10 +97,15 @@ static void add_run(struct fz_profile *p, const struct script *s, uint16_t run, 
 		int line = s->lines ? (int)(s->lines * uniform()) : 0;
 		if (s->stall && ++visits % 50 == 0)
 			n = s->stall;
+		bool collects = s->collection && uniform() < 0.001;
+		if (collects)
+			n = s->collection;
 		for (; n > 0; n--, left--) {
+			uint32_t stack = stack_of(p, f, line);
 			struct fz_sample sample = { .run = run,
 						    .thread = thread,
-						    .stack = stack_of(p, f, line),
+						    .stack =
+							    collects ? collecting(p, stack) : stack,
 						    .time = time += s->interval };
 
 			fz_profile_add_sample(p, &sample, NULL);
@@ -625,6 +638,42 @@ static void test_stalls_without_order(void **state)
 	}
 }
 
+static int count_collecting(int changed, double factor, int *ret_found)
+{
+	int with_false = 0;
+
+	*ret_found = 0;
+	for (int k = 0; k < 20; k++) {
+		struct script base = usual, head = usual;
+		base.collection = head.collection = 200;
+		head.changed = changed;
+		head.factor = factor;
+		judged v = judge(&base, &head);
+		bool any = false;
+		for (int f = 0; f < FUNCTIONS; f++) {
+			char name[16];
+			snprintf(name, sizeof(name), "f%d", f);
+			bool is = v.j->total[number_named(v.d, name)].verdict == FZ_VERDICT_CHANGED;
+			any |= f != changed && is;
+			*ret_found += f == changed && is;
+		}
+		with_false += any;
+	}
+	return with_false;
+}
+
+/* Which function collects garbage is chance. */
+static void test_collections(void **state)
+{
+	(void)state;
+	int found;
+
+	seed = 1;
+	assert_true(count_collecting(-1, 1, &found) <= 2);
+	assert_true(count_collecting(0, 2, &found) <= 2);
+	assert_int_equal(found, 20);
+}
+
 static void test_counts(void **state)
 {
 	struct script base = usual, head = usual;
@@ -763,6 +812,7 @@ int main(void)
 		cmocka_unit_test(test_several_runs),
 		cmocka_unit_test(test_approximate),
 		cmocka_unit_test(test_stalls_without_order),
+		cmocka_unit_test(test_collections),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_nothing_to_judge),
 		cmocka_unit_test(test_subtracted),
