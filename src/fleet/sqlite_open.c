@@ -312,24 +312,26 @@ static int open_database(struct fz_sql *s, const char *name, int flags, struct f
 }
 
 /* SQLite cannot create the index of its log here, which it needs for reading, too. So a file
- * without a log is opened as one that nobody changes. A server that runs has a log. */
+ * without a log or index is opened as one that nobody changes. A server that runs has both, also
+ * while its log is empty. */
 static int open_read_only(struct fz_sql *s, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *log = fz_asprintf("%s-wal", s->path);
 	fz_auto(fz_free_ptr) char *index = fz_asprintf("%s-shm", s->path);
 	fz_auto(fz_buf_release) struct fz_buf url = { 0 };
 	struct stat st;
-	bool logged = stat(log, &st) == 0 && st.st_size > 0;
+	bool logged = stat(log, &st) == 0, indexed = access(index, F_OK) == 0;
 
-	if (logged && access(index, F_OK))
+	if (logged && st.st_size > 0 && !indexed)
 		return fz_fail(
 			err, FZ_EPERM,
 			"%s: its writer was killed, so it cannot be read on a read-only file "
 			"system; copy it with %s",
 			s->path, log);
-	fz_buf_str(&url, "file:");
+	/* Two slashes at the start of a path would begin a host name. */
+	fz_buf_str(&url, s->path[0] == '/' ? "file://" : "file:");
 	fz_buf_uri_part(&url, fz_str_of(s->path));
-	fz_buf_str(&url, logged ? "" : "?immutable=1");
+	fz_buf_str(&url, logged && indexed ? "" : "?immutable=1");
 	return open_database(s, url.p, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "fleet/sqlite_calls.h"
 #include "fleet_sim.h"
 
 static bool read_only;
@@ -133,12 +134,48 @@ static void test_running(void **state)
 	fz_fleet_close(f);
 }
 
+/* A server's log is empty after a checkpoint; what it stores later is found by a new reader, and by
+ * one that has the store open. */
+static void test_empty_log(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("%s/store", (char *)*state);
+	struct fz_fleet *f = push_to(path, "1"), *reader;
+	struct fz_error err;
+	struct fz_sql s;
+	int n = 0;
+
+	assert_int_equal(fz_sql_open(&s, path, false, &err), 0);
+	assert_int_equal(fz_sql_script(&s, "PRAGMA wal_checkpoint(TRUNCATE)", &err), 0);
+	fz_sql_close(&s);
+	assert_int_equal(files_after(*state, "test ! -s store-wal"), 3);
+	read_only = true;
+	assert_int_equal(fz_fleet_open(path, FZ_FLEET_READ, &reader, &err), 0);
+	read_only = false;
+	fz_fleet_close(push_to(path, "2"));
+	assert_int_equal(fz_fleet_list(reader, sim_project, count, &n, &err), 0);
+	assert_int_equal(n, 2);
+	fz_fleet_close(reader);
+	fz_fleet_close(f);
+}
+
+/* Paths are not taken for URLs with a host. */
+static void test_slashes(void **state)
+{
+	fz_auto(fz_free_ptr) char *path = fz_asprintf("/%s/store", (char *)*state);
+
+	fz_fleet_close(push_to(path, "1"));
+	read_only = true;
+	assert_int_equal(releases_in(path), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_closed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_killed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_running, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_empty_log, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_slashes, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
