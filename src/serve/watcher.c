@@ -8,9 +8,9 @@
  *   alarm -> store, file, command, URL
  *
  * A push only updates a release's minutes. An alarm in the store is not raised again. A check that
- * fails, or whose alarm cannot be stored, is repeated until it succeeds; the log reports the first
- * failure. If an alarm cannot be delivered, the log reports it, and the alarm stays on the server's
- * page.
+ * fails, or whose alarm cannot be stored, is repeated until it succeeds, with longer and longer
+ * pauses; the log reports the first failure, and each with another message. If an alarm cannot be
+ * delivered, the log reports it, and the alarm stays on the server's page.
  */
 #include "serve/watcher.h"
 
@@ -30,7 +30,7 @@
 #include "serve/server.h"
 
 enum { RELEASES_MAX = 10000, BEHIND_MINUTES = 15 };
-static const int64_t quiet = 2000000000, patience = 30000000000, retry_pause = 5000000000; /* ns */
+static const int64_t quiet = 2000000000, patience = 30000000000; /* ns */
 
 struct release {
 	struct release *next;
@@ -39,7 +39,8 @@ struct release {
 	int64_t last;   /* latest pushed minute */
 	int64_t pushed; /* time of the last push; fz_clock_now() */
 	int64_t due;    /* since when a check is due; 0: not due */
-	int64_t retry;  /* when to repeat a check that failed; 0: it did not fail */
+	struct fz_retry retry;
+	int64_t next_try; /* not before then */
 };
 
 struct fz_watcher {
@@ -61,6 +62,7 @@ static void free_release(struct release *r)
 	free((char *)r->watch.version);
 	free((char *)r->watch.metric);
 	free(r->host);
+	free(r->retry.message);
 	fz_fleet_watch_release(&r->watch);
 	free(r);
 }
@@ -288,7 +290,6 @@ int fz_watcher_check(struct fz_server *s, struct fz_fleet_watch *watch, struct f
 		r = fz_fleet_raise(s->writer, watch->project, &alarm, &is_new, err);
 		pthread_mutex_unlock(&s->writing);
 	}
-	/* Another attempt would exceed the limit, too. */
 	if (!r || r == FZ_ELIMIT)
 		fz_fleet_checked(watch);
 	if (!r && is_new)
@@ -299,7 +300,7 @@ int fz_watcher_check(struct fz_server *s, struct fz_fleet_watch *watch, struct f
 static bool is_due(struct release *r, int64_t now)
 {
 	r->watch.last = r->last;
-	if (!fz_fleet_check_due(&r->watch) || now < r->retry)
+	if (!fz_fleet_check_due(&r->watch) || now < r->next_try)
 		return false;
 	if (!r->due)
 		r->due = now;
@@ -343,6 +344,28 @@ static void put_back(struct fz_watcher *w, struct release *r)
 	put(w, r);
 }
 
+bool fz_retry_note(struct fz_retry *r, int result, const struct fz_error *err)
+{
+	/* Another attempt would exceed a limit, too. */
+	bool again = result && result != FZ_ELIMIT;
+	bool report = result && !(r->message && strcmp(r->message, err->message) == 0);
+
+	free(r->message);
+	r->message = again ? fz_strdup(err->message) : NULL;
+	r->pause = !again ? 0 : r->pause ? FZ_MIN(2 * r->pause, FZ_RETRY_LONGEST) : FZ_RETRY_FIRST;
+	return report;
+}
+
+static void check(struct fz_watcher *w, struct release *r)
+{
+	struct fz_error err;
+	int result = fz_watcher_check(w->server, &r->watch, &err);
+
+	if (fz_retry_note(&r->retry, result, &err))
+		w->server->say(err.message);
+	r->next_try = fz_clock_now() + r->retry.pause * 1000000000;
+}
+
 static void *watch(void *arg)
 {
 	struct fz_watcher *w = arg;
@@ -351,7 +374,6 @@ static void *watch(void *arg)
 	while (!w->stopping) {
 		struct release *r = next_due(w);
 		struct timespec soon;
-		struct fz_error err;
 
 		if (!r) {
 			clock_gettime(CLOCK_MONOTONIC, &soon);
@@ -360,10 +382,7 @@ static void *watch(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&w->lock);
-		bool failed = fz_watcher_check(w->server, &r->watch, &err);
-		if (failed && !r->retry)
-			w->server->say(err.message);
-		r->retry = failed ? fz_clock_now() + retry_pause : 0;
+		check(w, r);
 		pthread_mutex_lock(&w->lock);
 		put_back(w, r);
 	}

@@ -10,6 +10,16 @@
 struct fz_server;
 struct fz_watcher;
 
+/* Failures of a check in a row. */
+enum { FZ_RETRY_FIRST = 5, FZ_RETRY_LONGEST = 320 /* seconds */ };
+struct fz_retry {
+	char *message; /* of the last one; NULL: the check did not fail */
+	int64_t pause; /* seconds until the next attempt; 0: the check is done */
+};
+/* Note the result of a check. Returns whether its error must be reported: it is not the last one
+ * again. */
+bool fz_retry_note(struct fz_retry *r, int result, const struct fz_error *err);
+
 void fz_watcher_start(struct fz_server *s, struct fz_watcher **ret);
 /* Note a stored push: its project, service and version, and its minutes. */
 void fz_watcher_note(struct fz_watcher *w, const struct fz_fleet_push *push,

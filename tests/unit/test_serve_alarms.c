@@ -10,7 +10,7 @@
 #include "fleet_sim.h"
 #include "serve/watcher.h"
 
-enum { MINUTES = 80, WAITS_A_SECOND = 50, WAITS = 90 * WAITS_A_SECOND };
+enum { MINUTES = 80 };
 
 static void change_store(const char *sql)
 {
@@ -65,8 +65,8 @@ static void listen(const char *text)
 
 static void wait_for(atomic_uint *lines)
 {
-	for (int i = 0; i < WAITS && !*lines; i++)
-		usleep(1000000 / WAITS_A_SECOND);
+	while (!*lines)
+		usleep(20000);
 	assert_int_equal(*lines, 1);
 }
 
@@ -89,9 +89,46 @@ static void test_raised_later(void **state)
 	assert_int_equal(alarms, 1);
 }
 
+/* The pause doubles up to a limit; a message is reported once, another one again, and everything
+ * after a check that is done. */
+static void test_failures(void **state)
+{
+	static const struct {
+		int result;
+		const char *message;
+		bool reported;
+		int pause;
+	} checks[] = {
+		{ FZ_EAGAIN, "a", true, 5 },
+		{ FZ_EAGAIN, "a", false, 10 },
+		{ FZ_ESYSTEM, "b", true, 20 },
+		{ FZ_ESYSTEM, "b", false, 40 },
+		{ FZ_EAGAIN, "a", true, 80 },
+		{ FZ_EAGAIN, "a", false, 160 },
+		{ FZ_EAGAIN, "a", false, 320 },
+		{ FZ_EAGAIN, "a", false, 320 },
+		{ 0, "", false, 0 },
+		{ FZ_EAGAIN, "a", true, 5 },
+		{ FZ_ELIMIT, "c", true, 0 },
+		{ FZ_EAGAIN, "c", true, 5 },
+	};
+	struct fz_retry retry = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(checks); i++) {
+		struct fz_error err;
+
+		snprintf(err.message, sizeof(err.message), "%s", checks[i].message);
+		assert_int_equal(fz_retry_note(&retry, checks[i].result, &err), checks[i].reported);
+		assert_int_equal(retry.pause, checks[i].pause);
+	}
+	free(retry.message);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_raised_later) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_failures),
+					    cmocka_unit_test(test_raised_later) };
 
 	return cmocka_run_group_tests(tests, open_server, close_server);
 }
