@@ -204,7 +204,9 @@ int fz_fleet_list(struct fz_fleet *f, const char *project,
 		  void (*take)(void *arg, const struct fz_fleet_entry *e), void *arg,
 		  struct fz_error *err);
 
-enum { FZ_FLEET_START = 5 /* minutes that a host may need to start */ };
+/* Minutes that a host may need to start, from its first minute of a release on. The store does not
+ * show a later restart: a program that restarts within a minute has no gap. */
+enum { FZ_FLEET_START = 5 };
 
 struct fz_fleet_query {
 	const char *project, *service;
@@ -216,8 +218,10 @@ struct fz_fleet_query {
 	int64_t from, until; /* minutes: from <= minute < until */
 	int64_t head_from;   /* in comparisons: minimum for the head */
 	int64_t base_until;  /* and end for the base; 0: until */
-	bool settled;        /* and without the first FZ_FLEET_START minutes of each host */
-	bool whole_hours;    /* find one cell for a host and hour if the engine has its sum */
+	/* in comparisons: hosts of the head start at their first minute from here on; their first
+	 * FZ_FLEET_START minutes are left out; 0: nothing is */
+	int64_t starts_from;
+	bool whole_hours; /* find one cell for a host and hour if the engine has its sum */
 };
 
 /* The cells of a query, ordered by host and minute. A host's cells with by_hour belong to one unit

@@ -543,38 +543,70 @@ static void release_finding(struct finding *k)
 	fz_fleet_units_release(&k->units);
 }
 
-/* Drop the minutes in which hosts start. Those that run already are found in the minutes before
- * `from`. Sums of hours stay: a start matters little in them. */
-static void drop_starts(struct fz_fleet_found *found, int64_t from)
+/* The first minute of a host in `before`; INT64_MAX: none. Hosts are asked for in order of names.
+ */
+static int64_t first_minute(const struct fz_fleet_found *before, uint32_t *at, const char *host)
 {
-	uint32_t n = 0, host = FZ_NONE;
+	int order = -1;
+
+	while (*at < before->cell_n &&
+	       (order = strcmp(before->hosts[before->cells[*at].host], host)) < 0)
+		++*at;
+	return *at < before->cell_n && order == 0 ? before->cells[*at].minute : INT64_MAX;
+}
+
+/* Drop the minutes in which hosts start; of those known only by the hour, the whole hour. True if a
+ * sum has to be divided for that. */
+static bool drop_starts(struct fz_fleet_found *found, const struct fz_fleet_found *before,
+			int64_t from)
+{
+	uint32_t n = 0, host = FZ_NONE, at = 0;
 	int64_t settled = from;
+	bool divide = false;
 
 	for (uint32_t i = 0; i < found->cell_n; i++) {
 		const struct fz_fleet_cell c = found->cells[i];
+		int64_t begin = c.by_hour ? c.minute - c.minute % HOUR_MINUTES : c.minute;
 
-		if (c.host != host)
-			settled = FZ_MAX(from, c.minute + FZ_FLEET_START);
+		if (c.host != host) {
+			int64_t first = first_minute(before, &at, found->hosts[c.host]);
+
+			settled = FZ_MAX(from, FZ_MIN(first, c.minute) + FZ_FLEET_START);
+		}
 		host = c.host;
-		if (c.minute >= settled || c.by_hour || c.minutes > 1)
+		if (begin >= settled)
 			found->cells[n++] = c;
+		else
+			divide |= !c.by_hour && c.minutes > 1;
 	}
 	found->cell_n = n;
+	return divide;
 }
 
 /* The head without the starts of its hosts. */
 static int find_settled(struct finding *k, struct fz_fleet_query *of_head, struct fz_error *err)
 {
-	int64_t from = of_head->from;
+	fz_auto(fz_fleet_found_release) struct fz_fleet_found before = { 0 };
+	struct fz_fleet_query of_before = *of_head;
+	int r = 0;
 
-	of_head->from -= FZ_FLEET_START;
-	int r = find_side(k->f, of_head, &k->side[1], k->q->metric, &k->found[1], err);
-	if (r)
-		return r;
-	drop_starts(&k->found[1], from);
-	return k->found[1].cell_n
-		       ? 0
-		       : fz_fail(err, FZ_EINPUT, "%s: all hosts are starting", k->side[1].name);
+	/* Queried apart, because minutes before and after may be in one sum. */
+	of_before.from = k->q->starts_from;
+	of_before.until = of_head->from;
+	if (of_before.from < of_before.until)
+		r = find_side(k->f, &of_before, &k->side[1], k->q->metric, &before, err);
+	if (!r || r == FZ_EINPUT || r == FZ_EUSAGE)
+		r = find_side(k->f, of_head, &k->side[1], k->q->metric, &k->found[1], err);
+	if (!r && drop_starts(&k->found[1], &before, of_head->from)) {
+		fz_fleet_found_release(&k->found[1]);
+		of_head->whole_hours = false;
+		r = find_side(k->f, of_head, &k->side[1], k->q->metric, &k->found[1], err);
+		if (!r)
+			drop_starts(&k->found[1], &before, of_head->from);
+	}
+	if (!r && !k->found[1].cell_n)
+		r = fz_fail(err, FZ_EINPUT, "%s: all hosts are starting", k->side[1].name);
+	return r;
 }
 
 static int find_units(struct finding *k, bool whole_hours, struct fz_error *err)
@@ -586,7 +618,7 @@ static int find_units(struct finding *k, bool whole_hours, struct fz_error *err)
 	of_head.from = FZ_MAX(k->q->from, k->q->head_from);
 	if (k->q->base_until)
 		of_base.until = FZ_MIN(k->q->until, k->q->base_until);
-	int r = k->q->settled
+	int r = k->q->starts_from
 			? find_settled(k, &of_head, err)
 			: find_side(k->f, &of_head, &k->side[1], k->q->metric, &k->found[1], err);
 	if (!r)

@@ -43,6 +43,7 @@ bool fz_fleet_check_due(const struct fz_fleet_watch *w)
  * is not before the base. */
 struct minutes {
 	int64_t base_from, base_until, head_from, head_until;
+	bool settled;
 };
 
 /* Compare two versions, or "1970-01-01..": all of them. */
@@ -60,8 +61,7 @@ static int compare(struct fz_fleet *f, const struct fz_fleet_watch *w, const cha
 				    .until = m->head_until,
 				    .head_from = m->head_from,
 				    .base_until = m->base_until,
-				    /* Hosts may get the release one after the other. */
-				    .settled = m->head_from > w->first };
+				    .starts_from = m->settled ? w->first : 0 };
 
 	release(ret);
 	int r = fz_fleet_pair(f, &q, names, ret->profile, err);
@@ -142,8 +142,9 @@ static bool is_confirmed(const struct check *c, uint64_t key)
 /* ---- controls: comparisons that show effects of the time of day or week ---- */
 
 /* The base in the release's own minutes, and in the same minutes a day and a week earlier; or in
- * the day before the release; then what all versions did a week earlier. */
-enum { BESIDE, DAY, WEEK, BEFORE, PATTERN, CONTROLS };
+ * the day before the release; then what all versions did a week earlier, and the first comparison
+ * without the starts of hosts. */
+enum { BESIDE, DAY, WEEK, BEFORE, PATTERN, SETTLED, CONTROLS };
 enum { WEEK_MINUTES = 7 * FZ_FLEET_DAY };
 
 /* Of the release, the minutes from head_from on. */
@@ -158,11 +159,14 @@ static struct minutes minutes_of(const struct fz_fleet_watch *w, int control, in
 				 end };
 }
 
-/* ret->j stays NULL if the base did not run then, or did less than half as much. */
+/* ret->j stays NULL if the base did not run then, or did less than half as much. settled: without
+ * the starts of the release's hosts, which may get it one after the other. */
 static int compare_control(struct fz_fleet *f, const struct fz_fleet_watch *w, const char *base,
-			   int control, int64_t head_from, struct check *ret, struct fz_error *err)
+			   int control, int64_t head_from, bool settled, struct check *ret,
+			   struct fz_error *err)
 {
-	const struct minutes m = minutes_of(w, control, head_from);
+	struct minutes m = minutes_of(w, control, head_from);
+	m.settled = settled;
 	int r = compare(f, w, base, w->version, &m, ret, err);
 
 	if (control == BEFORE)
@@ -184,7 +188,7 @@ static int compare_all(struct fz_fleet *f, const struct fz_fleet_watch *w, const
 
 	for (size_t i = 0; !r && !ret->j && i < FZ_ARRAY_LEN(order); i++) {
 		*ret_used = order[i];
-		r = compare_control(f, w, base, order[i], w->first, ret, err);
+		r = compare_control(f, w, base, order[i], w->first, false, ret, err);
 	}
 	return r;
 }
@@ -229,9 +233,12 @@ static int compare_controls(struct fz_fleet *f, const struct fz_fleet_watch *w, 
 {
 	int r = compare_pattern(f, w, all, used, &ret[PATTERN], err);
 
+	if (!r)
+		r = compare_control(f, w, base, used, w->first, true, &ret[SETTLED], err);
 	for (int control = BESIDE; !r && control <= WEEK; control++)
 		if (control != used)
-			r = compare_control(f, w, base, control, w->first, &ret[control], err);
+			r = compare_control(f, w, base, control, w->first, false, &ret[control],
+					    err);
 	return r;
 }
 
@@ -239,7 +246,7 @@ static int compare_controls(struct fz_fleet *f, const struct fz_fleet_watch *w, 
  * same hosts, so each of these controls must show an increase, too. Hosts that still run the base
  * are different hosts and vary more, so they only refute an increase that exceeds their interval; a
  * few hosts cannot hide a change. The pattern of a week earlier refutes what is not twice as much,
- * because weeks differ. */
+ * because weeks differ. There must be an increase without the starts of hosts, too. */
 static bool is_refuted(const struct check *controls, const struct check *c, uint32_t function)
 {
 	uint64_t key = key_of(&c->d->functions[function]);
@@ -247,10 +254,14 @@ static bool is_refuted(const struct check *controls, const struct check *c, uint
 	double low = relative(c, function, c->j->self[function].low);
 	uint32_t same;
 
+	const struct fz_judged *judged =
+		controls[SETTLED].j ? find_key(&controls[SETTLED], key, &same) : NULL;
+	if (!judged || !(judged->low > 0))
+		return true;
 	for (int control = DAY; control <= WEEK; control++)
 		if (controls[control].j && !is_confirmed(&controls[control], key))
 			return true;
-	const struct fz_judged *judged = pattern->j ? find_key(pattern, key, &same) : NULL;
+	judged = pattern->j ? find_key(pattern, key, &same) : NULL;
 	/* Also if the function is new, now or then. */
 	if (judged && judged->low > 0 && !(2 * relative(pattern, same, judged->high) < low))
 		return true;
@@ -422,7 +433,7 @@ int fz_fleet_check(struct fz_fleet *f, struct fz_fleet_watch *w, struct fz_fleet
 	if (base.n)
 		r = compare_all(f, w, base.p, &all, &used, err);
 	if (!r && base.n && w->suspects.n)
-		r = compare_control(f, w, base.p, used, w->checked, &later, err);
+		r = compare_control(f, w, base.p, used, w->checked, true, &later, err);
 	if (!r && later.j) {
 		found = fz_calloc(FZ_MAX(all.d->function_count, 1), sizeof(*found));
 		n = confirm(w, &all, &later, found);

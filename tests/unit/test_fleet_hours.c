@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "fleet/fold.h"
@@ -253,6 +254,64 @@ static void test_whole_hours(void **state)
 	assert_int_equal(n[true], 8 * 5);
 	assert_int_equal(minutes[true], minutes[false]);
 	assert_int_equal(samples[true], samples[false]);
+	end(&s);
+}
+
+static struct fz_profile *head_without_starts(const char *path, int from, struct fz_buf *text)
+{
+	static const char *const sides[] = { "s@1", "s@2" };
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	struct fz_fleet_query q = { .project = "p",
+				    .service = "s",
+				    .labels = "",
+				    .until = END,
+				    .head_from = SIM_START + from,
+				    .starts_from = SIM_START };
+	struct fz_profile *pair[2];
+	struct fz_error err;
+
+	if (fz_fleet_open(path, FZ_FLEET_READ, &f, &err) || fz_fleet_pair(f, &q, sides, pair, &err))
+		fail_msg("%s", err.message);
+	dump(pair[1], text);
+	fz_profile_free(pair[0]);
+	return pair[1];
+}
+
+/* Minutes of a release from some minute on, without the first of each host. */
+static int64_t settled_minutes(const struct sim *sim, int from)
+{
+	int64_t n = 0;
+
+	for (int h = 0; h < sim->hosts; h++)
+		n += sim->minutes - FZ_MAX(from, h * sim->rolls + FZ_FLEET_START);
+	return n;
+}
+
+/* Hosts start one after the other, before or after the first compared minute, which may be next to
+ * the end of an hour (40, 100). */
+static void test_starts(void **state)
+{
+	static const int from[] = { 0, 2, 5, 17, 40, 42, 44, 58, 103 };
+	struct sim rolling = many;
+	struct stores s;
+
+	(void)state;
+	rolling.rolls = 7;
+	begin(&s);
+	push(&s, &many, "1", 1);
+	push(&s, &rolling, "2", 2);
+	sum_all(&s);
+	for (size_t i = 0; i < FZ_ARRAY_LEN(from); i++) {
+		fz_auto(fz_buf_release) struct fz_buf plain = { 0 };
+		fz_auto(fz_buf_release) struct fz_buf summed = { 0 };
+		struct fz_profile *p = head_without_starts(s.path[PLAIN], from[i], &plain);
+
+		assert_int_equal(p->recording.duration_ns / FZ_MINUTE,
+				 settled_minutes(&rolling, from[i]));
+		fz_profile_free(p);
+		fz_profile_free(head_without_starts(s.path[SUMMED], from[i], &summed));
+		assert_true(fz_str_eq(fz_buf_view(&plain), fz_buf_view(&summed)));
+	}
 	end(&s);
 }
 
@@ -621,6 +680,40 @@ static void test_aging_ended(void **state)
 	end(&s);
 }
 
+static void check_aged_starts(const struct sim *sim, int64_t hours, int from, int minutes)
+{
+	fz_auto(fz_buf_release) struct fz_buf text = { 0 };
+	struct sim rolling = *sim;
+	struct stores s;
+
+	rolling.rolls = 7;
+	begin(&s);
+	push(&s, sim, "1", 1);
+	push(&s, &rolling, "2", 2);
+	age(&s, hours);
+	struct fz_profile *p = head_without_starts(s.path[SUMMED], from, &text);
+	assert_int_equal(p->recording.duration_ns / FZ_MINUTE, minutes);
+	fz_profile_free(p);
+	end(&s);
+}
+
+/* Of minutes known only by the hour, whole hours are left out: those with a start, and the one that
+ * began before the first compared minute. */
+static void test_aged_starts(void **state)
+{
+	/* From 100 on there are 130 minutes of a host. Of 8 hosts, two start in the hour from 40
+	 * on. */
+	enum { HOURS_OF_8 = 2 * 3 * 8 - 2, REST_OF_8 = 8 * 130, REST_OF_2 = 2 * 130 };
+
+	(void)state;
+	check_aged_starts(&many, HOURS_OF_8, 0, REST_OF_8 + 6 * 60);
+	check_aged_starts(&many, HOURS_OF_8, 40, REST_OF_8 + 6 * 60);
+	check_aged_starts(&many, HOURS_OF_8, 42, REST_OF_8);
+	check_aged_starts(&many, HOURS_OF_8, 58, REST_OF_8);
+	check_aged_starts(&few, 2 * 3 * 2, 0, REST_OF_2 + 2 * 60);
+	check_aged_starts(&few, 2 * 3 * 2, 42, REST_OF_2);
+}
+
 static void test_bytes(void **state)
 {
 	static const struct fz_hour_cell cells[] = {
@@ -662,6 +755,7 @@ int main(void)
 		cmocka_unit_test(test_aged),       cmocka_unit_test(test_aged_parts),
 		cmocka_unit_test(test_aged_late),  cmocka_unit_test(test_aged_forgotten),
 		cmocka_unit_test(test_not_aged),   cmocka_unit_test(test_aging_ended),
+		cmocka_unit_test(test_starts),     cmocka_unit_test(test_aged_starts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

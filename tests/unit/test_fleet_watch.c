@@ -447,8 +447,15 @@ static struct day watch_day(const struct sim *of, uint64_t seed, double slower)
 	int r = fz_fleet_open(":memory:", FZ_FLEET_WRITE, &f, &err);
 	if (!r)
 		r = sim_push(f, &sim, "a", false, seed, 0, &err);
+	/* A cell of its own for the start of the hosts, which does not count everywhere. */
 	sim.start = start;
+	sim.minutes = 1;
+	sim.samples /= CELL_MINUTES;
+	if (!r)
+		r = sim_push(f, &sim, "b", true, seed, slower, &err);
+	sim.start = start + FZ_FLEET_START;
 	sim.minutes = CELLS_A_DAY;
+	sim.samples *= CELL_MINUTES;
 	if (!r)
 		r = sim_push(f, &sim, "b", true, seed, slower, &err);
 	if (!r)
