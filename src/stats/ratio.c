@@ -27,14 +27,15 @@
  * x_B are the costs in units of the cost of one sample of the function, m is the value in m1 .. m2
  * nearest to L, R = exp(m) M/N is the expected head cost per base cost,
  *
- *     D = x_B - R x_A,  x = (x_A + x_B)/(1 + R),  z = D/sqrt(g R x (1 + R) + (R x)^2 (own^2 + t^2))
+ *     D = x_B - R x_A,  x = (x_A + x_B)/(1 + R),  z = D/sqrt(g R x (1 + R) + y^2 (own^2 + t^2))
  *
- * with g = (V_A + V_B)/(n_A + n_B). S is the variation of the lengths of visits (with few visits,
- * the dispersion of other functions' visits); l the mean visit, at most twice the longest stall; U
- * the number of visits without a match on the other side; S + l^2 U is at most (o + 1)^2 for o
- * samples not known to be on a CPU; u_A is the base cost at times that the head did not record plus
- * the cost of unknown functions, u_B likewise. |D| is reduced by the margin and by u of the larger
- * side.
+ * with y the larger of R x and the logarithmic mean of x_B and R x_A, because noise is relative and
+ * x hardly contains a side with few runs; g = (V_A + V_B)/(n_A + n_B). S is the variation of the
+ * lengths of visits (with few visits, the dispersion of other functions' visits); l the mean visit,
+ * at most twice the longest stall; U the number of visits without a match on the other side; S +
+ * l^2 U is at most (o + 1)^2 for o samples not known to be on a CPU; u_A is the base cost at times
+ * that the head did not record plus the cost of unknown functions, u_B likewise. |D| is reduced by
+ * the margin and by u of the larger side.
  */
 #include "ratio.h"
 
@@ -428,6 +429,14 @@ static struct sums without_doubt(const struct sums *k)
 	return less;
 }
 
+/* The logarithmic mean: a difference divided by it is the logarithm of the ratio. 0 if one is 0. */
+static double middle_of(double a, double b)
+{
+	double log_ratio = a > 0 && b > 0 ? log(a / b) : INFINITY;
+
+	return fabs(log_ratio) < 1e-6 ? a : (a - b) / log_ratio;
+}
+
 static void test_score(const struct fz_ratio_setup *s, const struct sums *k, const struct spread *v,
 		       const struct fz_drift_belief *drift, struct fz_change *c)
 {
@@ -441,7 +450,8 @@ static void test_score(const struct fz_ratio_setup *s, const struct sums *k, con
 	double machine = FZ_MIN(FZ_MAX(log_ratio(s, &less), drift->low), drift->high);
 	double ratio = exp(machine) * (double)k->runs[HEAD] / (double)k->runs[BASE];
 	double expected = ratio * (base + head) / (1 + ratio);
-	double noise = expected * expected * (v->own + v->drift);
+	double varied = FZ_MAX(expected, middle_of(head, ratio * base));
+	double noise = varied * varied * (v->own + v->drift);
 	double variance = dispersion * expected * (1 + ratio) + noise;
 	double difference = head - ratio * base;
 	/* Half of the drift, so that the test treats both sides alike. */

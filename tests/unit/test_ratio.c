@@ -184,6 +184,25 @@ static void test_several_runs(void **state)
 	assert_true(width(&narrow) < 0.8 * width(&alone));
 }
 
+/* Nearly all the noise is that of the runs, which is relative: one run against eleven is no more
+ * certain the more it differs than its logarithm says. */
+static void test_one_against_many(void **state)
+{
+	struct fz_ratio_setup s = setup(11, 1);
+
+	(void)state;
+	s.noise.own_freedom = 1e6;
+	for (double ratio = 1.1; ratio < 3; ratio += 0.3) {
+		struct fz_ratio_run runs[12];
+
+		for (size_t r = 0; r < 11; r++)
+			runs[r] = seen(1e8);
+		runs[11] = seen(1e8 * ratio);
+		struct fz_change c = fz_ratio_test(&s, &no_drift, runs);
+		assert_close(c.statistic, log(ratio) / (0.05 * sqrt(12 / 11.0)), 0.01);
+	}
+}
+
 /* Hosts that differ by half, each with a tenth more in the head: only pairs show it. A pair that
  * has all of a function is much weaker evidence, and so is a function that only runs at times. */
 static void test_pairs(void **state)
@@ -464,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_slack_and_margin),
 		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_several_runs),
+		cmocka_unit_test(test_one_against_many),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_common_noise),
 		cmocka_unit_test(test_common_noise_of_other_functions),
