@@ -511,6 +511,58 @@ static void learn_noise(struct fz_inference *c, const struct fz_hypotheses *k)
 	noise->own_freedom = pool.freedom;
 }
 
+/* Few hosts of a fleet on one side: a release may be on one host, and may be compared with a few.
+ */
+enum { FEW_HOSTS = 6 };
+
+static bool shows_few_hosts(const struct fz_inference *c)
+{
+	return is_fleet(c) && !c->ratio.paired &&
+	       FZ_MIN(c->ratio.base_runs, c->ratio.head_runs) < FEW_HOSTS;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return FZ_CMP(*x, *y);
+}
+
+/* The median of sample variances with that freedom, relative to the true variance (Wilson and
+ * Hilferty 1931). */
+static double median_of_variance(size_t freedom)
+{
+	return pow(1 - 2 / (9 * (double)freedom), 3);
+}
+
+/* Such a host is part of one side by chance. So each function may differ between hosts as much as
+ * the median of them, even if the few hosts were alike in it. */
+static void learn_hosts(struct fz_inference *c, const struct fz_hypotheses *k)
+{
+	struct fz_ratio_noise *noise = &c->ratio.noise;
+	fz_auto(fz_free_ptr) double *variance = fz_calloc(k->n + 1ul, sizeof(*variance));
+	struct fz_pool_item item;
+	double freedom = 0;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct fz_ratio_run *runs = k->evidence[FZ_FAMILY_SELF] + (size_t)i * c->runs;
+
+		if (!fz_ratio_scatter(&c->ratio, runs, &item))
+			continue;
+		variance[n++] = FZ_MAX(0, item.squares - item.sampling) / item.freedom;
+		freedom += item.freedom;
+	}
+	if (n == 0)
+		return;
+	qsort(variance, n, sizeof(*variance), compare_doubles);
+	double median = variance[n / 2] / median_of_variance(c->runs - 2);
+	if (median <= noise->own * noise->own)
+		return;
+	noise->own = sqrt(median);
+	noise->own_freedom = FZ_MAX(noise->own_freedom, freedom);
+}
+
 void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 {
 	fz_assert(k->n == c->d->function_count);
@@ -524,6 +576,8 @@ void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
 		c->ratio.common = c->common;
 		if (!is_fleet(c) && !c->ratio.paired)
 			learn_noise(c, k);
+		if (shows_few_hosts(c))
+			learn_hosts(c, k);
 	}
 	add_witnesses(c, k);
 	find_inside(c);
