@@ -92,7 +92,10 @@ static enum fz_fleet_unit choose(struct chooser *k)
 		if (is_common(&k->hosts[i])) /* so neither sum is 0 */
 			alike += FZ_MIN(k->hosts[i].samples[0] / k->shared[0],
 					k->hosts[i].samples[1] / k->shared[1]);
-	least = FZ_MIN(k->shared[0] / FZ_MAX(k->all[0], 1), k->shared[1] / FZ_MAX(k->all[1], 1));
+	least = k->shared[1] / FZ_MAX(k->all[1], 1);
+	/* A release that is only on some of the hosts so far is compared with these. */
+	if (least < blocks_least)
+		least = FZ_MIN(least, k->shared[0] / FZ_MAX(k->all[0], 1));
 	if (alike < alike_least || least < pairs_least)
 		return FZ_FLEET_BY_HOSTS;
 	if (k->common >= FZ_FLEET_HOST_PAIRS)

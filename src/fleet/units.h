@@ -7,8 +7,9 @@
  *             so a host is one unit however long it was watched.
  *   pairs     of hosts that ran both sides, each doing the same part of the work: properties of
  *             a host are then on both sides of a pair, and differences between hosts are not
- *             noise. A host that ran only one side is left out. Again a host is one unit, because
- *             the effect of a restart lasts as long as the release.
+ *             noise. A host that ran only one side is left out: the head may run on a part of
+ *             the base's hosts so far. Again a host is one unit, because the effect of a restart
+ *             lasts as long as the release.
  *   blocks    of a host's time, if there are too few such hosts: the n-th block of a host
  *             before with the n-th after. Consecutive minutes are alike, so a block is
  *             as long as it can be (fold.c).

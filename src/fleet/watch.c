@@ -81,9 +81,24 @@ static uint64_t key_of(const struct fz_diff_function *f)
 	return fz_hash64(fz_map_hash(f->name.p, f->name.n)) ^ fz_map_hash(f->file.p, f->file.n);
 }
 
+/* Later minutes of the same few hosts show nothing new about how these differ from the other
+ * side's. So one comparison must be as certain as two of many hosts are together. */
+enum { FEW_UNITS = FZ_FLEET_HOST_PAIRS };
+static const double few_units_p = 0.001;
+
+static bool is_chance_of_hosts(const struct check *c, uint32_t function)
+{
+	const struct fz_profile *base = c->profile[FZ_BASE], *head = c->profile[FZ_HEAD];
+
+	return !fz_profile_fact(head, FZ_FLEET_PAIRS_FACT).n &&
+	       FZ_MIN(base->run_count, head->run_count) < FEW_UNITS &&
+	       !(c->j->self[function].p < few_units_p);
+}
+
 static bool is_dearer(const struct check *c, uint32_t function)
 {
-	return c->j->self[function].verdict == FZ_VERDICT_CHANGED && c->j->self[function].low > 0;
+	return c->j->self[function].verdict == FZ_VERDICT_CHANGED && c->j->self[function].low > 0 &&
+	       !is_chance_of_hosts(c, function);
 }
 
 static void add_key(struct fz_fleet_functions *keys, const struct check *c, uint32_t function)
@@ -256,7 +271,7 @@ static bool is_refuted(const struct check *controls, const struct check *c, uint
 
 	const struct fz_judged *judged =
 		controls[SETTLED].j ? find_key(&controls[SETTLED], key, &same) : NULL;
-	if (!judged || !(judged->low > 0))
+	if (!judged || !(judged->low > 0) || is_chance_of_hosts(&controls[SETTLED], same))
 		return true;
 	for (int control = DAY; control <= WEEK; control++)
 		if (controls[control].j && !is_confirmed(&controls[control], key))
