@@ -11,6 +11,8 @@
  *       b = [...]          b = [.....]    4      lines of one side alone, between those of both
  *       return             return         5
  *
+ * A lambda is also the same if it is the only one in the definition on both sides.
+ *
  * Functions at one spot may be the same; at different spots they are different. Repeated
  * definitions of a name (a property and its setter) are matched by position, if both files have
  * equally many.
@@ -135,6 +137,23 @@ bool fz_code_is_one_of_several(struct fz_code *c, enum fz_side side, uint32_t fu
 				 definition_at(c, side, at)->name, at.definition, &before) > 1;
 }
 
+/* Whether a definition has one lambda, and no nested definition has any. */
+static bool has_one_lambda(struct fz_code *c, enum fz_side side, struct fz_code_place at)
+{
+	const struct fz_outline *o = fz_code_outline(c, side, at.source);
+	const struct fz_definition *d = &o->definitions[at.definition];
+	uint32_t n = 0, found = 0, word = fz_outline_word(FZ_STR("lambda"));
+
+	for (uint32_t i = d->words; i < d->end; i++) {
+		n += o->words[i] == word;
+		found = o->words[i] == word ? i : found;
+	}
+	for (uint32_t k = at.definition + 1; n == 1 && k < o->n; k++)
+		if (o->definitions[k].words <= found && found < o->definitions[k].end)
+			return false;
+	return n == 1;
+}
+
 uint32_t fz_code_spot(struct fz_code *c, enum fz_side side, uint32_t function)
 {
 	uint32_t other = fz_code_counterpart(c, side, function);
@@ -154,6 +173,11 @@ uint32_t fz_code_spot(struct fz_code *c, enum fz_side side, uint32_t function)
 	    fz_outline_find(fz_code_outline(c, side, place[side].source), name) !=
 		    place[side].definition)
 		return FZ_NONE;
+	struct fz_str function_name =
+		c->profile[side]->strings[c->profile[side]->functions[function].name];
+	if (fz_str_eq(fz_outline_tail(function_name), FZ_STR("<lambda>")) &&
+	    has_one_lambda(c, side, place[side]) && has_one_lambda(c, !side, place[!side]))
+		return 1;
 	const struct fz_code_text *t = text_of(c, place);
 	uint32_t at = (uint32_t)(line - t->first[side]);
 	return at < t->n[side] ? t->spots[side][at] : FZ_NONE;

@@ -162,7 +162,62 @@ static void a_copy_in_another_package_does_not_match(void **state)
 		assert_int_equal(function_named(d, "save")->link.how, FZ_LINK_MOVED);
 		assert_int_equal(function_named(moved, "load")->link.how, FZ_LINK_MOVED);
 	}
+}
+
+/* site-packages/__init__.py is in no package. */
+static void a_file_beside_packages_is_in_none(void **state)
+{
+	(void)state;
+	static const char *const old[] = { SITE "__init__.py", SAVE, SITE "m.py", LOAD, NULL };
+	static const char *const new[] = { SITE "__init__.py", "", SITE "m.py", LOAD SAVE, NULL };
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources(SITE "__init__.py:save:1 20\n" SITE "m.py:load:1 20\n", old);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources(SITE "m.py:save:5 20\n" SITE "m.py:load:1 20\n", new);
+	fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, false);
+
+	assert_int_equal(function_named(d, "save")->link.how, FZ_LINK_MOVED);
+}
 #undef SITE
+
+/* The only lambda of a function was edited and moved past another line; of several it may be any.
+ */
+static void the_only_lambda_of_a_function_is_found(void **state)
+{
+	(void)state;
+	static const char *const old[] = {
+		"m.py",
+		"def f(a):\n    t = lambda x: x + a\n    a += 1\n    return run(t)\n"
+		"def g(a):\n    t = lambda x: x + a\n    a += 1\n    return run(t, lambda: a)\n"
+		"def h(a):\n    t = lambda x: x + a\n    a += 1\n    return run(t)\n",
+		NULL,
+	};
+	static const char *const new[] = {
+		"m.py",
+		"def f(a):\n    a += 1\n    return run(lambda x: x + a)\n"
+		"def g(a):\n    a += 1\n    return run(lambda x: x + a, lambda: a)\n"
+		"def h(a):\n    a += 1\n    def k():\n        return run(lambda x: x + a)\n"
+		"    return k()\n",
+		NULL,
+	};
+	fz_auto(fz_profile_freep) struct fz_profile *a =
+		with_sources("m.py:f:1;m.py:f.<locals>.<lambda>:2 20\n"
+			     "m.py:g:5;m.py:g.<locals>.<lambda>:6 20\n"
+			     "m.py:h:9;m.py:h.<locals>.<lambda>:10 20\n",
+			     old);
+	fz_auto(fz_profile_freep) struct fz_profile *b =
+		with_sources("m.py:f:1;m.py:f.<locals>.<lambda>:3 20\n"
+			     "m.py:g:4;m.py:g.<locals>.<lambda>:6 20\n"
+			     "m.py:h:7;m.py:h.<locals>.k:9;"
+			     "m.py:h.<locals>.k.<locals>.<lambda>:10 20\n",
+			     new);
+
+	for (int back = 0; back < 2; back++) {
+		fz_auto(fz_diff_freep) struct fz_diff *d = compare_way(a, b, back);
+		assert_int_equal(function_named(d, "f.<locals>.<lambda>")->state, FZ_COMMON);
+		assert_int_not_equal(function_named(d, "g.<locals>.<lambda>")->state, FZ_COMMON);
+		assert_int_not_equal(function_named(d, "h.<locals>.<lambda>")->state, FZ_COMMON);
+	}
 }
 
 /* Two versions of a module in two folders, and one script that imports it: the import of one
@@ -572,6 +627,8 @@ int main(void)
 		cmocka_unit_test(code_that_left_init_is_found),
 		cmocka_unit_test(an_import_of_another_package_is_no_evidence),
 		cmocka_unit_test(a_copy_in_another_package_does_not_match),
+		cmocka_unit_test(a_file_beside_packages_is_in_none),
+		cmocka_unit_test(the_only_lambda_of_a_function_is_found),
 		cmocka_unit_test(a_module_in_another_folder_is_found),
 		cmocka_unit_test(a_package_has_the_names_of_its_module),
 		cmocka_unit_test(a_module_named_lib_is_not_the_standard_library),
