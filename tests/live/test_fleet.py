@@ -699,7 +699,8 @@ def recordings_bound():
             server.options += ("--retain", "3")
             server.start()
             wait_until(lambda: not kept(server, until=old + 60), "forgetting")
-            assert len(kept_files(whole)) == len(kept(server, limit="1000")) > 0
+            wait_until(lambda: len(kept_files(whole)) == len(kept(server, limit="1000")), "deleting its file")
+            assert kept(server, limit="1000")
         # A full disk: one line, and nothing is left behind.
         whole = pathlib.Path(name, "other")
         with Server(name, "--recordings", whole, limit=lambda: resource.setrlimit(
