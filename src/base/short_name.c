@@ -19,17 +19,12 @@ static size_t operator_bytes(struct fz_str name, size_t i)
 	return n;
 }
 
-/* Bytes up to the end of the bracket at the start of s; 0 if it has none. */
+/* Bytes up to the end of the bracket at the start of s; all if it has no end. */
 static size_t bracket_bytes(struct fz_str s)
 {
-	size_t depth = 0;
+	struct fz_str inside = { s.p + 1, s.n - 1 };
 
-	for (size_t i = 0; i < s.n; i++) {
-		depth += s.p[i] == '<';
-		if (fz_str_closes_bracket(s, i) && --depth == 0)
-			return i + 1;
-	}
-	return 0;
+	return FZ_MIN(fz_str_find_outside(inside, ">") + 2, s.n);
 }
 
 /* Is it more than a word, as in "array<int>"? Python's <locals> has no information. */
@@ -46,21 +41,15 @@ static void shorten(struct fz_str name, const char *ellipsis, bool keep, struct 
  * "<Vec<…> as Drop>". */
 static void add_bracket(struct fz_str bracket, const char *ellipsis, struct fz_buf *out)
 {
-	struct fz_str rest = { bracket.p + 1, bracket.n - 2 }, as = FZ_STR(" as ");
-	size_t depth = 0, n = 0;
-
-	while (n < rest.n &&
-	       (depth || !fz_str_starts((struct fz_str){ rest.p + n, rest.n - n }, as.p))) {
-		depth += rest.p[n] == '<';
-		depth -= fz_str_closes_bracket(rest, n) && depth;
-		n++;
-	}
+	static const char as[] = " as ";
+	struct fz_str rest = { bracket.p + 1, bracket.n - 2 };
+	size_t n = fz_str_find_outside(rest, as), end = n + strlen(as);
 	struct fz_str type = { rest.p, n };
 	fz_buf_char(out, '<');
 	shorten(fz_str_component(type), ellipsis, false, out);
 	if (n < rest.n) {
-		struct fz_str trait = { rest.p + n + as.n, rest.n - n - as.n };
-		fz_buf_add(out, as.p, as.n);
+		struct fz_str trait = { rest.p + end, rest.n - end };
+		fz_buf_str(out, as);
 		shorten(fz_str_component(trait), ellipsis, false, out);
 	}
 	fz_buf_char(out, '>');
@@ -72,7 +61,7 @@ static void shorten(struct fz_str name, const char *ellipsis, bool keep, struct 
 		struct fz_str rest = { name.p + i, name.n - i };
 		size_t n = operator_bytes(name, i);
 		if (!n && *rest.p == '<')
-			n = bracket_bytes(rest) ?: rest.n; /* without an end: as it is */
+			n = bracket_bytes(rest);
 		struct fz_str part = { rest.p, FZ_MAX(n, 1) };
 		if (*rest.p != '<' || part.p[part.n - 1] != '>' || !is_long(part))
 			fz_buf_add(out, part.p, part.n);

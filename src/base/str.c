@@ -82,17 +82,44 @@ struct fz_str fz_str_take_line(struct fz_str *s)
 	return fz_str_take_item(s, "\n");
 }
 
+/* The ">" of "->" is no bracket. */
+static bool ends_arrow(struct fz_str s, size_t i)
+{
+	return s.p[i] == '>' && i && s.p[i - 1] == '-';
+}
+
+/* Number of brackets that are open after the byte at i. */
+static size_t open_after(struct fz_str s, size_t i, size_t open)
+{
+	char c = s.p[i];
+
+	if (c == '(' || c == '<' || c == '[' || c == '{')
+		return open + 1;
+	bool closes = c == ')' || c == ']' || c == '}' || (c == '>' && !ends_arrow(s, i));
+	return closes && open ? open - 1 : open;
+}
+
+size_t fz_str_find_outside(struct fz_str s, const char *text)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		struct fz_str rest = { s.p + i, s.n - i };
+		if (!open && !ends_arrow(s, i) && fz_str_starts(rest, text))
+			return i;
+		open = open_after(s, i, open);
+	}
+	return s.n;
+}
+
 struct fz_str fz_str_component(struct fz_str name)
 {
-	size_t from = 0, depth = 0;
+	size_t from = 0, open = 0;
 
 	for (size_t i = 0; i + 1 < name.n; i++) {
 		char c = name.p[i];
-		if (c && strchr("(<[{", c))
-			depth++;
-		else if (depth > 0 && (fz_str_closes_bracket(name, i) || (c && strchr(")]}", c))))
-			depth--;
-		else if (depth == 0 && c && strchr(".:/#", c))
+		open = open_after(name, i, open);
+		if (!open && (c == '.' || c == ':' || c == '/' || c == '#'))
 			from = i + 1;
 	}
 	return (struct fz_str){ name.p + from, name.n - from };

@@ -66,11 +66,8 @@ bool fz_utf8_valid(struct fz_str s);
  * to out_size. Returns the length written. */
 size_t fz_str_printable(const char *in, size_t n, char *out, size_t out_size);
 
-/* Whether the ">" at i ends a bracket, which that of "->" does not. */
-static inline bool fz_str_closes_bracket(struct fz_str s, size_t i)
-{
-	return s.p[i] == '>' && (i == 0 || s.p[i - 1] != '-');
-}
+/* Position of `text` outside brackets, or s.n if it is not there. */
+size_t fz_str_find_outside(struct fz_str s, const char *text);
 /* The last component of a function's name, "find" of "Index<a::b>::find": outside of brackets, a
  * component ends at a dot, colon, slash or number sign. */
 struct fz_str fz_str_component(struct fz_str name);

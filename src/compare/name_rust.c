@@ -29,25 +29,6 @@ static struct fz_str part(struct fz_str s, size_t from, size_t to)
 	return (struct fz_str){ s.p + from, to - from };
 }
 
-/* Position of `text` outside brackets, or s.n. */
-static size_t find_outside(struct fz_str s, const char *text)
-{
-	int open = 0;
-
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		if (!c || (c == '>' && !fz_str_closes_bracket(s, i)))
-			continue;
-		if (open == 0 && fz_str_starts(part(s, i, s.n), text))
-			return i;
-		if (strchr("<([{", c))
-			open++;
-		else if (strchr(")]}>", c))
-			open--;
-	}
-	return s.n;
-}
-
 /* A legacy name has the parameter, "T", where v0 has the type. */
 static bool is_parameter(struct fz_str type)
 {
@@ -77,7 +58,7 @@ static bool add_implementation(struct fz_buf *out, struct fz_str s, int depth)
 	if (legacy)
 		s = part(s, strlen("impl "), s.n);
 	const char *word = legacy ? " for " : " as ";
-	size_t at = find_outside(s, word);
+	size_t at = fz_str_find_outside(s, word);
 	if (at == s.n)
 		return add_type(out, s, depth);
 	struct fz_str first = part(s, 0, at), second = part(s, at + strlen(word), s.n);
@@ -97,7 +78,7 @@ static bool add_implementation(struct fz_buf *out, struct fz_str s, int depth)
 /* Adds a part of a path, between two "::". */
 static bool add_part(struct fz_buf *out, struct fz_str s, size_t start, int depth)
 {
-	size_t end = find_outside(s, "<");
+	size_t end = fz_str_find_outside(s, "<");
 
 	if (end == 0) {
 		bool first = out->n == start;
@@ -125,7 +106,7 @@ static bool add_path(struct fz_buf *out, struct fz_str s, int depth)
 	if (depth == 0)
 		return false;
 	while (s.n) {
-		size_t end = find_outside(s, "::");
+		size_t end = fz_str_find_outside(s, "::");
 		if (end == 0 || !add_part(out, part(s, 0, end), start, depth))
 			return false;
 		s = part(s, FZ_MIN(end + 2, s.n), s.n);
@@ -185,7 +166,7 @@ struct fz_str fz_name_without_rust_types(struct fz_arena *arena, const struct fz
 static struct fz_str without_type(struct fz_arena *arena, struct fz_str s)
 {
 	struct fz_str inner = part(s, FZ_MIN(1, s.n), s.n);
-	size_t as = find_outside(inner, " as "), end = find_outside(inner, ">");
+	size_t as = fz_str_find_outside(inner, " as "), end = fz_str_find_outside(inner, ">");
 
 	if (!fz_str_starts(s, "<") || as >= end || end == inner.n)
 		return FZ_STR("");

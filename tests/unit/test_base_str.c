@@ -273,6 +273,28 @@ static void test_matches(void **state)
 	regfree(&regex);
 }
 
+static void test_find_outside(void **state)
+{
+	static const struct {
+		const char *s, *text;
+		size_t at;
+	} cases[] = {
+		{ "a as b", " as ", 1 },
+		{ "<a as b> as c", " as ", 8 },
+		{ "fn(a) -> b as c", " as ", 10 },
+		{ "fn() -> a>", ">", 9 }, /* that of an arrow is no bracket */
+		{ "(a::b)[c::d]{e::f}", "::", 18 },
+		{ "a)>::b", "::", 3 },
+		{ "a<b", ">", 3 },
+		{ "a", "ab", 1 },
+		{ "", "a", 0 },
+	};
+
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++)
+		assert_int_equal(fz_str_find_outside(fz_str_of(cases[i].s), cases[i].text),
+				 cases[i].at);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_rounding),
 		cmocka_unit_test(test_style),
 		cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_find_outside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
