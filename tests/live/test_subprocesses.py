@@ -188,7 +188,7 @@ def short_children(python, options, text=SHORT, n=20):
 
 
 def daemon(python):
-    """Perf events of others hide the fault for a second."""
+    """A perf event of another program would hide the fault for a second."""
     time.sleep(2)
     r = Recorded(python, DAEMON)
     assert r.pids("daemon")[0] in r.processes, (r.said, r.processes)
