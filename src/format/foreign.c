@@ -60,6 +60,11 @@ static const struct magic magics[] = {
 	{ MAGIC("NYTProf "), { "a profile of NYTProf", "nytprofcalls FILE >FILE.folded" } },
 	{ MAGIC("hdrb"), { "an event log of GHC", "hs-speedscope FILE" } },
 	{ MAGIC("JLPROF"), JULIA },
+	{ MAGIC("Ftrace!"),
+	  { "a recording of uftrace", "uftrace dump --flame-graph -d FOLDER >FILE.folded" } },
+	{ MAGIC("SLOW"),
+	  { "a method trace of Android",
+	    "profiler.firefox.com opens it and saves a readable format" } },
 };
 
 static const struct {
@@ -70,6 +75,9 @@ static const struct {
 	{ "snapshot", { "a heap snapshot of V8", "node --heap-prof records a readable format" } },
 	{ "cost_centres",
 	  { "a JSON profile of GHC", "record with +RTS -p, then inferno-collapse-ghcprof" } },
+	{ "linux-perf-json-version",
+	  { "a JSON file of perf data convert",
+	    "perf script -i perf.data >FILE.perf writes a readable format" } },
 	{ "main()", { "a profile of XHProf", "no converter exists" } },
 	{ "machine_info",
 	  { "results of pytest-benchmark", "fizeau ci -- pytest measures and compares them" } },
@@ -106,6 +114,10 @@ static const struct {
 	  "CPU Time",
 	  { "a table of VTune",
 	    "inferno-collapse-vtune --help shows how to export and convert one" } },
+	{ "{\"type\":\"meta\",",
+	  "\"sample_interval_usec\":",
+	  { "a file of CPython's --jsonl, which has no stacks,",
+	    "--binary writes a readable format" } },
 	{ "`", "+0x", { "stacks of dtrace", "stackcollapse.pl FILE >FILE.folded" } },
 };
 

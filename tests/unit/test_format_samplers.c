@@ -456,6 +456,11 @@ static void test_refused(void **state)
 		{ "      flat  flat%   sum%        cum   cum%\n", "pprof -proto FILE" },
 		{ "Function\tCPU Time\tModule\nmain\t1.5\ta\n", "inferno-collapse-vtune --help" },
 		{ "gmon\x01", "gprof PROGRAM FILE >FILE.txt" },
+		{ "Ftrace!", "uftrace dump --flame-graph" },
+		{ "SLOW\xf3", "a method trace of Android" },
+		{ "{\n\t\"linux-perf-json-version\": 1,\n\t\"headers\": {}}", "perf script -i" },
+		{ "{\"type\":\"meta\",\"v\":0,\"run_id\":\"9\",\"sample_interval_usec\":1000}\n",
+		  "--binary writes" },
 	};
 
 	(void)state;
