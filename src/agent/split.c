@@ -118,7 +118,9 @@ static uint32_t copy_stack(struct splitter *s, struct fz_profile *to, uint32_t s
 	}
 	while (n-- > 0) {
 		uint32_t at = chain[n];
-		copied = fz_profile_stack(to, copied, copy_frame(from, to, from->stacks[at].frame));
+		uint32_t caller = copied;
+		copied = fz_profile_stack(to, caller, copy_frame(from, to, from->stacks[at].frame));
+		fz_assert(caller == FZ_NONE || caller < copied);
 		s->stack[at] = copied;
 	}
 	return copied;

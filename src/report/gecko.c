@@ -232,6 +232,7 @@ static void fill_times(const struct fz_gecko_writer *w, const size_t *rows, size
 		if (s->timed)
 			at = FZ_MAX(at, w->offset[s->run ? s->run[row] : 0] + s->time[row]);
 		times[i] = at;
+		fz_assert(i == 0 || times[i - 1] <= at);
 		if (!s->timed)
 			at += step * fz_sample_count(w->p, row);
 	}

@@ -218,6 +218,17 @@ static void add_levels(struct builder *b, const struct fz_chart_piece *pieces, s
 	}
 }
 
+static void check_pieces(const struct fz_chart_piece *pieces, size_t n, int64_t end)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct fz_chart_piece *piece = &pieces[i], *before = i ? piece - 1 : NULL;
+
+		fz_assert(0 <= piece->from && piece->from <= piece->to && piece->to <= end);
+		fz_assert(!before || before->thread < piece->thread ||
+			  (before->thread == piece->thread && before->to <= piece->from));
+	}
+}
+
 void fz_chart_build(struct fz_chart *chart, const struct fz_tree *t,
 		    const struct fz_chart_piece *pieces, size_t n, int64_t end, size_t most)
 {
@@ -227,6 +238,7 @@ void fz_chart_build(struct fz_chart *chart, const struct fz_tree *t,
 	fz_auto(fz_free_ptr) int64_t *sums = fz_calloc(t->n + 1ul, sizeof(*sums));
 	struct builder b = { t, end, depth, weight, inside, sums, .chart = chart };
 
+	check_pieces(pieces, n, end);
 	for (uint32_t i = 0; i < t->n; i++)
 		depth[i] = t->parent[i] == FZ_NONE ? 1 : depth[t->parent[i]] + 1;
 	*chart = (struct fz_chart){ .list = NULL };

@@ -364,8 +364,12 @@ static void choose(struct fz_tree_view *v)
 		order[i] = i;
 	if (t->n)
 		qsort_r(order, t->n, sizeof(*order), compare_weights, v->weight);
-	for (uint32_t i = 0; i < t->n && i < v->o->tree_limit; i++)
-		v->shown[order[i]] = v->weight[order[i]] > 0;
+	for (uint32_t i = 0; i < t->n && i < v->o->tree_limit; i++) {
+		uint32_t row = order[i], parent = t->calls[row].parent;
+
+		v->shown[row] = v->weight[row] > 0;
+		fz_assert(!v->shown[row] || parent == FZ_NONE || v->shown[parent]);
+	}
 }
 
 /* Below each shown row, add one row for the hidden ones. Its `deep` is the number of unchanged
