@@ -57,12 +57,20 @@ uint32_t fz_import_name(struct fz_profile *p, struct fz_str name)
 	return fz_profile_string(p, fz_buf_view(&all));
 }
 
+struct fz_str fz_import_module(struct fz_str path)
+{
+	static const char gone[] = " (deleted)";
+
+	path.n -= fz_str_ends(path, gone) ? strlen(gone) : 0;
+	return path;
+}
+
 uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f)
 {
 	struct fz_function function = {
 		.name = fz_import_name(p, f->name.n ? f->name : FZ_STR("[unknown]")),
 		.file = fz_profile_string(p, f->file),
-		.module = fz_profile_string(p, f->module),
+		.module = fz_profile_string(p, fz_import_module(f->module)),
 		.first_line = FZ_MAX(f->first_line, 0),
 		.kind = (uint8_t)f->kind,
 	};
@@ -89,7 +97,7 @@ uint32_t fz_import_frame_in(struct fz_profile *p, const struct fz_import_frame *
 uint32_t fz_import_address(struct fz_profile *p, struct fz_str module, uint64_t address)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 };
-	struct fz_str base = fz_path_base(module);
+	struct fz_str base = fz_path_base(fz_import_module(module));
 
 	fz_buf_add(&name, base.p, base.n);
 	fz_buf_printf(&name, "%s0x%llx", base.n ? "+" : "", (unsigned long long)address);

@@ -25,6 +25,9 @@ uint32_t fz_import_frame(struct fz_profile *p, const struct fz_import_frame *f);
  * across builds, the module is omitted. */
 uint32_t fz_import_frame_in(struct fz_profile *p, const struct fz_import_frame *f,
 			    struct fz_str module);
+/* A module's path without " (deleted)", which Linux appends when the file is replaced or removed.
+ */
+struct fz_str fz_import_module(struct fz_str path);
 /* Makes a frame from just an address in a module: "libc.so.6+0x1234". */
 uint32_t fz_import_address(struct fz_profile *p, struct fz_str module, uint64_t address);
 /* Parses name and place: "f (file.js:12:3)", "f (in libc.so)", or a name alone. The line is the

@@ -389,9 +389,10 @@ static void put_unnamed(struct fz_perfspace *s, struct site *site, struct fz_str
 			struct fz_str build_id, enum fz_kind kind)
 {
 	fz_auto(fz_buf_release) struct fz_buf name = { 0 }, full = { 0 };
+
+	module = fz_import_module(module);
 	struct fz_str base = fz_path_base(module);
 	bool bare = base.n && base.p[0] == '[';
-
 	fz_buf_str(&name, bare ? "" : "[");
 	fz_buf_add(&name, base.n ? base.p : "unknown", base.n ? base.n : strlen("unknown"));
 	fz_buf_str(&name, bare ? "" : "]");

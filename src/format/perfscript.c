@@ -310,7 +310,7 @@ static bool read_frame(struct reader *r, struct fz_str s)
 	r->have_places |= place.n > 0;
 	name = without_offset(name);
 	if (!fz_str_eq(place, FZ_STR("[unknown]")) && !fz_str_eq(place, FZ_STR("inlined")))
-		f.module = kept(r, place);
+		f.module = kept(r, fz_import_module(place));
 	f.name = kept(r, name);
 	f.kind = fz_import_kind(f.file, f.module,
 				digits == 16 && (s.p[0] | 32) == 'f' ? FZ_KIND_KERNEL

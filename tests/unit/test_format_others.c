@@ -655,6 +655,7 @@ static void test_perf(void **state)
 	fz_auto(fz_profile_freep) struct fz_profile *p =
 		load_text("my app  7/9 [001] d..1.  12.000001:  1001001 cpu-clock:u: \n"
 			  "\t  5601 operator()(int)+0x1f (/bin/x (deleted))\n"
+			  "\t  5602 [unknown] (/bin/x (deleted))\n"
 			  "\t  7f10 py::Class.walk:/app/w.py+0xa (/run/perf.map)\n\n"
 			  "my app  7/9 [001]  12.5:  1001001 cpu-clock:u: \n"
 			  "\tffffffff81000000 do_idle+0x3 ([kernel.kallsyms])\n  sched.c:44\n\n"
@@ -666,7 +667,10 @@ static void test_perf(void **state)
 	assert_true(t->pid == 7 && t->tid == 9 && !t->is_main);
 	assert_true(fz_str_eq(fz_profile_text(p, t->name), FZ_STR("my app")));
 	assert_int_equal(cost(p, "cpu", "operator()(int)", false), 1001001);
+	assert_int_equal(cost(p, "cpu", "[x]", true), 1001001);
 	assert_int_equal(cost(p, "cpu", "Class.walk", true), 1001001);
+	const struct fz_function *own = fz_profile_stack_function(p, p->samples.stack[0]);
+	assert_string_equal(fz_profile_text(p, own->module).p, "/bin/x");
 	assert_int_equal(cost(p, "cycles", "read", false), 9);
 	assert_int_equal(sum_of(p, fz_profile_find_metric(p, FZ_STR("samples"))), 3);
 	assert_int_equal(p->samples.time[1], 499999000);
