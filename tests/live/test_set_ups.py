@@ -655,7 +655,7 @@ def has_frame(folder, recording, name, function):
 
 
 def look(name, runs):
-    """How many are found, whether counts are the same in all runs, user functions seen, a x 2 found."""
+    """How many are found, whether counts are the same in all runs, user functions seen, doubled work found."""
     test_bench.need_tool()
     prepare, wanted, function = {**SET_UPS, **ONLY_IN_TABLE}[name]
     with tempfile.TemporaryDirectory(prefix="fz-set-up-") as scratch:
@@ -1034,7 +1034,7 @@ def equal(differ):
 
 def table():
     """The table in docs/benchmarks.md."""
-    print("| set-up | benchmarks found | equal over five runs | user's functions seen | a x 2 found |")
+    print("| set-up | benchmarks found | equal over five runs | user's functions seen | doubled work found |")
     print("|---|--:|---|---|---|")
     for name, (_, wanted, _) in {**SET_UPS, **ONLY_IN_TABLE}.items():
         try:
