@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Benchmark pages of the server: search, and forms that acknowledge an intended change. Where the
+// Benchmark pages of the server: search, and forms that accept an intended change. Where the
 // server requires a token, the form sends one with write permission; it is not stored.
 import { searchCards } from "./card_search.js";
 import { el } from "./dom.js";
@@ -36,7 +36,7 @@ function field(label, attributes) {
 
 function makeForm(box) {
 	const isNew = box.dataset.act === "accept";
-	const words = isNew ? "Acknowledge this change" : "Withdraw the acknowledgement";
+	const words = isNew ? "Accept this change" : "Withdraw the acceptance";
 	const form = el("form", {},
 		...(isNew ? [field("Reason", { name: "reason", maxlength: REASON_MAX })] : []),
 		...(asksToken ? [field("Token with write permission",

@@ -14,7 +14,7 @@ static bool withdraw;
 
 static const struct fz_opt option_table[] = {
 	FZ_OPT(STRING, "reason", "TEXT", &reason, "why the change is intended"),
-	FZ_OPT(FLAG, "withdraw", NULL, &withdraw, "withdraw the acknowledgement"),
+	FZ_OPT(FLAG, "withdraw", NULL, &withdraw, "withdraw the acceptance"),
 	FZ_OPT(STRING, "commit", "REVISION", &commit,
 	       "branch of the change (default: that of this checkout or of the pull request)"),
 	FZ_OPT(STRING, "metric", "NAME", &metric, "metric to accept (default: the one that fails)"),
@@ -56,7 +56,7 @@ static void print_answer(const char *benchmark, const struct fz_buf *answer)
 	char number[FZ_NUMBER_SIZE];
 
 	printf("%s: %s; run %lld %s, with %s\n", benchmark,
-	       withdraw ? "no longer acknowledged" : "acknowledged",
+	       withdraw ? "no longer accepted" : "accepted",
 	       (long long)json_integer_value(json_object_get(parsed, "run")),
 	       json_string_value(json_object_get(parsed, "status")),
 	       fz_format_plural(failing, "failure", number));
@@ -110,7 +110,7 @@ static int run(struct fz_opt_state *state)
 
 const struct fz_command fz_command_ci_accept = {
 	.name = "ci accept",
-	.summary = "acknowledge a benchmark change stored on a server, with a reason",
+	.summary = "accept a benchmark change stored on a server, with a reason",
 	.usage = "--server URL --reason TEXT [options] BENCHMARK",
 	.examples = "  $ fizeau ci accept --server http://fleet:4999 --pull 128 \\\n"
 		    "      --reason 'easier to read' test_parse_pr\n",

@@ -113,8 +113,7 @@ void fz_cli_ci_server_fetch(struct fz_ci_run *c, const struct fz_cli_ci_options 
 	struct fz_error err;
 
 	if (o->fleet.server && query_accepted(c, o, &err))
-		fz_cli_warn("ci: cannot read acknowledged changes from the server: %s",
-			    err.message);
+		fz_cli_warn("ci: cannot read accepted changes from the server: %s", err.message);
 }
 
 /* ---- results ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of benchmarks: runs of `fizeau ci` by repository, values by commit, and acknowledged
+/* Results of benchmarks: runs of `fizeau ci` by repository, values by commit, and accepted
  * changes. They are always in a SQLite file, whatever engine stores the profiles, because there are
  * a few runs an hour, not thousands of pushes a second.
  *
@@ -64,7 +64,7 @@ int fz_results_put(struct fz_results *r, const struct fz_results_run *run, int64
 /* Find a run by id. FZ_EINPUT if there is none. */
 int fz_results_find(struct fz_results *r, const char *project, const char *repository,
 		    const char *id, int64_t *ret, struct fz_error *err);
-/* Update a run's verdict after one of its changes was acknowledged. */
+/* Update a run's verdict after one of its changes was accepted. */
 int fz_results_judge(struct fz_results *r, int64_t run, int exit, const char *headline,
 		     struct fz_error *err);
 /* Store a page of a run; an existing page is kept. FZ_EINPUT if there is no such run. */
@@ -138,7 +138,7 @@ int fz_results_counts(struct fz_results *r, int64_t commit, const char *metric,
 		      void (*take)(void *arg, const struct fz_results_count *c), void *arg,
 		      struct fz_error *err);
 
-/* An acknowledged change. */
+/* An accepted change. */
 struct fz_results_accepted {
 	const char *name, *metric, *reason;
 	const char *commit, *pull; /* valid for this commit and in this pull request */
@@ -147,7 +147,7 @@ struct fz_results_accepted {
 	const char *into, *patch; /* target branch; digest of the change */
 	double count[2];          /* of base and head; negative: unknown */
 	const char *landed;       /* commit that merged it */
-	int64_t time;             /* when it was acknowledged, seconds since 1970 */
+	int64_t time;             /* when it was accepted, seconds since 1970 */
 };
 /* Replaces an earlier one of the same benchmark, metric and commit. */
 int fz_results_accept(struct fz_results *r, const char *project, const char *repository,
@@ -158,13 +158,13 @@ int fz_results_follow(struct fz_results *r, const char *project, const char *rep
 /* Set a->landed, the commit that merged the change into a->into, unless already set. */
 int fz_results_land(struct fz_results *r, const char *project, const char *repository,
 		    const struct fz_results_accepted *a, struct fz_error *err);
-/* Withdraw an acknowledgement. *ret: did it exist? */
+/* Withdraw an acceptance. *ret: did it exist? */
 int fz_results_refuse(struct fz_results *r, const char *project, const char *repository,
 		      const struct fz_results_accepted *a, bool *ret, struct fz_error *err);
 int fz_results_accepted(struct fz_results *r, const char *project, const char *repository,
 			void (*take)(void *arg, const struct fz_results_accepted *a), void *arg,
 			struct fz_error *err);
 
-/* Delete runs received before a time (seconds since 1970) and their pages; values and acknowledged
+/* Delete runs received before a time (seconds since 1970) and their pages; values and accepted
  * changes are kept. */
 int fz_results_forget(struct fz_results *r, int64_t before, struct fz_error *err);

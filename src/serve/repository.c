@@ -133,7 +133,7 @@ static int add_pulls(struct fz_results *r, const struct fz_http_request *q, cons
 	return 0;
 }
 
-/* ---- acknowledged changes ---- */
+/* ---- accepted changes ---- */
 
 static void add_accepted(void *arg, const struct fz_results_accepted *a)
 {
@@ -164,10 +164,9 @@ static int add_all_accepted(struct fz_results *r, const struct fz_http_request *
 
 	if (rc || !rows.n)
 		return rc;
-	fz_buf_str(out,
-		   "<section class=\"full\"><h2>Acknowledged changes</h2>\n<div class=\"wide\">"
-		   "<table class=\"rows\"><thead><tr><th>Benchmark<th>Metric"
-		   "<th class=\"text\">Reason<th>Up to<th>Of<th>Since (UTC)</thead><tbody>\n");
+	fz_buf_str(out, "<section class=\"full\"><h2>Accepted changes</h2>\n<div class=\"wide\">"
+			"<table class=\"rows\"><thead><tr><th>Benchmark<th>Metric"
+			"<th class=\"text\">Reason<th>Up to<th>Of<th>Since (UTC)</thead><tbody>\n");
 	fz_buf_add(out, rows.p, rows.n);
 	fz_buf_str(out, "</tbody></table></div></section>\n");
 	return 0;

@@ -216,7 +216,7 @@ static void add_values(const struct fz_ci_result *r, bool edited, struct fz_resu
 	run->values = ret;
 }
 
-/* Update an acknowledged change from a run: its new patch and counts in the pull request, or that
+/* Update an accepted change from a run: its new patch and counts in the pull request, or that
  * it was merged into the target branch. */
 static int follow(struct fz_results *results, const struct fz_results_run *run,
 		  const struct fz_ci_bench *b, struct fz_error *err)
@@ -379,7 +379,7 @@ static void add_found(void *arg, const struct fz_results_found *f)
 	run->report = kept(run, f->report);
 }
 
-/* Reset changes that were acknowledged when the job ran, because they may have been withdrawn
+/* Reset changes that were accepted when the job ran, because they may have been withdrawn
  * since. */
 static void forget_accepted(struct fz_ci_result *r)
 {
@@ -392,7 +392,7 @@ static void forget_accepted(struct fz_ci_result *r)
 	}
 }
 
-/* Apply an acknowledged change by the rules of fizeau.ini: same benchmark and metric, up to its
+/* Apply an accepted change by the rules of fizeau.ini: same benchmark and metric, up to its
  * limit. Only the job knows which commits are included. */
 static void add_accepted(void *arg, const struct fz_results_accepted *a)
 {

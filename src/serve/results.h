@@ -10,7 +10,7 @@
 int fz_server_open_results(const struct fz_server *s, struct fz_results **ret,
 			   struct fz_error *err);
 
-/* A run with its verdicts, including changes acknowledged since. Texts are in the result's arena.
+/* A run with its verdicts, including changes accepted since. Texts are in the result's arena.
  */
 struct fz_server_run {
 	struct fz_ci_result result;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """fizeau ci --server: runs report to a real server, query the state of benchmarks, and know the changes
-acknowledged there."""
+accepted there."""
 
 import concurrent.futures
 import json
@@ -49,7 +49,7 @@ def status(server, **which):
     return json.loads(content)
 
 
-@suite.test("a pull request is sent once, with its page; acknowledged it passes, and fails when it costs more")
+@suite.test("a pull request is sent once, with its page; accepted it passes, and fails when it costs more")
 def path():
     r = loops(FIRST=4000)
     r.git("remote", "add", "origin", "https://me:secret@github.com/me/project.git")
@@ -77,7 +77,7 @@ def path():
         done = r.fizeau("ci", "accept", "--server", server.url, "--pull", "7", "--reason", "so", "second", status=2)
         assert "no benchmark 'second' fails for costing more" in done.stderr, done
         done = r.fizeau("ci", "accept", "--server", server.url, "--pull", "7", "--reason", "easier to read", "first")
-        assert done.stdout == "first: acknowledged; run 1 passed, with 0 failures\n", done
+        assert done.stdout == "first: accepted; run 1 passed, with 0 failures\n", done
         assert status(server, repository=name, commit=head[:12])["accepted"] == 1
         done = r.fizeau(*words, "--pull", "7", *COUNT)
         assert "accepted: easier to read" in done.stdout, done
@@ -92,7 +92,7 @@ def path():
         now = status(server, repository=name, pull="7")
         assert (now["failing"], now["accepted"]) == (1, 0), now
         done = r.fizeau("ci", "accept", "--server", server.url, "--withdraw", "--commit", head, "first")
-        assert "no longer acknowledged; run 3 failed, with 1 failure" in done.stdout, done
+        assert "no longer accepted; run 3 failed, with 1 failure" in done.stdout, done
 
 
 @suite.test("with edits or untracked files only the verdict is stored; without the server the exit status is the same, with one line")
@@ -128,7 +128,7 @@ def away():
         server.stop()
         done = r.fizeau("ci", *RUN, "--server", server.url, *COUNT, status=1)
         lines = [line for line in done.stderr.splitlines() if "the server" in line]
-        assert len(lines) == 2 and "cannot read acknowledged changes from the server" in lines[0], done.stderr
+        assert len(lines) == 2 and "cannot read accepted changes from the server" in lines[0], done.stderr
         assert "are queued in " in lines[1], done.stderr
         assert "is 'fizeau serve' running there?" in lines[1] and "this does not affect the verdict" in lines[1], done.stderr
         for words, why in (("--server", "nowhere"), "invalid URL 'nowhere'"), (("--pull", "7"), "require --server URL"), \
@@ -502,7 +502,7 @@ def rights():
             assert answer[0] == 200 and json.loads(answer[1])["failing"] == 0, answer
 
 
-@suite.test("--retain deletes reports and pages, but no values or acknowledgements; --benchmarks names another file")
+@suite.test("--retain deletes reports and pages, but no values or accepted changes; --benchmarks names another file")
 def forgotten():
     with scratch() as folder, Server(folder, "--retain", "7") as server:
         assert server.ask("POST", address(), report([("parse", 100, 120)]))[0] == 200
@@ -524,7 +524,7 @@ def forgotten():
         wait_until(lambda: server.ask("GET", "/report/1/report.html")[0] == 404)
         server.says(404, "no such run", "GET", f"/api/status?{REPOSITORY}")
         page = server.ask("GET", f"/repository?{REPOSITORY}")[1].decode()
-        assert "1 benchmark over 2 commits of main" in page and "Acknowledged changes" in page, page
+        assert "1 benchmark over 2 commits of main" in page and "Accepted changes" in page, page
         server.stop()
     with scratch() as folder, Server(folder, "--benchmarks", os.path.join(folder, "gate.db")) as server:
         assert server.ask("POST", address(), report([("parse", 100, 120)]))[0] == 200

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Benchmark pages of a real server: repositories, benchmarks across commits, pull requests, and
-// acknowledging changes.
+// accepting changes.
 "use strict";
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
@@ -156,7 +156,7 @@ served("a pull request lists what fails first, with base, head, change, place an
 	});
 });
 
-served("by keyboard a change is acknowledged with a reason and a token that may write, and taken back", async () => {
+served("by keyboard a change is accepted with a reason and a token that may write, and taken back", async () => {
 	const stands = async () => JSON.parse((await ask("GET", "/api/status?repository=me%2Fproject&pull=128", undefined, TOKENS.badge)).text);
 	const reason = `easier to read ${evil}`;
 	await look(CHANGE, { width: 700 }, async (page) => {
@@ -180,7 +180,7 @@ served("by keyboard a change is acknowledged with a reason and a token that may 
 		const { failing, accepted, status } = await stands();
 		assert.deepEqual([failing, accepted, status], [1, 1, "failed"]);
 		await page.click("header a");
-		assert.ok((await page.textContent("main")).includes("Acknowledged changes"));
+		assert.ok((await page.textContent("main")).includes("Accepted changes"));
 		assert.deepEqual((await rowsOf(page)).at(-1).slice(0, 5), ["parse", "instructions", reason, "+33.4 %", `pull request 128 ${hashOf(1, "b").slice(0, 10)}`]);
 		await page.goto(server.url + CHANGE);
 		await page.click(".acts[data-act=withdraw] summary");
