@@ -276,10 +276,11 @@ struct fizeau_function_verdict {
 FIZEAU_API int fizeau_diff_function_verdict(const struct fizeau_diff *d, size_t index,
 					    struct fizeau_function_verdict *ret);
 
-/* How a function of the base was matched. */
+/* How a function of the base was matched: "exact", "body", "scope", "moved", "name",
+ * "neighbourhood", "mapped"; "none" if it was not. */
 struct fizeau_link {
-	size_t size;      /* of this struct */
-	const char *how;  /* "exact", "moved", "name", "neighbourhood", "mapped"; "none" */
+	size_t size; /* of this struct */
+	const char *how;
 	double score;     /* 0 to 1: confidence of an inferred link */
 	const char *name; /* in the base; "" if there is none */
 	const char *file;

@@ -16,7 +16,7 @@ int fz_bench_google_read(const char *path, fz_bench_google_visit *visit, void *a
 
 /* ---- bench_go.c: what test programs of Go print, as stored by bindings/go/test-runner ---- */
 
-/* That file, beside the file of Google Benchmark's times. The caller frees. */
+/* That file, next to the file of Google Benchmark's times. The caller frees. */
 char *fz_bench_go_path(const char *times);
 /* Visit all times, in order, each of one iteration; names are PACKAGE.NAME. Then remove the file. A
  * missing file has no times. */
@@ -25,7 +25,7 @@ int fz_bench_go_read(const char *times, fz_bench_google_visit *visit, void *arg,
 
 /* ---- bench_rust.c: what divan and bencher print, as stored by bindings/rust/cargo-runner ---- */
 
-/* That file, beside the file of Google Benchmark's times. The caller frees. */
+/* That file, next to the file of Google Benchmark's times. The caller frees. */
 char *fz_bench_rust_path(const char *times);
 /* Visit one time of each benchmark per run of the program: the median (bencher prints only that) of
  * one iteration, in ns. Then remove the file. A missing file has no times. */
@@ -34,7 +34,7 @@ int fz_bench_rust_read(const char *times, fz_bench_google_visit *visit, void *ar
 
 /* ---- bench_criterion.c: the folder CRITERION_HOME of criterion ---- */
 
-/* That folder, beside the file of Google Benchmark's times. The caller frees. */
+/* That folder, next to the file of Google Benchmark's times. The caller frees. */
 char *fz_bench_criterion_home(const char *times);
 /* Visit all samples, in order of folder names, each as the time of one iteration; then remove the
  * folder. A missing folder has no samples. */

@@ -311,6 +311,6 @@ void fz_cli_output_release(struct fz_cli_output *o);
  * ---- */
 
 /* With several processes, the program's file is the requested one, and each other process gets one
- * beside it. Pages show all processes, so the program's page covers all. */
+ * next to it. Pages show all processes, so the program's page covers all. */
 bool fz_cli_per_process_wanted(const struct fz_cli_output *o, const struct fz_profile *p);
 int fz_cli_per_process_write(struct fz_cli_output *o, struct fz_profile *p, struct fz_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Gates of continuous integration: is a change bad enough to stop?
+/* Gates of continuous integration: is a change bad enough to fail the job?
  *
  * A gate closes only on certain changes above a threshold, so neither noise nor a small real change
- * stops anybody.
+ * fails a job.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole files that a server keeps beside its store: recordings as received, and the counts of
- * commits by `fizeau ci`.
+/* Whole files that a server keeps in addition to its store: recordings as received, and the counts
+ * of commits by `fizeau ci`.
  *
  *   FOLDER/index.db   {project, kind, name}, description -> file
  *   FOLDER/3f09...    32 random hexadecimal digits: no name from a client is part of a path;

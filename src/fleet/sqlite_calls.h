@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SQLite for the engine of a store: the library, loaded when a store is opened; opening;
+/* SQLite for the engine of a store: the library, loaded when a store is opened; opening a file;
  * prepared statements, with all their SQL in one place; and a store's handle.
  *
  * A statement is used from fz_sql to fz_sql_reset; parameters are set by their number, from 1. */

@@ -17,8 +17,8 @@ struct fz_source_root {
 	bool used; /* set when a name began with `from` */
 };
 
-/* Add the source of its files to the profile. Call it only for a profile that is afterwards just
- * drawn as pages, because functions must be matched by recorded source alone. Appends a line to
+/* Add the source of its files to the profile. Call it only for a profile of which only pages are
+ * drawn afterwards, because functions must be matched by recorded source alone. Appends a line to
  * `why` for files that contradict the recording. */
 void fz_disk_source_add(struct fz_profile *p, struct fz_source_root *roots, uint32_t root_n,
 			struct fz_buf *why);

@@ -38,9 +38,9 @@ void fz_findings_init(struct fz_findings *ret, const struct fz_diff *d,
 void fz_findings_release(struct fz_findings *f);
 
 enum { FZ_INTERVAL_SIZE = FZ_NUMBER_SIZE + 4 };
-/* The 95 % interval beside the change: "±43.0 ms", or "" if there is none. If the change is certain
- * but the interval is so asymmetric that ± would seem to include 0, its end nearer to 0 is shown
- * instead: "≥+4.17 s" or "≤-4.17 s". */
+/* The 95 % interval next to the change: "±43.0 ms", or "" if there is none. If the change is
+ * certain but the interval is so asymmetric that ± would seem to include 0, its end nearer to 0 is
+ * shown instead: "≥+4.17 s" or "≤-4.17 s". */
 const char *fz_finding_interval(const struct fz_finding *r, const char *unit,
 				const struct fz_style *style, char out[FZ_INTERVAL_SIZE]);
 /* "+27.9 %", "12 x"; without a base or head value "new" or "gone" if the function certainly is,

@@ -39,7 +39,7 @@ struct fz_report {
 	bool drops_stackless; /* samples without a stack are dropped */
 	bool drops_negative;  /* negative costs are dropped */
 	bool folder;          /* index.html in a folder, unless the name ends like a page's */
-	const char *picture;  /* suffix of a picture written beside it, and linked */
+	const char *picture;  /* suffix of a picture written next to it, and linked */
 	int (*profile)(const struct fz_report *r, const struct fz_report_options *o,
 		       const struct fz_profile *p, struct fz_output *out, struct fz_error *err);
 	int (*diff)(const struct fz_report_options *o, const struct fz_diff *d,

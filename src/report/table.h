@@ -13,6 +13,6 @@ void fz_table_function(struct fz_str name, const struct fz_source_place *place, 
 /* Append "file:line" in at most `columns`, cutting the file at its front; as a link if possible. */
 void fz_table_place(const struct fz_source_place *place, unsigned columns,
 		    const struct fz_style *style, struct fz_buf *out);
-/* Append what a value measures: " of wall time", " samples"; nothing if the unit says it ("12
+/* Append what a value measures: " of wall time", " samples"; nothing if the unit implies it ("12
  * MiB"). */
 void fz_table_add_metric(const char *metric, const char *unit, struct fz_buf *out);

@@ -2,7 +2,7 @@
 /* Text reports for terminals: the hottest functions of a profile, and the findings of a diff.
  *
  * Equal input and style give equal bytes. Text from a target is made printable; colour only repeats
- * what signs and words say.
+ * the meaning of signs and words.
  */
 #pragma once
 
@@ -47,7 +47,7 @@ struct fz_text_options {
 	bool all_frames;              /* of a call tree: also show foreign frames */
 	const char *labels[FZ_SIDES]; /* names of a diff's sides; NULL: none */
 	bool beside;                  /* a markdown report is written to the current folder */
-	const char *picture; /* file name of a picture beside a markdown report; NULL: none */
+	const char *picture; /* file name of a picture next to a markdown report; NULL: none */
 };
 
 #define FZ_TEXT_DEFAULTS                                              \

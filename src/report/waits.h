@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The waits of threads: reason, place, and which thread ended them; empty for a recording without
- * waits. */
+/* The waits of threads: reason, place, and the function that ended them; empty for a recording
+ * without waits. */
 #pragma once
 
 #include "base/buf.h"

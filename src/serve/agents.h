@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Recognises two agents that push the same host at the same time, whose costs would count twice:
- * one was started twice, or two machines have one name. */
+ * one agent was started twice, or two machines have one name. */
 #pragma once
 
 #include <pthread.h>

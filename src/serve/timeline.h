@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A service over time as JSON; the question that this and other answers answer. */
+/* A service over time as JSON, and the query that this and other answers are for. */
 #pragma once
 
 #include "fleet/fleet.h"
