@@ -24,8 +24,8 @@ FZ_PRINTF(2, 3)
 void fz_buf_printf(struct fz_buf *b, const char *fmt, ...);
 /* Appends a word for a shell, quoted if necessary. */
 void fz_buf_shell_word(struct fz_buf *b, const char *word);
-/* Appends what fz_buf_shell_word() made a word of. False if it did not make this one; then appends
- * an unspecified part of it. */
+/* Appends the text that fz_buf_shell_word() turned into this word. False if the word is none of its
+ * results; then appends an unspecified part of the text. */
 bool fz_buf_shell_unquote(struct fz_buf *b, struct fz_str word);
 /* Appends percent-encoded text; letters, digits and "-._~/" are not encoded. */
 void fz_buf_uri_part(struct fz_buf *b, struct fz_str part);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of functions without what distinguishes them least. The same as in web/labels.js.
+/* Shortens names of functions by omitting what distinguishes them least. The same as in
+ * web/labels.js.
  *
  *   std::map<std::string, int>::find              std::map<…>::find
  *   <alloc::vec::Vec<u8> as core::ops::Drop>::f   <Vec<…> as Drop>::f

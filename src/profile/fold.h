@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other stacks for the samples of a profile: recursion folded, or reversed. */
+/* Changes the stacks of a profile's samples: folds recursion, or reverses them. */
 #pragma once
 
 #include "profile/profile.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The time of threads that seem to have lost their CPU in the middle of a change, between two
- * instructions that begin or end a call: their stack cannot be read, and stays so until they go on.
- * Then they are at most a few instructions away, so their next sample gets the time.
+ * instructions that begin or end a call: their stack cannot be read until they go on. Then they are
+ * at most a few instructions away, so their next sample gets the time.
  */
 #pragma once
 

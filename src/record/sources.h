@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeping the text of the source files that a program executed, as it is while it runs.
+/* Stores the text of the source files that a program executed, as they are while it runs.
  *
  * After an edit the old text is gone, and a comparison needs both. Files are opened in the
  * target's own root and working folder. Names come from the target's memory and are not trusted:

@@ -22,7 +22,7 @@ void fz_target_process_free(struct fz_sampler *s, struct fz_target_process *p);
 void fz_target_process_raise_files(struct fz_sampler *s);
 /* Start following the descendants of the first process. */
 void fz_target_process_start_tree(struct fz_sampler *s);
-/* Add processes that started and drop those that ended; the end of the last ends the sampling. */
+/* Add processes that started and drop those that ended; sampling ends with the last one. */
 void fz_target_process_follow(struct fz_sampler *s);
 /* A descriptor that becomes readable when a process starts or ends. */
 int fz_target_process_events(const struct fz_sampler *s);

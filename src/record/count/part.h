@@ -5,7 +5,7 @@
  *                          '- body - parse
  *
  *   main - measure - __bench_root_frame__ - body - parse
- *                 '- clock_gettime               beside a root frame: the harness's, dropped
+ *                 '- clock_gettime               next to a root frame: the harness's, dropped
  *
  * A harness calls the body through a function that is named __bench_root_frame__ (by CodSpeed's,
  * __codspeed_root_frame__), and everything that this calls is the benchmark. Without one, the
