@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recording a part of this program with fizeau, from outside of the process.
+"""Record a part of this program with fizeau, from outside the process.
 
     with fizeau.record("out.fz"):
         work()
@@ -9,8 +9,8 @@
 
     fizeau.start(); work(); print(fizeau.stop())
 
-`record` runs `fizeau attach` on this process, which only reads its memory. Without a name the recording
-goes to the store, where `fizeau diff`, `show` and `list` find it; a name's suffix chooses the format
+`record` runs `fizeau attach` on this process, which only reads its memory. Without a path the recording
+goes to the store, where `fizeau diff`, `show` and `list` find it; a path's suffix chooses the format
 (out.fz, out.html, out.svg, ...). See docs/python.md.
 """
 
@@ -27,7 +27,7 @@ class Error(Exception):
 
 
 def program():
-    """Path of the fizeau to start: $FIZEAU, the one installed with this file, or the one on PATH."""
+    """Path of the program fizeau: $FIZEAU, the one installed with this file, or the one on PATH."""
     import shutil
     import sysconfig
     here = os.path.dirname(os.path.abspath(__file__))
@@ -44,7 +44,7 @@ def program():
 
 
 def allow_tracing(pids):
-    """Let these processes trace us where Yama allows only parents (ptrace_scope 1): one, or else any."""
+    """Let these processes trace us if Yama allows only parents (ptrace_scope 1). It takes one; several mean any."""
     try:
         with open("/proc/sys/kernel/yama/ptrace_scope", encoding="ascii") as file:
             if file.read().strip() != "1":
@@ -97,7 +97,7 @@ class record:
         return recorded
 
     def again(self):
-        """A copy for each call: calls may overlap."""
+        """A copy for each call, because calls may overlap."""
         import copy
         return copy.copy(self)
 

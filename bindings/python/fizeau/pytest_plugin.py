@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """pytest --fizeau: which tests take the time, where they spend it, and what changed since the last run.
 
-Each process that runs tests (with xdist each worker) is recorded by a fizeau of its own. A test's code
+Each process that runs tests (with xdist each worker) is recorded by its own fizeau. A test's code
 is called by a function that has the test's name, so that in every view of the recording, and in
 comparisons, the test is a function like any other.
 """
