@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Many tests at once: control of the false discovery rate.
  *
- * A run has thousands of functions; at p < 0.05 each, hundreds would be called changed in a
- * comparison of a program with itself. The families that are corrected together are: the run
- * (one test, no correction), all functions by self cost, all functions by total cost, and call
- * paths inside the functions that were found to have changed.
+ * A run has thousands of functions; at p < 0.05 each, hundreds would be reported as changed in a
+ * comparison of a program with itself. The families that are corrected together are: the run (one
+ * test, no correction), all functions by self cost, all functions by total cost, and call paths
+ * inside the functions that were found to have changed.
  */
 #pragma once
 

@@ -13,7 +13,7 @@ struct fz_power {
 	double share;   /* of the function in the run; 1: the run itself */
 	double phi;     /* dispersion of counts; 1 is Poisson's */
 	double kappa;   /* relative standard deviation from run to run */
-	double alpha;   /* p below which it is called changed */
+	double alpha;   /* p below which it is reported as changed */
 	double sides;   /* relative standard deviation between the sides, however many runs */
 };
 
