@@ -40,7 +40,6 @@ struct release {
 	int64_t pushed; /* time of the last push; fz_clock_now() */
 	int64_t due;    /* since when a check is due; 0: not due */
 	struct fz_retry retry;
-	int64_t next_try; /* not before then */
 };
 
 struct fz_watcher {
@@ -300,7 +299,7 @@ int fz_watcher_check(struct fz_server *s, struct fz_fleet_watch *watch, struct f
 static bool is_due(struct release *r, int64_t now)
 {
 	r->watch.last = r->last;
-	if (!fz_fleet_check_due(&r->watch) || now < r->next_try)
+	if (!fz_fleet_check_due(&r->watch) || now < r->retry.next)
 		return false;
 	if (!r->due)
 		r->due = now;
@@ -344,7 +343,7 @@ static void put_back(struct fz_watcher *w, struct release *r)
 	put(w, r);
 }
 
-bool fz_retry_note(struct fz_retry *r, int result, const struct fz_error *err)
+bool fz_retry_note(struct fz_retry *r, int64_t now, int result, const struct fz_error *err)
 {
 	/* Another attempt would exceed a limit, too. */
 	bool again = result && result != FZ_ELIMIT;
@@ -353,6 +352,7 @@ bool fz_retry_note(struct fz_retry *r, int result, const struct fz_error *err)
 	free(r->message);
 	r->message = again ? fz_strdup(err->message) : NULL;
 	r->pause = !again ? 0 : r->pause ? FZ_MIN(2 * r->pause, FZ_RETRY_LONGEST) : FZ_RETRY_FIRST;
+	r->next = now + r->pause * FZ_SECOND;
 	return report;
 }
 
@@ -361,9 +361,8 @@ static void check(struct fz_watcher *w, struct release *r)
 	struct fz_error err;
 	int result = fz_watcher_check(w->server, &r->watch, &err);
 
-	if (fz_retry_note(&r->retry, result, &err))
+	if (fz_retry_note(&r->retry, fz_clock_now(), result, &err))
 		w->server->say(err.message);
-	r->next_try = fz_clock_now() + r->retry.pause * 1000000000;
 }
 
 static void *watch(void *arg)

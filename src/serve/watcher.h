@@ -15,10 +15,11 @@ enum { FZ_RETRY_FIRST = 5, FZ_RETRY_LONGEST = 320 /* seconds */ };
 struct fz_retry {
 	char *message; /* of the last one; NULL: the check did not fail */
 	int64_t pause; /* seconds until the next attempt; 0: the check is done */
+	int64_t next;  /* time of the next attempt */
 };
-/* Note the result of a check. Returns whether its error must be reported: it is not the last one
- * again. */
-bool fz_retry_note(struct fz_retry *r, int result, const struct fz_error *err);
+/* Note the result of a check that ended `now`, in ns. Returns whether its error must be reported:
+ * it is not the last one again. */
+bool fz_retry_note(struct fz_retry *r, int64_t now, int result, const struct fz_error *err);
 
 void fz_watcher_start(struct fz_server *s, struct fz_watcher **ret);
 /* Note a stored push: its project, service and version, and its minutes. */

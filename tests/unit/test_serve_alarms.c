@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fleet/sqlite_calls.h"
 #include "fleet_sim.h"
 #include "serve/watcher.h"
@@ -119,8 +120,9 @@ static void test_failures(void **state)
 		struct fz_error err;
 
 		snprintf(err.message, sizeof(err.message), "%s", checks[i].message);
-		assert_int_equal(fz_retry_note(&retry, checks[i].result, &err), checks[i].reported);
-		assert_int_equal(retry.pause, checks[i].pause);
+		assert_int_equal(fz_retry_note(&retry, 7, checks[i].result, &err),
+				 checks[i].reported);
+		assert_int_equal(retry.next, 7 + checks[i].pause * FZ_SECOND);
 	}
 	free(retry.message);
 }
