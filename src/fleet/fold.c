@@ -555,6 +555,24 @@ static int64_t first_minute(const struct fz_fleet_found *before, uint32_t *at, c
 	return *at < before->cell_n && order == 0 ? before->cells[*at].minute : INT64_MAX;
 }
 
+/* Drop hosts without cells. */
+static void drop_idle_hosts(struct fz_fleet_found *found)
+{
+	char **hosts = fz_calloc(FZ_MAX(found->host_n, 1), sizeof(*hosts));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0, until; i < found->cell_n; i = until) {
+		uint32_t host = found->cells[i].host;
+
+		for (until = i; until < found->cell_n && found->cells[until].host == host; until++)
+			found->cells[until].host = n;
+		hosts[n++] = found->hosts[host];
+	}
+	free(found->hosts);
+	found->hosts = hosts;
+	found->host_n = n;
+}
+
 /* Drop the minutes in which hosts start; of those known only by the hour, the whole hour. True if a
  * sum has to be divided for that. */
 static bool drop_starts(struct fz_fleet_found *found, const struct fz_fleet_found *before,
@@ -580,6 +598,7 @@ static bool drop_starts(struct fz_fleet_found *found, const struct fz_fleet_foun
 			divide |= !c.by_hour && c.minutes > 1;
 	}
 	found->cell_n = n;
+	drop_idle_hosts(found);
 	return divide;
 }
 

@@ -315,6 +315,36 @@ static void test_starts(void **state)
 	end(&s);
 }
 
+/* Hosts that are starting are not among those compared. */
+static void test_settled(void **state)
+{
+	static const char *const sides[] = { "s@1", "s@2" };
+	fz_auto(fz_fleet_closep) struct fz_fleet *f = NULL;
+	struct sim rolling = many;
+	struct fz_fleet_query q = { .project = "p",
+				    .service = "s",
+				    .labels = "",
+				    .until = SIM_START + 30,
+				    .head_from = SIM_START + 20,
+				    .starts_from = SIM_START };
+	struct fz_profile *pair[2];
+	struct fz_error err;
+
+	(void)state;
+	rolling.rolls = 7;
+	if (fz_fleet_open(":memory:", FZ_FLEET_WRITE, &f, &err) ||
+	    sim_push(f, &many, "1", false, 1, 0, &err) ||
+	    sim_push(f, &rolling, "2", true, 2, 0, &err))
+		fail_msg("%s", err.message);
+	if (fz_fleet_pair(f, &q, sides, pair, &err))
+		fail_msg("%s", err.message);
+	/* They start 0, 7, 14, 21 and 28 minutes after SIM_START. */
+	assert_non_null(
+		strstr(fz_profile_fact(pair[1], FZ_FLEET_FACT).p, "34 minutes of 4 hosts,"));
+	fz_profile_free(pair[0]);
+	fz_profile_free(pair[1]);
+}
+
 /* Minutes of hours that were added up arrive late, or twice. */
 static void test_late(void **state)
 {
@@ -756,6 +786,7 @@ int main(void)
 		cmocka_unit_test(test_aged_late),  cmocka_unit_test(test_aged_forgotten),
 		cmocka_unit_test(test_not_aged),   cmocka_unit_test(test_aging_ended),
 		cmocka_unit_test(test_starts),     cmocka_unit_test(test_aged_starts),
+		cmocka_unit_test(test_settled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
