@@ -64,6 +64,7 @@ const struct fz_fleet_engine fz_fleet_clickhouse = {
 	.series = fz_clickhouse_series,
 	.state = fz_clickhouse_state,
 	.cells = fz_clickhouse_cells,
+	.starts = fz_clickhouse_starts,
 	.sums = fz_clickhouse_sums,
 	.each = fz_clickhouse_each,
 	.node = fz_clickhouse_node,

@@ -469,6 +469,47 @@ int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, cons
 	return r;
 }
 
+/* ---- first minutes of hosts ---- */
+
+static int read_starts(const struct fz_clickhouse *c, uint32_t shard, const struct fz_buf *answer,
+		       void (*take)(void *arg, struct fz_str host, int64_t minute), void *arg,
+		       struct fz_error *err)
+{
+	struct fz_cursor rows = fz_rows_of(answer), *row = &rows;
+
+	while (fz_row_next(row)) {
+		struct fz_str host = fz_row_read_text(row);
+		int64_t minute = fz_row_read_int(row);
+
+		if (!row->bad)
+			take(arg, host, minute);
+	}
+	return fz_clickhouse_check(c, shard, row, err);
+}
+
+int fz_clickhouse_starts(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
+			 uint32_t n, void (*take)(void *arg, struct fz_str host, int64_t minute),
+			 void *arg, struct fz_error *err)
+{
+	struct fz_clickhouse *c = fz_clickhouse(f);
+	struct fz_buf answers[FZ_CLICKHOUSE_SHARDS];
+	fz_auto(fz_buf_release) struct fz_buf sql = { 0 };
+
+	fz_buf_str(&sql, "SELECT host, toInt64(min(minute)) FROM fizeau_cell WHERE ");
+	add_selection(&sql, q, series, n);
+	fz_sql_add_puts(&sql, q->project, q->service, q->from, q->until);
+	fz_buf_str(&sql, " AND " FZ_SQL_NO_SUM " AND ");
+	add_wanted(&sql, q);
+	fz_buf_str(&sql, " GROUP BY host FORMAT RowBinary");
+	int r = fz_clickhouse_query(c, fz_buf_view(&sql), FZ_MISSING_GOES, answers, err);
+	if (r)
+		return r;
+	for (uint32_t i = 0; !r && i < c->n; i++)
+		r = read_starts(c, i, &answers[i], take, arg, err);
+	fz_clickhouse_release_answers(answers);
+	return r;
+}
+
 /* ---- sums ---- */
 
 static int read_sums(const struct fz_clickhouse *c, uint32_t shard, const struct fz_map *series,

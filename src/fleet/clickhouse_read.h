@@ -57,6 +57,9 @@ int fz_clickhouse_series(struct fz_fleet *f, const struct fz_fleet_query *q,
 int fz_clickhouse_cells(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
 			uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
 			void *arg, struct fz_error *err);
+int fz_clickhouse_starts(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
+			 uint32_t n, void (*take)(void *arg, struct fz_str host, int64_t minute),
+			 void *arg, struct fz_error *err);
 int fz_clickhouse_sums(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
 		       uint32_t n, int64_t first, int64_t minutes,
 		       void (*take)(void *arg, const struct fz_fleet_sum_row *row), void *arg,

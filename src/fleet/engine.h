@@ -95,6 +95,11 @@ struct fz_fleet_engine {
 	int (*cells)(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
 		     uint32_t n, int (*take)(void *arg, const struct fz_fleet_cell_row *row),
 		     void *arg, struct fz_error *err);
+	/* The first minute of each host in the same cells. A host may have several rows, of which
+	 * the earliest counts. */
+	int (*starts)(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
+		      uint32_t n, void (*take)(void *arg, struct fz_str host, int64_t minute),
+		      void *arg, struct fz_error *err);
 	/* Sums of the same cells. A series and bucket may have several rows. */
 	int (*sums)(struct fz_fleet *f, const struct fz_fleet_query *q, const int64_t *series,
 		    uint32_t n, int64_t first, int64_t minutes,

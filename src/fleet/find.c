@@ -91,6 +91,15 @@ static void sort_cells(struct fz_fleet_found *found)
 	found->cell_cap = found->cell_n;
 }
 
+static int64_t *ids_of(const struct fz_fleet_series_list *series)
+{
+	int64_t *ids = fz_calloc(series->n, sizeof(*ids));
+
+	for (uint32_t i = 0; i < series->n; i++)
+		ids[i] = series->list[i].id;
+	return ids;
+}
+
 static int find(struct fz_fleet *f, struct finder *k)
 {
 	fz_auto(fz_fleet_series_release) struct fz_fleet_series_list series = { 0 };
@@ -99,13 +108,11 @@ static int find(struct fz_fleet *f, struct finder *k)
 
 	if (r)
 		return r;
-	fz_auto(fz_free_ptr) int64_t *ids = fz_calloc(series.n, sizeof(*ids));
+	fz_auto(fz_free_ptr) int64_t *ids = ids_of(&series);
 	found->kinds = fz_calloc(series.n, sizeof(*found->kinds));
 	found->kind_n = series.n;
-	for (uint32_t i = 0; i < series.n; i++) {
-		ids[i] = series.list[i].id;
+	for (uint32_t i = 0; i < series.n; i++)
 		found->kinds[i] = series.list[i].kind;
-	}
 	r = f->engine->cells(f, k->q, ids, series.n, add_cell, k, k->err);
 	found->hosts = k->hosts.list;
 	found->host_n = k->hosts.n;
@@ -137,4 +144,43 @@ void fz_fleet_found_release(struct fz_fleet_found *found)
 	free(found->hosts);
 	fz_arena_release(&found->arena);
 	*found = (struct fz_fleet_found){ 0 };
+}
+
+/* ---- first minutes of hosts ---- */
+
+static void add_start(void *arg, struct fz_str host, int64_t minute)
+{
+	struct fz_fleet_starts *k = arg;
+	uint32_t place = fz_texts_place(&k->hosts, &k->arena, host);
+
+	if (place == k->n)
+		fz_push(k->minutes, k->n, k->cap, minute);
+	k->minutes[place] = FZ_MIN(k->minutes[place], minute);
+}
+
+int fz_fleet_find_starts(struct fz_fleet *f, const struct fz_fleet_query *q,
+			 struct fz_fleet_starts *ret, struct fz_error *err)
+{
+	fz_auto(fz_fleet_series_release) struct fz_fleet_series_list series = { 0 };
+	struct fz_fleet_starts starts = { 0 };
+	int r = fz_fleet_series(f, q, &starts.arena, &series, err);
+
+	if (!r) {
+		fz_auto(fz_free_ptr) int64_t *ids = ids_of(&series);
+
+		r = f->engine->starts(f, q, ids, series.n, add_start, &starts, err);
+	}
+	if (r)
+		fz_fleet_starts_release(&starts);
+	else
+		*ret = starts;
+	return r;
+}
+
+void fz_fleet_starts_release(struct fz_fleet_starts *s)
+{
+	fz_texts_release(&s->hosts);
+	free(s->minutes);
+	fz_arena_release(&s->arena);
+	*s = (struct fz_fleet_starts){ 0 };
 }

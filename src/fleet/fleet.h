@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "fleet/texts.h"
 #include "profile/profile.h"
 
 enum {
@@ -239,6 +240,18 @@ struct fz_fleet_found {
 int fz_fleet_find(struct fz_fleet *f, const struct fz_fleet_query *q, struct fz_fleet_found *ret,
 		  struct fz_error *err);
 void fz_fleet_found_release(struct fz_fleet_found *found);
+
+/* Hosts and the first minute of each. */
+struct fz_fleet_starts {
+	struct fz_arena arena;
+	struct fz_texts hosts;
+	int64_t *minutes;
+	uint32_t n, cap;
+};
+/* Find the hosts of a query. Errors are those of fz_fleet_find. */
+int fz_fleet_find_starts(struct fz_fleet *f, const struct fz_fleet_query *q,
+			 struct fz_fleet_starts *ret, struct fz_error *err);
+void fz_fleet_starts_release(struct fz_fleet_starts *s);
 /* Pass all values of found cells to `take`. unit: the unit of each cell; FZ_NONE: skip it. Values
  * with the same unit and node may be passed separately or as a sum. node: its number in the store.
  */

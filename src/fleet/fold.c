@@ -507,21 +507,31 @@ static int fold(struct fz_fleet *f, const struct fz_fleet_found *const found[2],
 
 /* ---- two sides ---- */
 
-static int find_side(struct fz_fleet *f, const struct fz_fleet_query *q,
-		     const struct fz_fleet_side *side, const char *metric,
-		     struct fz_fleet_found *ret, struct fz_error *err)
+/* The query for a side. The caller frees *ret_labels. */
+static struct fz_fleet_query query_of(const struct fz_fleet_query *q,
+				      const struct fz_fleet_side *side, const char *metric,
+				      char **ret_labels)
 {
 	struct fz_fleet_query of = *q;
-	/* Each set begins and ends with a line's end. */
-	fz_auto(fz_free_ptr) char *labels =
-		fz_asprintf("%s%s", q->labels, side->labels.p + (*q->labels && side->labels.n));
 
-	of.labels = labels;
+	/* Each set begins and ends with a line's end. */
+	*ret_labels =
+		fz_asprintf("%s%s", q->labels, side->labels.p + (*q->labels && side->labels.n));
+	of.labels = *ret_labels;
 	of.service = side->service;
 	of.version = side->version;
 	of.metric = metric;
 	of.from = FZ_MAX(q->from, side->from);
 	of.until = FZ_MIN(q->until, side->until);
+	return of;
+}
+
+static int find_side(struct fz_fleet *f, const struct fz_fleet_query *q,
+		     const struct fz_fleet_side *side, const char *metric,
+		     struct fz_fleet_found *ret, struct fz_error *err)
+{
+	fz_auto(fz_free_ptr) char *labels = NULL;
+	struct fz_fleet_query of = query_of(q, side, metric, &labels);
 	int r = fz_fleet_find(f, &of, ret, err);
 	bool is_range = side->from > 0 || side->until < INT64_MAX;
 	/* Name the side, because both may be the same service. */
@@ -543,16 +553,12 @@ static void release_finding(struct finding *k)
 	fz_fleet_units_release(&k->units);
 }
 
-/* The first minute of a host in `before`; INT64_MAX: none. Hosts are asked for in order of names.
- */
-static int64_t first_minute(const struct fz_fleet_found *before, uint32_t *at, const char *host)
+/* The first minute of a host; INT64_MAX: none. */
+static int64_t first_minute(const struct fz_fleet_starts *starts, const char *host)
 {
-	int order = -1;
+	uint32_t place = fz_texts_find(&starts->hosts, fz_str_of(host));
 
-	while (*at < before->cell_n &&
-	       (order = strcmp(before->hosts[before->cells[*at].host], host)) < 0)
-		++*at;
-	return *at < before->cell_n && order == 0 ? before->cells[*at].minute : INT64_MAX;
+	return place == FZ_NONE ? INT64_MAX : starts->minutes[place];
 }
 
 /* Drop hosts without cells. */
@@ -575,10 +581,10 @@ static void drop_idle_hosts(struct fz_fleet_found *found)
 
 /* Drop the minutes in which hosts start; of those known only by the hour, the whole hour. True if a
  * sum has to be divided for that. */
-static bool drop_starts(struct fz_fleet_found *found, const struct fz_fleet_found *before,
+static bool drop_starts(struct fz_fleet_found *found, const struct fz_fleet_starts *before,
 			int64_t from)
 {
-	uint32_t n = 0, host = FZ_NONE, at = 0;
+	uint32_t n = 0, host = FZ_NONE;
 	int64_t settled = from;
 	bool divide = false;
 
@@ -587,7 +593,7 @@ static bool drop_starts(struct fz_fleet_found *found, const struct fz_fleet_foun
 		int64_t begin = c.by_hour ? c.minute - c.minute % HOUR_MINUTES : c.minute;
 
 		if (c.host != host) {
-			int64_t first = first_minute(before, &at, found->hosts[c.host]);
+			int64_t first = first_minute(before, found->hosts[c.host]);
 
 			settled = FZ_MAX(from, FZ_MIN(first, c.minute) + FZ_FLEET_START);
 		}
@@ -605,15 +611,15 @@ static bool drop_starts(struct fz_fleet_found *found, const struct fz_fleet_foun
 /* The head without the starts of its hosts. */
 static int find_settled(struct finding *k, struct fz_fleet_query *of_head, struct fz_error *err)
 {
-	fz_auto(fz_fleet_found_release) struct fz_fleet_found before = { 0 };
-	struct fz_fleet_query of_before = *of_head;
+	fz_auto(fz_fleet_starts_release) struct fz_fleet_starts before = { 0 };
+	fz_auto(fz_free_ptr) char *labels = NULL;
+	struct fz_fleet_query of_before = query_of(of_head, &k->side[1], k->q->metric, &labels);
 	int r = 0;
 
-	/* Queried apart, because minutes before and after may be in one sum. */
-	of_before.from = k->q->starts_from;
+	of_before.from = FZ_MAX(k->q->starts_from, k->side[1].from);
 	of_before.until = of_head->from;
 	if (of_before.from < of_before.until)
-		r = find_side(k->f, &of_before, &k->side[1], k->q->metric, &before, err);
+		r = fz_fleet_find_starts(k->f, &of_before, &before, err);
 	if (!r || r == FZ_EINPUT || r == FZ_EUSAGE)
 		r = find_side(k->f, of_head, &k->side[1], k->q->metric, &k->found[1], err);
 	if (!r && drop_starts(&k->found[1], &before, of_head->from)) {

@@ -535,6 +535,7 @@ const struct fz_fleet_engine fz_fleet_sqlite = {
 	.series = fz_sqlite_series,
 	.state = fz_sqlite_state,
 	.cells = fz_sqlite_cells,
+	.starts = fz_sqlite_starts,
 	.sums = fz_sqlite_sums,
 	.each = fz_sqlite_each,
 	.node = fz_sqlite_node,

@@ -229,6 +229,33 @@ int fz_sqlite_cells(struct fz_fleet *fleet, const struct fz_fleet_query *q, cons
 	return r;
 }
 
+/* ---- first minutes of hosts ---- */
+
+struct starts {
+	void (*take)(void *arg, struct fz_str host, int64_t minute);
+	void *arg;
+};
+
+static int add_start(void *arg, const struct fz_fleet_cell_row *c)
+{
+	const struct starts *k = arg;
+
+	k->take(k->arg, c->host, c->minute);
+	return 0;
+}
+
+/* The minute of an hour's sum is its first one. */
+int fz_sqlite_starts(struct fz_fleet *fleet, const struct fz_fleet_query *q, const int64_t *series,
+		     uint32_t n, void (*take)(void *arg, struct fz_str host, int64_t minute),
+		     void *arg, struct fz_error *err)
+{
+	struct starts k = { take, arg };
+	struct fz_fleet_query of = *q;
+
+	of.whole_hours = true;
+	return fz_sqlite_cells(fleet, &of, series, n, add_start, &k, err);
+}
+
 /* ---- buckets of time ---- */
 
 struct buckets {

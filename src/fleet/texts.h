@@ -15,4 +15,6 @@ struct fz_texts {
 
 /* Return the number of a text, adding it if new: then the number is the previous t->n. */
 uint32_t fz_texts_place(struct fz_texts *t, struct fz_arena *arena, struct fz_str text);
+/* The number of a text; FZ_NONE if it was not added. */
+uint32_t fz_texts_find(const struct fz_texts *t, struct fz_str text);
 void fz_texts_release(struct fz_texts *t);
