@@ -385,6 +385,12 @@ static void handle_request(struct message *m, const char *method)
 	refuse(m, NO_METHOD, "Method not found");
 }
 
+/* NULL if it cannot be the id of a request. */
+static json_t *valid_id(json_t *id)
+{
+	return json_is_string(id) || json_is_integer(id) ? id : NULL;
+}
+
 static void handle_message(struct fz_mcp_protocol *p, struct fz_mcp_batch *batch, json_t *whole)
 {
 	struct message m = { .p = p, .batch = batch, .whole = whole };
@@ -395,7 +401,7 @@ static void handle_message(struct fz_mcp_protocol *p, struct fz_mcp_batch *batch
 		!method && (json_object_get(whole, "result") || json_object_get(whole, "error"));
 
 	m.params = json_object_get(whole, "params");
-	m.id = json_is_string(id) || json_is_integer(id) ? id : NULL;
+	m.id = valid_id(id);
 	if (response)
 		return;
 	if (!jsonrpc || strcmp(jsonrpc, "2.0") != 0 || !method || (id && !m.id) ||
@@ -426,7 +432,7 @@ static void refuse_line(struct fz_mcp_protocol *p, struct fz_str line)
 	fz_auto(fz_jsonread_release) json_t *v = json_loadb(line.p, line.n, JSON_ALLOW_NUL, NULL);
 
 	if (json_is_object(v))
-		respond_error(p, NULL, json_object_get(v, "id"), INVALID_REQUEST,
+		respond_error(p, NULL, valid_id(json_object_get(v, "id")), INVALID_REQUEST,
 			      "strings must not contain \\u0000", NULL);
 	else
 		respond_error(p, NULL, NULL, PARSE_ERROR, "Parse error: the line is not valid JSON",
@@ -454,9 +460,16 @@ void fz_mcp_take(struct fz_mcp_protocol *p, struct fz_str line)
 			      NULL);
 }
 
-void fz_mcp_too_long(struct fz_mcp_protocol *p)
+void fz_mcp_take_part(struct fz_mcp_protocol *p, struct fz_str part)
 {
-	respond_error(p, NULL, NULL, INVALID_REQUEST, "the line is longer than 1 MiB", NULL);
+	fz_mcp_long_line_add(&p->long_line, part);
+}
+
+void fz_mcp_end_parts(struct fz_mcp_protocol *p)
+{
+	respond_error(p, NULL, valid_id(p->long_line.id), INVALID_REQUEST,
+		      "the line is longer than 1 MiB", NULL);
+	fz_mcp_long_line_release(&p->long_line);
 }
 
 void fz_mcp_protocol_release(struct fz_mcp_protocol *p)
@@ -465,4 +478,5 @@ void fz_mcp_protocol_release(struct fz_mcp_protocol *p)
 		p->host->cancel(p->host->arg, p->requests);
 		forget(p, p->requests);
 	}
+	fz_mcp_long_line_release(&p->long_line);
 }

@@ -10,9 +10,7 @@
  */
 #pragma once
 
-#include "base/str.h"
-
-#include <jansson.h>
+#include "mcp/long_line.h"
 
 /* Limits: bytes of a line (parsing JSON takes about ten times its size), and concurrent requests.
  */
@@ -50,11 +48,13 @@ struct fz_mcp_protocol {
 	const struct fz_mcp_version *version; /* negotiated; NULL: not yet */
 	struct fz_mcp_request *requests;
 	unsigned request_n;
+	struct fz_mcp_long_line long_line;
 };
 
 void fz_mcp_take(struct fz_mcp_protocol *p, struct fz_str line);
-/* Respond to a line longer than FZ_MCP_LINE_MAX. */
-void fz_mcp_too_long(struct fz_mcp_protocol *p);
+/* Take part of a line longer than FZ_MCP_LINE_MAX; respond at its end. */
+void fz_mcp_take_part(struct fz_mcp_protocol *p, struct fz_str part);
+void fz_mcp_end_parts(struct fz_mcp_protocol *p);
 /* Takes over the result. */
 void fz_mcp_finish(struct fz_mcp_protocol *p, struct fz_mcp_request *r, json_t *result);
 /* Report progress, if the client requested it. */

@@ -52,7 +52,7 @@ struct server {
 	struct fz_scratch scratch;
 	struct process processes[PROCESSES_MAX];
 	struct fz_buf line;
-	bool too_long; /* the current line is too long; its rest is skipped */
+	bool too_long; /* the current line is too long, and taken in parts */
 	int in, out, signals;
 	sigset_t old_mask;
 	bool deaf; /* the client has closed its end */
@@ -293,16 +293,16 @@ static bool listen_to_client(struct server *s)
 		return false;
 	s->line.n += (size_t)n;
 	while (next_line(&s->line, &at, &line)) {
-		bool skip = s->too_long;
-		s->too_long = false;
-		if (!skip && line.n <= FZ_MCP_LINE_MAX)
+		if (!s->too_long && line.n <= FZ_MCP_LINE_MAX) {
 			fz_mcp_take(&s->protocol, line);
-		else if (!skip)
-			fz_mcp_too_long(&s->protocol);
+			continue;
+		}
+		fz_mcp_take_part(&s->protocol, line);
+		fz_mcp_end_parts(&s->protocol);
+		s->too_long = false;
 	}
 	if (s->line.n > FZ_MCP_LINE_MAX) {
-		if (!s->too_long)
-			fz_mcp_too_long(&s->protocol);
+		fz_mcp_take_part(&s->protocol, fz_buf_view(&s->line));
 		s->too_long = true;
 		s->line.n = 0;
 	}

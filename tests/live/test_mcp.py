@@ -189,7 +189,11 @@ def check_input():
         for _ in range(64):
             client.process.stdin.write("x" * (1 << 20))
         client.write("")
-        assert "longer than" in client.read()["error"]["message"]
+        message = client.read()
+        assert "longer than" in message["error"]["message"] and message["id"] is None, message
+        client.write('{"method": "ping", "params": {"x": "' + "x" * (3 << 20) + '"}, "jsonrpc": "2.0", "id": 8}')
+        message = client.read()
+        assert "longer than" in message["error"]["message"] and message["id"] == 8, message
         assert rss(client.process.pid) - before < 16 << 10, (before, rss(client.process.pid))
         assert client.ask("ping")["result"] == {}
         client.process.stdin.write('{"jsonrpc": "2.0", "id": 9, "method": "pi')

@@ -343,6 +343,63 @@ static void test_budget(void **state)
 	}
 }
 
+/* A line in parts, cut anywhere, is answered with its id. */
+static void test_long_lines(void **state)
+{
+	static const struct {
+		const char *line, *id;
+	} cases[] = {
+		{ "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}", "7" },
+		{ "{\"method\":\"x\",\"params\":{\"id\":1,\"a\":[{\"id\":2}]},\"id\":\"a,b\"}",
+		  "\"a,b\"" },
+		{ "{ \"x\" : \"\\\", {\\\\\" , \"id\" : -3 ", "null" },
+		{ "{ \"x\" : \"\\\", {\\\\\" , \"id\" : -3 }", "-3" },
+		{ "{\"id\":\"\\\\\"}", "\"\\\\\"" },
+		{ "{\"x\":\"id\",\"y\":4}", "null" },
+		{ "{\"id\":{\"id\":4}}", "null" },
+		{ "{\"id\":1.5}", "null" },
+		{ "{\"id\":\"a\\u0000\"}", "null" },
+		{ "[{\"id\":4}]", "null" },
+		{ "}}]\"id\":4}", "null" },
+		{ "id:4", "null" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FZ_ARRAY_LEN(cases); i++) {
+		size_t n = strlen(cases[i].line);
+
+		for (size_t cut = 0; cut <= n; cut++) {
+			struct client *c = connect_client();
+			fz_auto(fz_free_ptr) char *expected =
+				fz_asprintf("\"id\":%s,", cases[i].id);
+
+			fz_mcp_take_part(&c->p, (struct fz_str){ cases[i].line, cut });
+			fz_mcp_take_part(&c->p, (struct fz_str){ cases[i].line + cut, n - cut });
+			fz_mcp_end_parts(&c->p);
+			fz_buf_char(&c->received, 0);
+			if (!strstr(c->received.p, expected))
+				fail_msg("%s: %s", cases[i].line, c->received.p);
+			disconnect(c);
+		}
+	}
+}
+
+/* An id that is too long is not kept. */
+static void test_long_id(void **state)
+{
+	struct client *c = connect_client();
+
+	(void)state;
+	fz_mcp_take_part(&c->p, FZ_STR("{\"id\":\""));
+	for (int i = 0; i < FZ_MCP_TOKEN_MAX; i++)
+		fz_mcp_take_part(&c->p, FZ_STR("x"));
+	fz_mcp_take_part(&c->p, FZ_STR("\"}"));
+	fz_mcp_end_parts(&c->p);
+	fz_buf_char(&c->received, 0);
+	assert_non_null(strstr(c->received.p, "\"id\":null"));
+	disconnect(c);
+}
+
 /* Text that cannot fit is cut where a character ends. */
 static void test_cut(void **state)
 {
@@ -372,6 +429,8 @@ int main(void)
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_long_lines),
+		cmocka_unit_test(test_long_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
