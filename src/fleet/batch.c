@@ -245,10 +245,10 @@ static int add_row(struct builder *k, uint32_t kind, size_t row, struct fz_error
 		r = cell_of(k, kind, minute, &cell, err);
 	if (r)
 		return r;
-	struct fz_fleet_exposure *e = &k->b->cells[cell].exposure;
-	e->samples += n;
+	/* As in reports, samples without a stack do not count. */
 	if (s->stack[row] == FZ_NONE)
 		return 0;
+	k->b->cells[cell].exposure.samples += n;
 	struct fz_fleet_value *v = value_of(k, cell, k->node[s->stack[row]]);
 	v->value += weight;
 	v->n += n;

@@ -157,6 +157,25 @@ static void test_minutes(void **state)
 	assert_int_equal(b.value_n, 4);
 }
 
+/* A push counts the samples that reports count: those with a stack. */
+static void test_no_stack(void **state)
+{
+	fz_auto(fz_profile_freep) struct fz_profile *p = recording(20, "work");
+	fz_auto(fz_fleet_batch_release) struct fz_fleet_batch b = { 0 };
+	struct fz_error err;
+	int64_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 200; i += 4)
+		p->samples.stack[i] = FZ_NONE;
+	assert_int_equal(fz_fleet_batch_of(p, NULL, NOW, NOW, &b, &err), 0);
+	for (size_t i = 0; i < b.value_n; i++)
+		n += b.values[i].n;
+	assert_int_equal(n, 150);
+	assert_int_equal(b.cell_n, 1);
+	assert_int_equal(b.cells[0].exposure.samples, n);
+}
+
 static void test_refused_times(void **state)
 {
 	fz_auto(fz_profile_freep) struct fz_profile *p = recording(10, "work");
@@ -951,6 +970,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_minutes),
 		cmocka_unit_test(test_read_only),
+		cmocka_unit_test(test_no_stack),
 		cmocka_unit_test(test_refused_times),
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_together),
