@@ -12,6 +12,7 @@
 
 #include "profile/benchmarks.h"
 #include "bench/baseline.h"
+#include "bench/texts.h"
 #include "git/halving.h"
 
 #include <math.h>
@@ -385,8 +386,6 @@ static int explain(struct fz_bisect *b, struct fz_error *err)
 {
 	struct fz_ci_search *s = &b->search;
 	fz_auto(fz_comparison_freep) struct fz_comparison *c = NULL;
-	fz_auto(fz_free_ptr) char *tree = fz_workspace_tree(&b->workspace);
-	const char *const roots[FZ_SIDES] = { tree, tree };
 	const char *metric = b->config.metrics.list[0];
 	uint32_t head = b->bad;
 
@@ -397,9 +396,14 @@ static int explain(struct fz_bisect *b, struct fz_error *err)
 	if (!rc)
 		rc = fz_ci_diff(&s->change, b->profiles[s->before], b->profiles[head], metric, &c,
 				err);
-	if (!rc)
-		fz_ci_locate(&s->change, c->diff, metric, roots);
-	return rc;
+	if (rc)
+		return rc;
+	const struct fz_repository *r = &b->workspace.repository;
+	fz_auto(fz_free_ptr) char *base_root = fz_texts_root(r, b->profiles[s->before]);
+	fz_auto(fz_free_ptr) char *head_root = fz_texts_root(r, b->profiles[head]);
+	const char *const roots[FZ_SIDES] = { base_root, head_root };
+	fz_ci_locate(&s->change, c->diff, metric, roots);
+	return 0;
 }
 
 /* ---- all of it ---- */

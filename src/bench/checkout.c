@@ -236,11 +236,6 @@ static void warn_about_submodules(const struct fz_workspace *w, const struct fz_
 			       w->series.command, checkout->name);
 }
 
-char *fz_workspace_tree(const struct fz_workspace *w)
-{
-	return fz_asprintf("%s/%s", w->scratch.base, fz_path_base(fz_str_of(w->repository.root)).p);
-}
-
 int fz_checkout_add(struct fz_workspace *w, const char *commit, const char *name,
 		    struct fz_checkout *ret, struct fz_error *err)
 {
@@ -248,7 +243,7 @@ int fz_checkout_add(struct fz_workspace *w, const char *commit, const char *name
 
 	fz_assert(w->open && r->root);
 	*ret = (struct fz_checkout){ .name = name, .commit = fz_strdup(commit), .worktree = true };
-	ret->tree = fz_workspace_tree(w);
+	ret->tree = fz_asprintf("%s/%s", w->scratch.base, fz_path_base(fz_str_of(r->root)).p);
 	ret->folder = fz_asprintf("%s/%s", ret->tree, r->prefix);
 	int rc = fz_worktree_add(r, commit, ret->tree, err);
 	if (!rc)

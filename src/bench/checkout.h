@@ -59,11 +59,9 @@ void fz_workspace_close(struct fz_workspace *w);
 
 /* The user's tree as it is. */
 int fz_checkout_here(struct fz_workspace *w, struct fz_checkout *ret, struct fz_error *err);
-/* Check out a commit in a new worktree and set it up. */
+/* Check out a commit in a new worktree, only one at a time, and set it up. */
 int fz_checkout_add(struct fz_workspace *w, const char *commit, const char *name,
 		    struct fz_checkout *ret, struct fz_error *err);
-/* The top of such a worktree; there is only one at a time. The caller frees. */
-char *fz_workspace_tree(const struct fz_workspace *w);
 /* Run --setup there. */
 int fz_checkout_set_up(struct fz_workspace *w, const struct fz_checkout *checkout,
 		       struct fz_error *err);

@@ -14,6 +14,7 @@
 #include "record/count/count.h"
 #include "bench/environment.h"
 #include "bench/ci_source.h"
+#include "bench/texts.h"
 #include "bench/revision.h"
 
 #include <unistd.h>
@@ -299,13 +300,27 @@ int fz_ci_run_measure(struct fz_ci_run *c, struct fz_error *err)
 	return fz_ci_run_time(c, err);
 }
 
+/* Of a base with stored counts, as committed. */
+static void read_texts(struct fz_ci_run *c)
+{
+	const struct fz_repository *r = &c->workspace.repository;
+
+	for (enum fz_side s = 0; s < FZ_SIDES; s++) {
+		const char *tree = c->checkout[s].tree;
+		fz_auto(fz_free_ptr) char *root =
+			tree ? fz_strdup(tree) : fz_texts_root(r, c->profile[s]);
+		if (root && (tree || c->base_commit))
+			fz_texts_add(r, tree ? NULL : c->base_commit, root, c->profile[s]);
+	}
+}
+
 int fz_ci_run_judge(struct fz_ci_run *c, struct fz_error *err)
 {
 	const char *const roots[FZ_SIDES] = { c->checkout[FZ_BASE].tree,
 					      c->checkout[FZ_HEAD].tree };
 
 	fz_assert(c->profile[FZ_BASE] && c->profile[FZ_HEAD]);
-	fz_ci_run_read_texts(c);
+	read_texts(c);
 	for (uint32_t i = 0; i < c->result.metrics.n; i++) {
 		const char *metric = c->result.metrics.list[i];
 		fz_auto(fz_comparison_freep) struct fz_comparison *found = NULL;

@@ -69,7 +69,6 @@ void fz_ci_run_release(struct fz_ci_run *c);
  *   ci_base.c    finds the base commit and its stored counts
  *   ci_run.c     counts what is not stored
  *   ci_clock.c   times suspects, base and head alternately
- *   ci_text.c    reads the source of both sides
  *   ci_base.c    stores the counts
  */
 
@@ -79,8 +78,6 @@ int fz_ci_run_find_base(struct fz_ci_run *c, struct fz_error *err);
 int fz_ci_run_get_base(struct fz_ci_run *c, struct fz_error *err);
 /* Check out the base's tree, if that has not been done. */
 int fz_ci_run_check_out_base(struct fz_ci_run *c, struct fz_error *err);
-/* Add the text of files in the repository to both sides. */
-void fz_ci_run_read_texts(struct fz_ci_run *c);
 /* For fz_ci_rules: true if a commit is between base and head. */
 bool fz_ci_run_is_part(void *arg, const char *commit);
 /* Time suspects; a failure becomes a note. Fails only if a signal ended it. */

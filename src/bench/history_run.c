@@ -13,6 +13,7 @@
 #include "record/facts.h"
 #include "git/forge.h"
 #include "bench/baseline.h"
+#include "bench/texts.h"
 
 #include <stdio.h>
 
@@ -252,19 +253,6 @@ static struct fz_profile *read_found(const struct fz_history_run *r, uint32_t co
 	return p;
 }
 
-/* The top of the checkout in which a recording was made; the caller frees. */
-static char *root_of(const struct fz_history_run *r, const struct fz_profile *p)
-{
-	struct fz_str folder = fz_profile_fact(p, "cwd");
-	size_t prefix = strlen(r->workspace.repository.prefix);
-
-	if (prefix && folder.n > prefix && fz_str_ends(folder, r->workspace.repository.prefix))
-		folder.n -= prefix;
-	while (folder.n > 1 && folder.p[folder.n - 1] == '/')
-		folder.n--;
-	return fz_strndup(folder.p, folder.n);
-}
-
 static void locate(struct fz_history_run *r, const struct fz_history_series *s,
 		   const struct fz_history_turn *turn)
 {
@@ -275,8 +263,8 @@ static void locate(struct fz_history_run *r, const struct fz_history_series *s,
 
 	if (!base || !head)
 		return;
-	fz_auto(fz_free_ptr) char *base_root = root_of(r, base);
-	fz_auto(fz_free_ptr) char *head_root = root_of(r, head);
+	fz_auto(fz_free_ptr) char *base_root = fz_texts_root(&r->workspace.repository, base);
+	fz_auto(fz_free_ptr) char *head_root = fz_texts_root(&r->workspace.repository, head);
 	const char *const roots[FZ_SIDES] = { base_root, head_root };
 	fz_history_locate(&r->history, since, at, base, head, roots);
 }

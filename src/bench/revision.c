@@ -9,6 +9,7 @@
 
 #include "record/count/count.h"
 #include "bench/environment.h"
+#include "bench/texts.h"
 #include "profile/benchmarks.h"
 
 void fz_revision_count_for(const struct fz_ci_metric_list *metrics, struct fz_record_options *o)
@@ -129,6 +130,7 @@ static void count_checkout(struct fz_workspace *w, const struct fz_checkout *che
 		ret->profile = fz_steal(counted[0].profile);
 		if (ret->profile) {
 			describe(w, checkout, ret->profile);
+			fz_texts_add(&w->repository, NULL, checkout->tree, ret->profile);
 			ret->trouble = fz_benchmarks_trouble(ret->profile);
 		}
 		if (!ret->trouble)

@@ -7,6 +7,7 @@ import subprocess
 
 from livelib import FIZEAU, Suite
 from test_bisect import PARSE, history as make_history
+from test_ci import blog
 
 suite = Suite()
 
@@ -102,6 +103,19 @@ def check_environments():
     assert len(report["environments"]) == 2 and parse["changes"] == [], parse
     benches, report, _ = history(r, "--fresh", "--", "./bench")
     assert changes(benches["parse"]) == [(r.commits[2], "exact")], benches
+
+
+@suite.test("history and bisect name the changed line of a Python function, as ci does")
+def check_line():
+    r = blog()
+    benches, _, _ = history(r, "--", "python3", "bench.py", setup="true")
+    wheres = [next(c for b in benches.values() for c in b["changes"])["where"]]
+    found = r.fizeau("bisect", "--format", "json", "HEAD~1", "--", "python3", "bench.py")
+    wheres.append(json.loads(found.stdout)["change"]["where"])
+    r.fizeau("ci", "--base", "main", "-o", str(r.out), "--no-wall", "--", "python3", "bench.py", status=1)
+    wheres.append(next(b["where"] for b in r.report()[1].values() if b.get("where")))
+    assert len({(w["file"], w["line"]) for w in wheres}) == 1, wheres
+    assert "REGEX.search" in r.path.joinpath(wheres[0]["file"]).read_text().splitlines()[wheres[0]["line"] - 1], wheres
 
 
 @suite.test("odd names are plain text on terminal and page")
