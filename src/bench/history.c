@@ -153,14 +153,15 @@ static void fill(struct fz_history *h, struct fz_history_series *s)
 		*of = c->environment;
 		s->count[c->commit] = c->count;
 	}
-	s->first = s->last = FZ_NONE;
-	for (uint32_t i = 0; i < h->n; i++) {
-		if (s->environment[i] == FZ_NONE)
-			continue;
-		s->first = s->first == FZ_NONE ? i : s->first;
-		s->last = i;
-		s->known++;
-	}
+	for (uint32_t i = 0; i < h->n; i++)
+		if (s->environment[i] != FZ_NONE)
+			s->last = i;
+	s->first = s->last;
+	for (uint32_t i = s->last; i-- > 0;)
+		if (s->environment[i] == s->environment[s->last])
+			s->first = i;
+		else
+			s->moved |= s->environment[i] != FZ_NONE;
 }
 
 /* Find turns among the commits at[0..n), which were counted in one environment. */

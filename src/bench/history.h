@@ -31,10 +31,11 @@ struct fz_history_series {
 	uint32_t *environment; /* by commit: index; FZ_NONE: count unknown */
 	struct fz_history_turn *turns;
 	uint32_t turn_n;
-	uint32_t first, last, known; /* first and last commit with a count, and number of counts */
-	uint32_t oldest, latest;     /* indices of the first and last count that was added */
-	double limit;                /* the largest limit that was added; 0: none */
-	double least;                /* smallest relative change that counts */
+	uint32_t first, last;    /* commits of the first and last count in the latest environment */
+	uint32_t oldest, latest; /* indices of the first and last count that was added */
+	double limit;            /* the largest limit that was added; 0: none */
+	double least;            /* smallest relative change that counts */
+	bool moved;              /* some counts are from other environments than the last */
 };
 
 struct fz_history {

@@ -127,6 +127,7 @@ void fz_history_text(const struct fz_history *h, const struct fz_style *style, s
 		{ NULL, .gap = 2 },
 	};
 	uint32_t turned = 0;
+	bool moved = false;
 	struct fz_table t;
 
 	fz_table_init(&t, columns, FZ_ARRAY_LEN(columns), style, out);
@@ -139,11 +140,15 @@ void fz_history_text(const struct fz_history *h, const struct fz_style *style, s
 		for (uint32_t k = 0; k < s->turn_n; k++)
 			text_turn(h, &s->turns[k], style, out);
 		turned += s->turn_n > 0;
+		moved |= s->moved;
 	}
 	char commits[FZ_NUMBER_SIZE], benchmarks[FZ_NUMBER_SIZE];
 	fz_buf_printf(out, "\n%u of %s changed in %s (%s).\n", turned,
 		      fz_format_plural(h->series_n, "benchmark", benchmarks),
 		      fz_format_plural(h->n, "commit", commits), h->metric);
+	if (moved)
+		fz_buf_str(out, "The environment changed; \"first\" is the first count in the "
+				"latest one.\n");
 }
 
 /* ---- JSON ---- */

@@ -225,7 +225,7 @@ static void test_series(void **state)
 	};
 	fz_auto(fz_history_release) struct fz_history h = { 0 };
 	fz_auto(fz_ci_config_release) struct fz_ci_config c;
-	fz_auto(fz_buf_release) struct fz_buf cards = { 0 };
+	fz_auto(fz_buf_release) struct fz_buf cards = { 0 }, text = { 0 };
 	const struct {
 		const char *name, *environment;
 		double count, limit;
@@ -262,6 +262,15 @@ static void test_series(void **state)
 	fz_history_cards(&h, 3, &cards);
 	assert_non_null(strstr(cards.p, "class=\"other\""));
 	assert_non_null(strstr(cards.p, "Dotted lines: the environment changed"));
+	/* "moved" did not change since its environment did. */
+	const char *moved = strstr(cards.p, "<h2>moved</h2>");
+	assert_non_null(strstr(moved, ">same</p>"));
+	assert_null(strstr(moved, "x 2"));
+	fz_history_text(&h, &(struct fz_style){ .ascii = true }, &text);
+	const char *row = strstr(text.p, "moved");
+	assert_non_null(strstr(row, "2,000"));
+	assert_null(strstr(row, "x 2"));
+	assert_non_null(strstr(row, "\"first\" is the first count in the latest one"));
 }
 
 int main(void)
