@@ -4,6 +4,7 @@
 #include "bench/history_run.h"
 
 #include "cli/counts.h"
+#include "cli/output.h"
 #include "cli/revision.h"
 
 #include <unistd.h>
@@ -12,7 +13,7 @@ enum { COMMITS_DEFAULT = 30, COMMITS_MAX = 10000 };
 
 static struct {
 	struct fz_history_run_options run;
-	const char *html;
+	const char *output;
 	int format, color;
 } options = { .run = { .commits = COMMITS_DEFAULT, .count.metric = FZ_REVISION_METRIC } };
 
@@ -36,22 +37,39 @@ static const struct fz_opt option_table[] = {
 	FZ_OPT_HEADING("Output"),
 	FZ_OPT(CHOICE, "format", "NAME", &options.format, "output format: text (default) or json",
 	       .choices = fz_cli_counts_formats),
-	FZ_OPT(STRING, "html", "FILE", &options.html, "also write an HTML page with charts"),
+	FZ_OPT(STRING, "output", "FILE", &options.output,
+	       "also write FILE: JSON if its suffix is .json, else an HTML page with charts",
+	       .short_name = 'o'),
+	FZ_OPT_RENAMED("html", "output"),
 	FZ_CLI_COLOR_ENTRY(&options.color),
 	{ .kind = FZ_OPT_END },
 };
 
-static int write_page(const struct fz_history_run *r, struct fz_error *err)
+/* Fails before anything is counted if the file could not be written. */
+static int check_file(struct fz_error *err)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+
+	return options.output ? fz_output_open(options.output, &out, err) : 0;
+}
+
+static int write_file(const struct fz_history_run *r, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *title = fz_asprintf(
 		"Benchmarks of %s", fz_path_base(fz_str_of(r->workspace.repository.root)).p);
 	struct fz_output *out;
-	int rc = fz_output_open(options.html, &out, err);
+	int rc = fz_output_open(options.output, &out, err);
 
 	if (rc)
 		return rc;
-	fz_history_html(&r->history, title, out);
-	return fz_output_close(out, err);
+	if (fz_str_ends(fz_str_of(options.output), ".json"))
+		fz_history_json(&r->history, out);
+	else
+		fz_history_html(&r->history, title, out);
+	rc = fz_output_close(out, err);
+	if (!rc)
+		fz_cli_output_report(options.output);
+	return rc;
 }
 
 static int print(const struct fz_history_run *r, struct fz_error *err)
@@ -74,11 +92,13 @@ static int print(const struct fz_history_run *r, struct fz_error *err)
 
 static int history(struct fz_history_run *r, struct fz_error *err)
 {
-	int rc = fz_history_run_make(r, &options.run, &fz_cli_notify, err);
+	int rc = check_file(err);
 
-	if (!rc && options.html)
-		rc = write_page(r, err);
 	if (!rc)
+		rc = fz_history_run_make(r, &options.run, &fz_cli_notify, err);
+	if (!rc && options.output)
+		rc = write_file(r, err);
+	if (!rc && !(options.output && strcmp(options.output, "-") == 0))
 		rc = print(r, err);
 	fz_history_run_close(r);
 	return rc;
@@ -127,7 +147,7 @@ const struct fz_command fz_command_history = {
 	.summary = "chart benchmark costs over commits and find the changes",
 	.usage = "[options] [REVISIONS] [-- COMMAND [ARGUMENTS]]",
 	.examples = "  $ fizeau history -- ./benchmarks     # the last 30 commits\n"
-		    "  $ fizeau history v1.0..HEAD -k parse --html history.html -- ./benchmarks\n",
+		    "  $ fizeau history v1.0..HEAD -k parse -o history.html -- ./benchmarks\n",
 	.options = option_table,
 	.argument = FZ_ARGUMENT_PROGRAM,
 	.run = run,

@@ -122,11 +122,13 @@ def check_line():
 def check_names():
     r = make_history([10, 13], name="<b>p</b> & \\x1b[1m \\\\ %d é")
     page = r.path.with_name("page.html")
-    benches, _, _ = history(r, "--html", str(page), "--", "./bench")
+    benches, report, _ = history(r, "-o", str(page), "--", "./bench")
     name = next(n for n in benches if "<b>" in n)
     assert changes(benches[name]) == [(r.commits[1], "exact")], benches
     text = r.fizeau("history", "--color", "never").stdout
     assert "\x1b" not in text and "<b>p</b>" in text, text
+    assert r.fizeau("history", "--html", str(page.with_name("x.json"))).stdout == text, "the former option"
+    assert json.loads(page.with_name("x.json").read_text()) == report
     html = page.read_text()
     assert "&lt;b&gt;p&lt;/b&gt; &amp; " in html and "<b>p" not in html and "\x1b" not in html
     assert r.commits[1][:10] in html and "tokens +" in html and html.count("<script") == 1
@@ -150,6 +152,7 @@ def check_trouble():
                          (["HEAD..HEAD"], "no commits in this range"),
                          (["a", "b"], "expected one revision range"),
                          (["--threshold", "0"], "use a percentage"),
+                         (["-o", "no/page.html", "--", "./bench"], "no/page.html"),
                          (["--", "false"], "no commits could be counted")):
         done = r.fizeau("history", *words, status=2)
         errors = [line for line in done.stderr.splitlines() if line.startswith("fizeau: history")]

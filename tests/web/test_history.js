@@ -40,7 +40,7 @@ function historyPage(counts) {
 	const page = path.join(folder, `page-${made.size}.html`);
 	made.set(counts.join(), page);
 	commitsOf.set(counts.join(), git("log", "--format=%H").split("\n"));
-	run(process.env.FIZEAU, "history", "--html", page);
+	run(process.env.FIZEAU, "history", "-o", page);
 	return page;
 }
 
