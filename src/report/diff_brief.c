@@ -43,11 +43,24 @@ static double whole(const struct fz_diff *d)
 	return fabs((double)FZ_MAX(d->total[FZ_BASE], d->total[FZ_HEAD]));
 }
 
-static void add_name(struct fz_str name, uint32_t before, const char *title,
-		     const struct fz_style *style, struct fz_buf *out)
+static bool shares_name(const struct fz_diff *d, const struct fz_diff_function *f)
 {
+	for (uint32_t i = 0; i < d->function_count; i++)
+		if (&d->functions[i] != f && fz_str_eq(d->functions[i].name, f->name))
+			return true;
+	return false;
+}
+
+/* Append a function of a list: its name, and its place if another function has the same name. */
+static void add_name(const struct fz_diff *d, const struct fz_diff_function *f, uint32_t before,
+		     const char *title, const struct fz_style *style, struct fz_buf *out)
+{
+	struct fz_source_place place = { 0 };
+
+	if (shares_name(d, f))
+		place = (struct fz_source_place){ .file = f->file, .line = f->line };
 	fz_buf_str(out, before ? ", " : title);
-	fz_table_name(name, NAME_COLUMNS, style, out);
+	fz_table_function(f->name, &place, NAME_COLUMNS, style, out);
 }
 
 /* ---- other differences ---- */
@@ -70,7 +83,7 @@ static void print_code(const struct fz_diff *d, const char *title, enum fz_state
 			continue;
 		if (n++ >= NAMES_SHOWN)
 			continue;
-		add_name(f->name, n - 1, title, style, &line);
+		add_name(d, f, n - 1, title, style, &line);
 		fz_buf_printf(&line, " %s", fz_format_value(total, d->unit, cost));
 	}
 	if (n > NAMES_SHOWN)
@@ -86,7 +99,7 @@ static void print_renamed(const struct fz_diff *d, const struct fz_style *style,
 	uint32_t shown = FZ_MIN(d->link_count, (uint32_t)NAMES_SHOWN);
 
 	for (uint32_t i = 0; i < shown; i++)
-		add_name(d->functions[d->links[i]].name, i, "Renamed or moved: ", style, &line);
+		add_name(d, &d->functions[d->links[i]], i, "Renamed or moved: ", style, &line);
 	if (d->link_count > shown)
 		fz_buf_printf(&line, " and %u more", d->link_count - shown);
 	if (shown)
@@ -179,7 +192,7 @@ static void print_open(const struct fz_diff *d, const struct fz_judgement *j,
 		const struct fz_finding *r = &f.rows[first + shown];
 		if (!(fabs(r->change) >= open_share * whole(d)) || r->change == 0)
 			break;
-		add_name(r->f->name, shown, title, style, &line);
+		add_name(d, r->f, shown, title, style, &line);
 		fz_finding_interval(r, d->unit, style, interval);
 		fz_buf_printf(&line, " %s%s%s", fz_format_change(r->change, d->unit, change),
 			      *interval ? " " : "", interval);

@@ -485,6 +485,10 @@ $ fizeau diff a.folded b.folded --scale time --fail-on regression --threshold 80
 
 $ fizeau diff b.folded a.folded --scale time --fail-on regression > /dev/null
 
+# A list names the file where functions share a name, and only there.
+$ printf 'a.py:main:1;a.py:load:3 500\na.py:main:1;b.py:load:30 300\n' > b.txt; printf 'a.py:main:1;a.py:load:3 590\na.py:main:1;b.py:load:30 360\na.py:main:1;c.py:other:3 10\n' > h.txt; fizeau diff b.txt h.txt | grep Unsure:
+Unsure: load (a.py:3) +32.0 ±387, load (b.py:30) +25.2 ±262, other +10 ±26.8.
+
 # Of a run that is faster that word leads.
 $ fizeau diff b.folded a.folded --table --scale time | grep slower
 Self: 1 faster, 0 slower, 0 same within ±0.2 % of the run, 3 unsure (?).
