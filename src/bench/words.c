@@ -364,5 +364,7 @@ void fz_ci_text(const struct fz_ci_result *r, const struct fz_style *style, stru
 		fz_buf_char(out, '\n');
 	}
 	fz_ci_headline(r, out);
+	if (r->n && r->metrics.n == 1)
+		fz_buf_printf(out, " (%s)", r->metrics.list[0]);
 	fz_buf_str(out, ".\n");
 }

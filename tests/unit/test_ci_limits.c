@@ -115,6 +115,8 @@ static void test_twins(void **state)
 	assert_non_null(strstr(out.p, "aaaaaaaaaaxaaa…aaaaaaab"));
 	assert_non_null(strstr(out.p, "aaaaaaaaaaxaaa…aaaaaaac"));
 	assert_non_null(strstr(out.p, "aaaaaaaaaayaaa"));
+	/* The only metric has no column. */
+	assert_non_null(strstr(out.p, " (instructions).\n"));
 }
 
 /* No letter for the end of a line, and no interval that says how noisy the clock was. */
