@@ -137,13 +137,19 @@ const titles = {
 	waits: "Waits", matches: "Matches",
 };
 
+const kinds = {
+	code: {
+		one: "Flame graph", diff: "Differential flame graph", base: "Base flame graph",
+		head: "Head flame graph",
+	},
+	heap: { one: "Heap", diff: "Heap difference", base: "Base heap", head: "Head heap" },
+};
+
 function titleOf(app) {
 	const { data, state } = app;
 	const swapped = data.isSwapped ? ", swapped" : "";
 	if (titles[state.tab]) return titles[state.tab] + swapped;
-	const kind = !data.isDiff ? "Flame graph" :
-		state.show === "diff" ? "Differential flame graph" :
-		state.show === "base" ? "Base flame graph" : "Head flame graph";
+	const kind = (isHeap(data.header) ? kinds.heap : kinds.code)[data.isDiff ? state.show : "one"];
 	return (state.inverted ? `Inverted ${kind[0].toLowerCase()}${kind.slice(1)}` : kind) + swapped;
 }
 

@@ -33,7 +33,7 @@ static void write_title(struct document *d)
 
 	fz_html_write(d->out, root);
 	fz_output_str(d->out, root.n ? " &middot; " : "");
-	fz_html_write(d->out, fz_str_of(fz_page_kind(d->page->is_diff, d->options->inverted)));
+	fz_html_write(d->out, fz_str_of(fz_page_kind(d->page, d->options->inverted)));
 	if (d->page->is_diff && labels[FZ_BASE] && labels[FZ_HEAD]) {
 		fz_output_str(d->out, " &middot; ");
 		fz_html_write(d->out, fz_str_of(labels[FZ_BASE]));

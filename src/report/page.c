@@ -2,16 +2,19 @@
 /* The title of a page and the order of its functions. */
 #include "report/page.h"
 
+#include "profile/heap_fact.h"
+
 #include <math.h>
 
-const char *fz_page_kind(bool is_diff, bool inverted)
+const char *fz_page_kind(const struct fz_page *page, bool inverted)
 {
-	static const char *const kinds[2][2] = {
-		{ "Flame graph", "Inverted flame graph" },
-		{ "Differential flame graph", "Inverted differential flame graph" },
+	static const char *const kinds[2][2][2] = {
+		{ { "Flame graph", "Inverted flame graph" },
+		  { "Differential flame graph", "Inverted differential flame graph" } },
+		{ { "Heap", "Inverted heap" }, { "Heap difference", "Inverted heap difference" } },
 	};
 
-	return kinds[is_diff][inverted];
+	return kinds[fz_profile_is_heap(page->profile[FZ_HEAD])][page->is_diff][inverted];
 }
 
 struct fz_str fz_page_root(const struct fz_page *page)

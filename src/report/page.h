@@ -70,7 +70,7 @@ struct fz_page {
 };
 
 /* Title of a kind of page: "Differential flame graph". */
-const char *fz_page_kind(bool is_diff, bool inverted);
+const char *fz_page_kind(const struct fz_page *page, bool inverted);
 
 /* Name of the function that all stacks begin with, if the user selected it (--root); else "". */
 struct fz_str fz_page_root(const struct fz_page *page);

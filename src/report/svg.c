@@ -457,7 +457,7 @@ static void write_heading(struct picture *pic)
 	char a[FZ_NUMBER_SIZE], b[FZ_NUMBER_SIZE];
 
 	fz_output_printf(pic->out, "<text class=\"t\" x=\"%d\" y=\"24\">%s</text>\n", MARGIN,
-			 fz_page_kind(page->is_diff, pic->inverted));
+			 fz_page_kind(page, pic->inverted));
 	fz_output_printf(pic->out, "<text class=\"q\" x=\"%d\" y=\"42\">", MARGIN);
 	write_labels(pic);
 	fz_format_value((double)page->sum[FZ_BASE], page->unit, a);

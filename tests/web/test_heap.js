@@ -83,10 +83,11 @@ test("a heap has no source to open", async () => {
 
 test("a heap without a file is named by its program", async () => {
 	const file = profilePage(before(), options);
+	assert.match(fs.readFileSync(file, "utf8"), /<title>Heap &middot; /);
 	fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(/"label": "[^"]*"/, '"label": ""')
 		.replace('"facts": [', '"facts": [["program", "shop.py"], '));
 	await withPage(file, {}, async (page) => {
-		assert.equal(await page.title(), "Flame graph · shop.py");
+		assert.equal(await page.title(), "Heap · shop.py");
 		const shown = await page.$$eval(".facts dt", (names) => names.map((n) => n.textContent));
 		assert.ok(shown.includes("program") && !shown.includes("clock"), `${shown}`);
 	});
