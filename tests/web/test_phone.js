@@ -29,6 +29,23 @@ test("nothing scrolls sideways at 320 pixels, in any view", async () => {
 		});
 });
 
+test("a bar of tabs that is cut is shaded where it goes on", async () => {
+	await withPage(judgedPage(), { ...phone, width: 320 }, async (page) => {
+		const end = async () => {
+			const { x, y, width, height } = await page.locator("#tabs").boundingBox();
+			return page.screenshot({ clip: { x: x + width - 3, y: y + 8, width: 2, height: height - 16 } });
+		};
+		const cut = await page.$eval("#tabs", (tabs) => {
+			for (const button of tabs.children) button.style.color = "transparent";
+			return tabs.scrollWidth - tabs.clientWidth;
+		});
+		assert.ok(cut > 10, `${cut}`);
+		const before = await end();
+		await page.$eval("#tabs", (tabs) => { tabs.scrollLeft = 1000; });
+		assert.ok(!before.equals(await end()), "the cut end is not shaded");
+	});
+});
+
 test("the table's bar wraps where there is little room, beside the sidebar and magnified twice", async () => {
 	const runs = [10, 20].map((count) => [{ tid: 1, count, stack: [{ name: "main", file: "/srv/app/main.py", line: 1 }, { name: "dumps", file: "/usr/lib/python3.11/json/encoder.py", line: 9 }] },
 		...Array.from({ length: 900 }, (_, i) => ({ tid: 1, count: 5, stack: [{ name: `f${i}`, file: "/srv/app/main.py", line: 9 + i }] }))]);
