@@ -87,7 +87,7 @@ export function lastComponent(name) {
 	return from;
 }
 
-// Splits a name for a list in two parts; the first is cut if there is no room.
+// Splits a listed name in two. If space is short, the first part is cut.
 export function splitName(name) {
 	const short = name.length > 40 ? shortName(name) : name, at = lastComponent(short);
 	return [short.slice(0, at), short.slice(at)];
