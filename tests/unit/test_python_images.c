@@ -301,21 +301,22 @@ static void test_innermost_moves(struct world *w)
 	assert_frames(w, w->walk.stack, 0, w->n);
 }
 
-/* A frame object whose call has ended by its state is not part of a stack, although a trace
- * function may be called before it begins. */
+static const uint8_t ended[] = { [8] = 0, [9] = 0, [10] = 1 }; /* states of frames */
+
+/* A frame object whose call has ended by its state called nobody, although a trace function may run
+ * before and after a call. */
 static void test_finished_frames(void **state)
 {
 	(void)state;
-	const uint8_t over[] = { [8] = 0, [9] = 0, [10] = 1 };
 
 	for (unsigned minor = FIRST; minor <= 10; minor++) {
 		struct world w;
 		begin(&w, minor);
 		assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
-		for (uint32_t i = 0; i < w.n; i++) {
+		for (uint32_t i = REST + 1; i < w.n; i++) {
 			uint64_t at = w.frames[i] + w.l->frame.state;
 			fz_py_walk_begin(&w.walk.walk);
-			image_put(&w.image, at, &over[minor], 1);
+			image_put(&w.image, at, &ended[minor], 1);
 			assert_int_equal(image_walk_found(&w.walk), FZ_PY_WALK_CHANGED);
 			assert_salvaged(&w, w.n - 1 - i);
 			image_put(&w.image, w.image.thread + w.l->thread.tracing, (uint32_t[]){ 1 },
@@ -325,6 +326,30 @@ static void test_finished_frames(void **state)
 				  4);
 			image_put(&w.image, at, &w.l->frame.running, 1);
 		}
+		end(&w);
+	}
+}
+
+/* A call is about to begin or to end while the thread is off the CPU: eight reads must agree. */
+static void test_off_the_cpu_at_an_edge(void **state)
+{
+	(void)state;
+
+	for (unsigned minor = FIRST; minor <= 10; minor++) {
+		struct world w;
+		begin(&w, minor);
+		uint64_t at = w.frames[REST] + w.l->frame.state;
+		assert_int_equal(image_walk_sample(&w.walk), FZ_PY_WALK_OK);
+		fz_py_walk_begin(&w.walk.walk);
+		for (int i = 0; i < 20; i++) { /* it runs */
+			image_put(&w.image, at, i & 1 ? &w.l->frame.running : &ended[minor], 1);
+			assert_int_equal(image_walk_once(&w.walk), FZ_PY_WALK_UNSURE);
+		}
+		image_put(&w.image, at, &ended[minor], 1);
+		for (int i = 0; i < 7; i++)
+			assert_int_equal(image_walk_once(&w.walk), FZ_PY_WALK_UNSURE);
+		assert_int_equal(image_walk_once(&w.walk), FZ_PY_WALK_OK);
+		assert_frames(&w, w.walk.stack, 0, w.n);
 		end(&w);
 	}
 }
@@ -559,6 +584,7 @@ int main(void)
 		EACH_VERSION(test_changed_frames),
 		EACH_VERSION(test_innermost_moves),
 		cmocka_unit_test(test_finished_frames),
+		cmocka_unit_test(test_off_the_cpu_at_an_edge),
 		cmocka_unit_test(test_seen_twice),
 		cmocka_unit_test(test_positions),
 		cmocka_unit_test(test_respecialised),

@@ -40,6 +40,7 @@ struct step {
 	uint64_t last; /* its address */
 	bool native;   /* mark C code between frames, and below the first frame */
 	bool traced;   /* frames may be waiting for a trace function before and after they run */
+	bool edge;     /* the innermost frame's call begins or ends */
 };
 
 static bool enter_region(struct fz_py_walk *w, const struct fz_py_plan *plan, struct step *s,
@@ -180,14 +181,16 @@ static inline void walk_frame(struct fz_py_walk *w, const struct fz_py_layout *l
 		const uint8_t *b = s->b + offset;
 		if (s->last >= s->region->split)
 			b = s->b_hot + (s->last - s->region->split);
-		uint64_t moved = 0, over = heap && !s->traced && !(runs(l, a) && runs(l, b));
+		bool over = heap && !s->traced && !(runs(l, a) && runs(l, b));
+		uint64_t moved = 0;
 		if (!top && !entry) {
 			moved = fz_py_word(b, l->frame.position) ^ position;
 			if (heap)
 				moved &= UINT32_MAX;
 		}
+		s->edge |= over && top;
 		if ((code ^ fz_py_word(b, l->frame.code)) |
-		    (previous ^ fz_py_word(b, l->frame.previous)) | moved | over) {
+		    (previous ^ fz_py_word(b, l->frame.previous)) | moved | (over && !top)) {
 			s->changed = true;
 			s->differs = w->now.n;
 		}
@@ -272,16 +275,20 @@ static bool is_traced(const struct fz_py_walk *w, const struct fz_py_layout *l,
 
 /* Heap frames are reused as soon as their call is over, so two copies of a loop may agree although
  * they were taken at different places in it. Accept frames only if the next read yields the
- * same. */
-static bool is_confirmed(struct fz_py_walk *w)
+ * same. A thread can be off the CPU where the innermost frame is current but not marked as running
+ * yet, or no longer. So is the frame of a call that is over, so more reads must agree. */
+static bool is_confirmed(struct fz_py_walk *w, bool edge)
 {
+	enum { READS = 2, EDGE_READS = 8 };
 	const struct fz_py_raw_frame *f = w->now.frames;
-	uint64_t before = w->claim;
 
 	if (w->now.n == 0)
 		return true;
-	w->claim = fz_hash64(fz_map_hash(f + 1, (w->now.n - 1) * sizeof(*f)) ^ f->code);
-	return w->claim == before;
+	uint64_t claim = fz_map_hash(f + 1, (w->now.n - 1) * sizeof(*f)) ^ f->code;
+	claim = fz_hash64(claim) ^ edge;
+	w->claims = claim == w->claim ? w->claims + 1 : 1;
+	w->claim = claim;
+	return w->claims >= (edge ? EDGE_READS : READS);
 }
 
 enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_context *c,
@@ -335,7 +342,7 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 		w->claim = 0;
 		return FZ_PY_WALK_CHANGED;
 	}
-	return !heap || !w->dual || is_confirmed(w) ? FZ_PY_WALK_OK : FZ_PY_WALK_UNSURE;
+	return !heap || !w->dual || is_confirmed(w, s.edge) ? FZ_PY_WALK_OK : FZ_PY_WALK_UNSURE;
 }
 
 /* ---- from raw frames to stacks ---- */

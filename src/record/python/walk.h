@@ -89,6 +89,7 @@ struct fz_py_walk {
 	uint64_t *addresses; /* of the frames of `now`, if wanted */
 	uint32_t address_cap;
 	uint64_t claim;        /* hash of the heap frames in the last two equal copies */
+	unsigned claims;       /* reads in a row that found it */
 	uint32_t *last_stacks; /* stack of each prefix of `last` */
 	uint32_t last_stacks_cap;
 	uint32_t seen_epoch, last_epoch, last_changes; /* of the code cache */
