@@ -267,13 +267,19 @@ struct fz_record_callbacks fz_cli_record_callbacks(const struct fz_cli_record *o
 
 /* ---- after ---- */
 
-static void print_stopped(const struct fz_record *r, const struct fz_profile *p,
-			  const struct fz_error *why)
+/* A recording was not written to its end. Remove a file without any sample; returns true if it has
+ * some. p: what can be read of it, or NULL. */
+static bool report_stopped(const struct fz_record *r, const struct fz_profile *p,
+			   const struct fz_error *why)
 {
+	int64_t samples = p ? (int64_t)fz_profile_sample_total(p) : 0;
 	char n[FZ_NUMBER_SIZE];
 
 	fz_cli_warn("%s: %s; recorded until then: %s", r->path, why->message,
-		    fz_format_plural((int64_t)fz_profile_sample_total(p), "sample", n));
+		    fz_format_plural(samples, "sample", n));
+	if (samples == 0)
+		fz_record_discard(r);
+	return samples > 0;
 }
 
 static void print_quality(struct fz_profile *p)
@@ -364,16 +370,17 @@ int fz_cli_record_end(struct fz_record *r, struct fz_cli_record *o, const char *
 		leave_empty(r, never_ran);
 		return broken ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;
 	}
-	if (fz_record_read(r, &p, &unnamed, &err))
-		return fz_cli_error(broken ? &trouble : &err);
+	int unreadable = fz_record_read(r, &p, &unnamed, &err);
+	if (unreadable && !broken)
+		return fz_cli_error(&err);
 	/* If names could not be written, the recording is unchanged. */
-	if (unnamed.code && !broken) {
+	if (!broken && unnamed.code) {
 		trouble = unnamed;
 		broken = trouble.code;
 	}
+	if (broken && !report_stopped(r, p, &trouble))
+		return FZ_EXIT_TROUBLE;
 	warn_no_tasks(o, p);
-	if (broken)
-		print_stopped(r, p, &trouble);
 	if (write_outputs(r, &o->output, p, &err))
 		return fz_cli_error(&err);
 	return broken ? FZ_EXIT_TROUBLE : FZ_EXIT_OK;

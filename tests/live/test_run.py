@@ -484,7 +484,30 @@ def full_disk():
             assert "recorded until then" in done.stderr and "space" in done.stderr, done.stderr
             # On a slow machine it is full before main(), or before anything was written.
             (until,) = re.findall(r"recorded until then: ([\d,]+) samples?", done.stderr)
-            assert bool(places(f"{small}/x.fz")) == (until != "0"), done.stderr
+            if until == "0":
+                assert not os.path.exists(f"{small}/x.fz"), done.stderr
+            else:
+                assert places(f"{small}/x.fz"), done.stderr
+        finally:
+            subprocess.run(["umount", small], check=True)
+
+
+@suite.test("on a disk without any room no file is left")
+def no_room():
+    if os.geteuid() != 0:
+        raise Skip("mounting a small tmpfs needs root")
+    with scratch(busy_py=BUSY) as d:
+        small = os.path.join(d, "small")
+        os.mkdir(small)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", small]).returncode:
+            raise Skip("a tmpfs cannot be mounted here")
+        pathlib.Path(small, "other").write_bytes(bytes(4096))
+        try:
+            done = fizeau("run", "-o", "small/x.fz", "busy.py", "0.1", "4", cwd=d)
+            assert done.returncode == 4 and done.stdout == "done", done
+            assert done.stderr == ("fizeau: warning: small/x.fz: the recording cannot be written: No space left on "
+                                   "device; recorded until then: 0 samples\n"), done.stderr
+            assert os.listdir(small) == ["other"]
         finally:
             subprocess.run(["umount", small], check=True)
 
@@ -518,7 +541,8 @@ def fuller_disk():
                 if len(full) > 1 or any("recorded until then" not in line for line in full):
                     raise Wrong(done.stderr)
                 told += len(full)
-                assert fizeau("replay", f"{small}/x.fz").returncode == 0
+                empty = any(line.endswith("until then: 0 samples") for line in full)
+                assert empty or fizeau("replay", f"{small}/x.fz").returncode == 0
             finally:
                 subprocess.run(["umount", small], check=True)
     assert told, "nothing was full"
