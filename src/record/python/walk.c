@@ -41,6 +41,7 @@ struct step {
 	bool native;   /* mark C code between frames, and below the first frame */
 	bool traced;   /* frames may be waiting for a trace function before and after they run */
 	bool edge;     /* the innermost frame's call begins or ends */
+	bool over;     /* a frame that called another does not run */
 };
 
 static bool enter_region(struct fz_py_walk *w, const struct fz_py_plan *plan, struct step *s,
@@ -188,12 +189,13 @@ static inline void walk_frame(struct fz_py_walk *w, const struct fz_py_layout *l
 			if (heap)
 				moved &= UINT32_MAX;
 		}
+		bool changed = (code ^ fz_py_word(b, l->frame.code)) |
+			       (previous ^ fz_py_word(b, l->frame.previous)) | moved;
 		s->edge |= over && top;
-		if ((code ^ fz_py_word(b, l->frame.code)) |
-		    (previous ^ fz_py_word(b, l->frame.previous)) | moved | (over && !top)) {
-			s->changed = true;
+		s->over |= over && !top;
+		s->changed |= changed;
+		if (changed || (over && !top))
 			s->differs = w->now.n;
-		}
 	}
 }
 
@@ -336,11 +338,11 @@ enum fz_py_outcome fz_py_walk_run(struct fz_py_walk *w, const struct fz_py_walk_
 		s.last = base;
 	if (count && !root_is_right(w, l, plan, &s))
 		return FZ_PY_WALK_ROOT;
-	if (s.changed) {
+	if (s.changed || s.over) {
 		if (!heap || is_known_root(w, w->now.frames[w->now.n - 1].code))
 			keep_certain(w, s.differs);
 		w->claim = 0;
-		return FZ_PY_WALK_CHANGED;
+		return s.changed ? FZ_PY_WALK_CHANGED : FZ_PY_WALK_CORRUPT;
 	}
 	return !heap || !w->dual || is_confirmed(w, s.edge) ? FZ_PY_WALK_OK : FZ_PY_WALK_UNSURE;
 }
