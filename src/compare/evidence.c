@@ -120,28 +120,26 @@ static bool same_call(const struct fz_walk *w, size_t a, size_t b)
 		fz_profile_stack_function(p, x) == fz_profile_stack_function(p, y));
 }
 
-/* Returns the number of rows of the only time on a CPU that a call had, from *ret_first on; 0 if it
- * had several, or did not wait for one. */
+/* Returns the number of rows of a call's first slice on a CPU, from *ret_first on, if the call
+ * waited for a CPU before or after it and the slice is shorter than a tick; else 0. */
 static size_t find_slice(const struct fz_walk *w, size_t from, size_t end, size_t *ret_first)
 {
 	const int64_t longest_tick = 10000000; /* of a scheduler, ns */
 	const struct fz_samples *s = &w->profile->samples;
-	size_t n = 0;
+	size_t first = from, i;
 
-	for (size_t i = from; i < end; i++) {
-		if (is_pause(w, w->rows[i]))
-			continue;
-		if (!(s->status[w->rows[i]] & FZ_STATUS_ON_CPU) || (n && *ret_first + n != i))
+	while (first < end && is_pause(w, w->rows[first]))
+		first++;
+	for (i = first; i < end && !is_pause(w, w->rows[i]); i++)
+		if (!(s->status[w->rows[i]] & FZ_STATUS_ON_CPU))
 			return 0;
-		if (!n++)
-			*ret_first = i;
-	}
-	if (!n || n == end - from)
+	if (i == first || i - first == end - from)
 		return 0;
-	int64_t lasts, last = s->time[w->rows[*ret_first + n - 1]];
-	if (__builtin_sub_overflow(last, s->time[w->rows[*ret_first]], &lasts))
+	*ret_first = first;
+	int64_t lasts, last = s->time[w->rows[i - 1]];
+	if (__builtin_sub_overflow(last, s->time[w->rows[first]], &lasts))
 		return 0;
-	return lasts < longest_tick ? n : 0;
+	return lasts < longest_tick ? i - first : 0;
 }
 
 /* Counts a row's cost for another row, which remains. */
@@ -153,12 +151,13 @@ static void join_row(struct fz_walk *w, size_t to, size_t row)
 }
 
 /* CPU time is known only from tick to tick of the scheduler. What a thread used before it had to
- * wait counts for the first samples of the wait, which all show one call:
+ * wait counts for the first samples of the wait, which all show one call, although others may have
+ * used it:
  *
- *     f waits 1, f on a CPU 4, f waits 58
+ *     f waits 1, f on a CPU 4, f waits 58, f on a CPU 3, g on a CPU 7
  *
- * They are one observation: the first remains and gets their weight. A call that got a CPU several
- * times is long, and each of its samples counts. Returns the number of rows left. */
+ * So the call's first slice is one observation: its first row remains and gets the weight of the
+ * others. Returns the number of rows left. */
 static size_t join_slices(struct fz_walk *w, size_t n)
 {
 	size_t kept = 0, first = 0;

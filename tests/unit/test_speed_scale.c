@@ -247,7 +247,10 @@ static void a_slice_is_one_observation(void **state)
 		{ { WAITS, COMPUTES }, { 25, 10 }, 1, 10 },
 		{ { COMPUTES }, { 4 }, 4, 4 },
 		{ { COMPUTES, WAITS }, { 30, 5 }, 30, 30 }, /* longer than a tick */
-		{ { COMPUTES, WAITS, COMPUTES, WAITS }, { 4, 5, 4, 9 }, 8, 8 },
+		{ { COMPUTES, WAITS, COMPUTES, WAITS }, { 4, 5, 4, 9 }, 1 + 4, 8 },
+		{ { WAITS, COMPUTES, WAITS, COMPUTES }, { 1, 6, 50, 3 }, 1 + 3, 9 },
+		{ { COMPUTES, WAITS, SLEEPS, COMPUTES }, { 4, 5, 6, 2 }, 1 + 8, 12 },
+		{ { COMPUTES, SLEEPS, WAITS }, { 4, 5, 4 }, 9, 9 },
 		{ { WAITS, SLEEPS }, { 5, 4 }, 4, 4 },
 	};
 
