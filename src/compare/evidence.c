@@ -406,12 +406,30 @@ void fz_entities_release(struct fz_entities *e)
 
 /* ---- walks ---- */
 
+/* Sum over samples. */
+struct sum {
+	double cost, squares; /* squares: of each sample's cost */
+};
+
+/* Parts of a run's samples that are summed. */
+enum amount { ALL, UNSEEN, DOUBTED, ON_CPU, BLOCK, AMOUNTS };
+
+/* What is gathered about an entity, its self or its total, in one run. */
+struct gathered {
+	struct fz_visits visits;
+	struct sum sum[AMOUNTS];
+	double blocks, squares; /* sums of the costs of blocks of time, and of their squares */
+	double collected;       /* sum of squared lengths of garbage collections, in samples */
+	uint32_t collection;    /* the last one that counted */
+};
+
 /* A reduced prefix tree of the stacks whose last frame counts, so that walks over few paths take
  * few steps. */
 struct step {
 	uint32_t up;     /* next caller's stack that counts, or FZ_NONE */
 	uint32_t depth;  /* number of stacks that count, including this one */
 	uint32_t entity; /* FZ_NONE: it does not count */
+	bool collects;   /* garbage */
 };
 
 static struct step *steps_of(const struct fz_profile *p, const uint32_t *entity)
@@ -422,14 +440,17 @@ static struct step *steps_of(const struct fz_profile *p, const uint32_t *entity)
 		uint32_t up = p->stacks[i].parent;
 		if (up != FZ_NONE && steps[up].entity == FZ_NONE)
 			up = steps[up].up;
-		steps[i] = (struct step){ up, up == FZ_NONE ? 1 : steps[up].depth + 1, entity[i] };
+		steps[i] = (struct step){ .up = up,
+					  .depth = up == FZ_NONE ? 1 : steps[up].depth + 1,
+					  .entity = entity[i],
+					  .collects = fz_profile_stack_collects(p, i) };
 	}
 	return steps;
 }
 
 struct follower {
 	const struct step *steps;
-	struct fz_visits *visits;
+	struct gathered *total;
 	uint32_t at; /* current stack that counts, or FZ_NONE */
 };
 
@@ -448,10 +469,10 @@ static void go_to(struct follower *f, uint32_t stack, uint64_t at)
 
 	while (from != to) {
 		if (depth_of(f->steps, from) >= depth_of(f->steps, to)) {
-			fz_visits_leave(&f->visits[f->steps[from].entity], at);
+			fz_visits_leave(&f->total[f->steps[from].entity].visits, at);
 			from = f->steps[from].up;
 		} else {
-			fz_visits_enter(&f->visits[f->steps[to].entity], at);
+			fz_visits_enter(&f->total[f->steps[to].entity].visits, at);
 			to = f->steps[to].up;
 		}
 	}
@@ -470,16 +491,51 @@ static void fetch_ahead(const struct follower *f, const struct fz_walk *w, uint3
 	if (far != FZ_NONE)
 		__builtin_prefetch(&f->steps[far]);
 	if (near != FZ_NONE && f->steps[near].entity != FZ_NONE)
-		__builtin_prefetch(&f->visits[f->steps[near].entity], 1);
+		__builtin_prefetch(&f->total[f->steps[near].entity].visits, 1);
 }
 
-/* Collect visits for self and total costs in one pass over a run. */
+/* A collection happens in the function that allocates at that moment, by chance: a full one may
+ * take longer than all that this function does. */
+struct collections {
+	uint32_t n, stack; /* number of collections; the current one's, or FZ_NONE */
+	double length;     /* so far, in samples */
+};
+
+static void end_collection(const struct follower *f, struct collections *c)
+{
+	uint32_t stack = c->stack == FZ_NONE ? FZ_NONE : f->steps[c->stack].up;
+
+	c->n++;
+	for (; stack != FZ_NONE; stack = f->steps[stack].up) {
+		struct gathered *g = &f->total[f->steps[stack].entity];
+		if (g->collection == c->n)
+			continue;
+		g->collection = c->n;
+		g->collected += c->length * c->length;
+	}
+	c->stack = FZ_NONE;
+	c->length = 0;
+}
+
+static void follow_collection(const struct follower *f, struct collections *c, uint32_t stack,
+			      uint32_t count)
+{
+	if (stack != c->stack && c->stack != FZ_NONE)
+		end_collection(f, c);
+	if (stack == FZ_NONE || !f->steps[stack].collects)
+		return;
+	c->stack = stack;
+	c->length += count;
+}
+
+/* Collect visits for self and total costs, and collections, in one pass over a run. */
 static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
-		       const struct fz_entities *e, struct fz_visits *self, struct fz_visits *total)
+		       const struct fz_entities *e, struct gathered *of[FZ_FAMILIES])
 {
 	const struct fz_samples *s = &w->profile->samples;
 	fz_auto(fz_free_ptr) struct step *steps = steps_of(w->profile, e->of_stack[side]);
-	struct follower f = { .steps = steps, .visits = total, .at = FZ_NONE };
+	struct follower f = { .steps = steps, .total = of[FZ_FAMILY_TOTAL], .at = FZ_NONE };
+	struct collections c = { .stack = FZ_NONE };
 	uint64_t at = 0;
 
 	for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++) {
@@ -487,10 +543,15 @@ static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		uint32_t stack = s->stack[row], count = fz_sample_count(w->profile, row);
 		uint32_t entity = stack == FZ_NONE ? FZ_NONE : steps[stack].entity;
 		bool pauses = is_pause(w, row);
+		bool other_thread = i > w->run_start[run] && !same_thread(s, w->rows[i - 1], row);
 
 		fetch_ahead(&f, w, run, i);
+		if (other_thread)
+			end_collection(&f, &c);
+		if (s->ordered)
+			follow_collection(&f, &c, stack, count);
 		/* A visit ends with its thread, and at a pause. */
-		if (pauses || (i > w->run_start[run] && !same_thread(s, w->rows[i - 1], row))) {
+		if (pauses || other_thread) {
 			go_to(&f, FZ_NONE, at);
 			at++;
 		}
@@ -498,63 +559,14 @@ static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 			continue;
 		go_to(&f, stack, at);
 		if (entity != FZ_NONE)
-			fz_visits_add(&self[entity], at, count);
+			fz_visits_add(&of[FZ_FAMILY_SELF][entity].visits, at, count);
 		at += count;
 	}
+	end_collection(&f, &c);
 	go_to(&f, FZ_NONE, at);
 }
 
-/* ---- garbage ---- */
-
-/* A collection happens in the function that allocates at that moment, by chance: a full one may
- * take longer than all that this function does. */
-struct collections {
-	const uint32_t *entity; /* of each stack */
-	double *squares;        /* of each entity: sum of squared lengths, in samples */
-	uint32_t *seen;         /* of each entity: the last collection that counted */
-	uint32_t n, stack;      /* number of collections; the current one's, or FZ_NONE */
-	double length;
-};
-
-static void end_collection(const struct fz_profile *p, struct collections *c)
-{
-	uint32_t stack = c->stack == FZ_NONE ? FZ_NONE : p->stacks[c->stack].parent;
-
-	c->n++;
-	for (; stack != FZ_NONE; stack = p->stacks[stack].parent) {
-		uint32_t entity = c->entity[stack];
-		if (entity == FZ_NONE || c->seen[entity] == c->n)
-			continue;
-		c->seen[entity] = c->n;
-		c->squares[entity] += c->length * c->length;
-	}
-	c->stack = FZ_NONE;
-	c->length = 0;
-}
-
-/* Sums the squared lengths of the collections in each entity of a run. */
-static void sum_collections(const struct fz_walk *w, enum fz_side side, uint32_t run,
-			    const struct fz_entities *e, double *squares)
-{
-	const struct fz_profile *p = w->profile;
-	fz_auto(fz_free_ptr) uint32_t *seen = fz_calloc(FZ_MAX(e->n, 1), sizeof(*seen));
-	struct collections c = { e->of_stack[side], squares, seen, 0, FZ_NONE, 0 };
-
-	for (size_t i = w->run_start[run]; p->samples.ordered && i < w->run_start[run + 1]; i++) {
-		size_t row = w->rows[i];
-		uint32_t stack = p->samples.stack[row];
-		bool collects = stack != FZ_NONE && fz_profile_stack_collects(p, stack);
-
-		if (stack != c.stack ||
-		    (i > w->run_start[run] && !same_thread(&p->samples, w->rows[i - 1], row)))
-			end_collection(p, &c);
-		if (!collects)
-			continue;
-		c.stack = stack;
-		c.length += fz_sample_count(p, row);
-	}
-	end_collection(p, &c);
-}
+/* ---- sums ---- */
 
 /* Variance of a total, in samples, because another function might have collected instead. */
 static double chance_variance(const struct fz_walk *w, uint32_t run, double samples, double squares)
@@ -646,11 +658,6 @@ double fz_walk_late(const struct fz_walk *w)
 	return squares;
 }
 
-/* Sums over the samples of an entity. */
-struct sum {
-	double cost, squares; /* squares: of each sample's cost */
-};
-
 static void add_row(const struct fz_walk *w, size_t row, double part, struct sum *sum)
 {
 	double cost = part * (double)cost_of(w, row);
@@ -668,7 +675,8 @@ static void add_sum(struct sum *sum, const struct sum *more)
 /* Sum self and total costs. A sample counts once for a total, however often the function recurs on
  * its stack. */
 static void sum_run(const struct fz_walk *w, enum fz_side side, uint32_t run, struct part part,
-		    const struct fz_entities *e, struct sum *self, struct sum *total)
+		    const struct fz_entities *e, enum amount amount,
+		    struct gathered *of[FZ_FAMILIES])
 {
 	const struct fz_profile *p = w->profile;
 	fz_auto(fz_free_ptr) struct sum *of_stack =
@@ -690,9 +698,9 @@ static void sum_run(const struct fz_walk *w, enum fz_side side, uint32_t run, st
 			if (entity == FZ_NONE)
 				continue;
 			if (stack == leaf)
-				add_sum(&self[entity], &of_stack[leaf]);
+				add_sum(&of[FZ_FAMILY_SELF][entity].sum[amount], &of_stack[leaf]);
 			if (seen[entity] != leaf + 1)
-				add_sum(&total[entity], &of_stack[leaf]);
+				add_sum(&of[FZ_FAMILY_TOTAL][entity].sum[amount], &of_stack[leaf]);
 			seen[entity] = leaf + 1;
 		}
 	}
@@ -701,34 +709,36 @@ static void sum_run(const struct fz_walk *w, enum fz_side side, uint32_t run, st
 /* Number of blocks into which a run's time is divided. */
 enum { BLOCKS = 10 };
 
-/* The variance of a run's cost, from the differences between blocks of its time. Scaled to that of
- * Student's distribution, because there are few blocks. */
-static void vary_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
-		     const struct fz_entities *e, double *variance[FZ_FAMILIES])
+static void end_block(struct gathered *g)
 {
-	size_t room = FZ_MAX(e->n, 1);
-	fz_auto(fz_free_ptr) struct sum *block = fz_calloc(room * FZ_FAMILIES, sizeof(*block));
-	fz_auto(fz_free_ptr) double *sum = fz_calloc(room * FZ_FAMILIES, sizeof(*sum));
+	double cost = g->sum[BLOCK].cost;
+
+	g->blocks += cost;
+	g->squares += cost * cost;
+	g->sum[BLOCK] = (struct sum){ 0 };
+}
+
+static void sum_blocks(const struct fz_walk *w, enum fz_side side, uint32_t run,
+		       const struct fz_entities *e, struct gathered *of[FZ_FAMILIES])
+{
 	double length = (double)w->length[run] / BLOCKS;
 
 	for (int b = 0; b < BLOCKS; b++) {
 		struct span span = { b ? (int64_t)(length * b) : INT64_MIN,
 				     b + 1 < BLOCKS ? (int64_t)(length * (b + 1)) : INT64_MAX };
 
-		memset(block, 0, room * FZ_FAMILIES * sizeof(*block));
-		sum_run(w, side, run, (struct part){ .span = span }, e, block, block + room);
-		for (size_t i = 0; i < room * FZ_FAMILIES; i++) {
-			double *square = &variance[i / room][i % room];
-
-			sum[i] += block[i].cost;
-			*square += block[i].cost * block[i].cost;
-		}
+		sum_run(w, side, run, (struct part){ .span = span }, e, BLOCK, of);
+		for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
+			for (uint32_t i = 0; i < e->n; i++)
+				end_block(&of[f][i]);
 	}
-	for (size_t i = 0; i < room * FZ_FAMILIES; i++) {
-		double *v = &variance[i / room][i % room];
+}
 
-		*v = FZ_MAX(0, *v - sum[i] * sum[i] / BLOCKS) * BLOCKS / (BLOCKS - 3);
-	}
+/* The variance of a run's cost, from the differences between blocks of its time. Scaled to that of
+ * Student's distribution, because there are few blocks. */
+static double variance_of_blocks(const struct gathered *g)
+{
+	return FZ_MAX(0, g->squares - g->blocks * g->blocks / BLOCKS) * BLOCKS / (BLOCKS - 3);
 }
 
 /* Factor by which a cost varies more than with samples of equal weight (Kish's design effect,
@@ -748,61 +758,47 @@ static struct fz_visit_sum visits_of(const struct fz_walk *w, const struct fz_vi
 	return sum;
 }
 
+static struct fz_ratio_run evidence_of(const struct fz_walk *w, uint32_t run,
+				       const struct gathered *g)
+{
+	struct fz_visit_sum visits = visits_of(w, &g->visits);
+	double effect = w->clumping * design_effect(visits.samples, &g->sum[ALL]);
+
+	return (struct fz_ratio_run){
+		.cost = g->sum[ALL].cost,
+		.samples = visits.samples / effect,
+		.visits = visits.visits / effect,
+		.square = visits.square / effect,
+		.longest = visits.longest,
+		.unseen = g->sum[UNSEEN].cost,
+		.by_chance = chance_variance(w, run, visits.samples, g->collected) / effect,
+		.doubt = g->sum[DOUBTED].cost,
+		.on = g->sum[ON_CPU].cost,
+		.variance = variance_of_blocks(g),
+	};
+}
+
 void fz_walk_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		 const struct fz_entities *e, struct fz_ratio_run *ret[FZ_FAMILIES], size_t stride)
 {
-	enum { SELF = FZ_FAMILY_SELF, TOTAL = FZ_FAMILY_TOTAL };
-	struct fz_visits *visits[FZ_FAMILIES];
-	struct sum *sums[FZ_FAMILIES], *unseen[FZ_FAMILIES], *doubt[FZ_FAMILIES], *on[FZ_FAMILIES];
-	double *variance[FZ_FAMILIES], *collected[FZ_FAMILIES];
+	fz_auto(fz_free_ptr) struct gathered *all =
+		fz_calloc(FZ_MAX(e->n, 1) * (size_t)FZ_FAMILIES, sizeof(*all));
+	struct gathered *of[FZ_FAMILIES] = { all, all + e->n };
 
 	fz_assert(run < w->run_count);
-	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
-		visits[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*visits[f]));
-		sums[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*sums[f]));
-		unseen[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*unseen[f]));
-		doubt[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*doubt[f]));
-		on[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*on[f]));
-		variance[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*variance[f]));
-		collected[f] = fz_calloc(FZ_MAX(e->n, 1), sizeof(*collected[f]));
-	}
-	sum_collections(w, side, run, e, collected[TOTAL]);
-	follow_run(w, side, run, e, visits[SELF], visits[TOTAL]);
-	sum_run(w, side, run, (struct part){ .span = always }, e, sums[SELF], sums[TOTAL]);
+	follow_run(w, side, run, e, of);
+	sum_run(w, side, run, (struct part){ .span = always }, e, ALL, of);
 	if (w->unseen_until)
 		sum_run(w, side, run,
 			(struct part){ .unseen = w->unseen_until + (size_t)run * w->unseen_runs },
-			e, unseen[SELF], unseen[TOTAL]);
+			e, UNSEEN, of);
 	if (w->doubt)
-		sum_run(w, side, run, (struct part){ .doubted = true }, e, doubt[SELF],
-			doubt[TOTAL]);
+		sum_run(w, side, run, (struct part){ .doubted = true }, e, DOUBTED, of);
 	if (fz_walk_by_wall(w))
-		sum_run(w, side, run, (struct part){ .on = true }, e, on[SELF], on[TOTAL]);
+		sum_run(w, side, run, (struct part){ .on = true }, e, ON_CPU, of);
 	if (w->length)
-		vary_run(w, side, run, e, variance);
-	for (enum fz_family f = 0; f < FZ_FAMILIES; f++) {
-		for (uint32_t i = 0; i < e->n; i++) {
-			struct fz_visit_sum sum = visits_of(w, &visits[f][i]);
-			double effect = w->clumping * design_effect(sum.samples, &sums[f][i]);
-			double chance = chance_variance(w, run, sum.samples, collected[f][i]);
-
-			ret[f][i * stride] = (struct fz_ratio_run){ .cost = sums[f][i].cost,
-								    .samples = sum.samples / effect,
-								    .visits = sum.visits / effect,
-								    .square = sum.square / effect,
-								    .longest = sum.longest,
-								    .unseen = unseen[f][i].cost,
-								    .by_chance = chance / effect,
-								    .doubt = doubt[f][i].cost,
-								    .on = on[f][i].cost,
-								    .variance = variance[f][i] };
-		}
-		free(visits[f]);
-		free(sums[f]);
-		free(unseen[f]);
-		free(doubt[f]);
-		free(on[f]);
-		free(variance[f]);
-		free(collected[f]);
-	}
+		sum_blocks(w, side, run, e, of);
+	for (enum fz_family f = 0; f < FZ_FAMILIES; f++)
+		for (uint32_t i = 0; i < e->n; i++)
+			ret[f][i * stride] = evidence_of(w, run, &of[f][i]);
 }
