@@ -120,11 +120,12 @@ static bool same_call(const struct fz_walk *w, size_t a, size_t b)
 		fz_profile_stack_function(p, x) == fz_profile_stack_function(p, y));
 }
 
+static const int64_t longest_tick = 10000000; /* of a scheduler, ns */
+
 /* Returns the number of rows of a call's first slice on a CPU, from *ret_first on, if the call
  * waited for a CPU before or after it and the slice is shorter than a tick; else 0. */
 static size_t find_slice(const struct fz_walk *w, size_t from, size_t end, size_t *ret_first)
 {
-	const int64_t longest_tick = 10000000; /* of a scheduler, ns */
 	const struct fz_samples *s = &w->profile->samples;
 	size_t first = from, i;
 
@@ -419,8 +420,8 @@ struct gathered {
 	struct fz_visits visits;
 	struct sum sum[AMOUNTS];
 	double blocks, squares; /* sums of the costs of blocks of time, and of their squares */
-	double collected;       /* sum of squared lengths of garbage collections, in samples */
-	uint32_t collection;    /* the last one that counted */
+	double by_chance;       /* sum of squared lengths, in samples, of collections and slices */
+	uint32_t collection, slice; /* the last ones that counted */
 };
 
 /* A reduced prefix tree of the stacks whose last frame counts, so that walks over few paths take
@@ -451,7 +452,9 @@ static struct step *steps_of(const struct fz_profile *p, const uint32_t *entity)
 struct follower {
 	const struct step *steps;
 	struct gathered *total;
-	uint32_t at; /* current stack that counts, or FZ_NONE */
+	uint32_t at;     /* current stack that counts, or FZ_NONE */
+	uint32_t slices; /* number of slices on a CPU that ended in a wait for one */
+	uint64_t slice;  /* position at which the current one began */
 };
 
 static uint32_t depth_of(const struct step *steps, uint32_t stack)
@@ -511,7 +514,7 @@ static void end_collection(const struct follower *f, struct collections *c)
 		if (g->collection == c->n)
 			continue;
 		g->collection = c->n;
-		g->collected += c->length * c->length;
+		g->by_chance += c->length * c->length;
 	}
 	c->stack = FZ_NONE;
 	c->length = 0;
@@ -528,15 +531,34 @@ static void follow_collection(const struct follower *f, struct collections *c, u
 	c->length += count;
 }
 
-/* Collect visits for self and total costs, and collections, in one pass over a run. */
+/* A thread has to wait for a CPU. Any part of a function's first slice (join_slices) may have been
+ * used before it was entered, whatever callees the samples show: on average a third of the slice's
+ * square. */
+static void end_slice(struct follower *f, uint64_t longest, uint64_t at)
+{
+	f->slices++;
+	for (uint32_t stack = f->at; stack != FZ_NONE; stack = f->steps[stack].up) {
+		struct gathered *g = &f->total[f->steps[stack].entity];
+		uint64_t length = at - FZ_MAX(f->slice, g->visits.start);
+
+		if (g->slice != f->slices && g->slice != f->slices - 1 && length < longest)
+			g->by_chance += (double)length * (double)length / 3;
+		g->slice = f->slices;
+	}
+}
+
+/* Collect visits for self and total costs, and what happens by chance, in one pass over a run. */
 static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		       const struct fz_entities *e, struct gathered *of[FZ_FAMILIES])
 {
 	const struct fz_samples *s = &w->profile->samples;
 	fz_auto(fz_free_ptr) struct step *steps = steps_of(w->profile, e->of_stack[side]);
-	struct follower f = { .steps = steps, .total = of[FZ_FAMILY_TOTAL], .at = FZ_NONE };
+	struct follower f = {
+		.steps = steps, .total = of[FZ_FAMILY_TOTAL], .at = FZ_NONE, .slices = 1
+	};
 	struct collections c = { .stack = FZ_NONE };
-	uint64_t at = 0;
+	int64_t interval = w->profile->recording.interval_ns;
+	uint64_t at = 0, longest = interval > 0 ? (uint64_t)(longest_tick / interval) : 0;
 
 	for (size_t i = w->run_start[run]; i < w->run_start[run + 1]; i++) {
 		size_t row = w->rows[i];
@@ -550,10 +572,13 @@ static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 			end_collection(&f, &c);
 		if (s->ordered)
 			follow_collection(&f, &c, stack, count);
+		if (pauses && at > f.slice)
+			end_slice(&f, longest, at);
+		f.slices += other_thread;
 		/* A visit ends with its thread, and at a pause. */
 		if (pauses || other_thread) {
 			go_to(&f, FZ_NONE, at);
-			at++;
+			f.slice = ++at;
 		}
 		if (pauses)
 			continue;
@@ -561,6 +586,8 @@ static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		if (entity != FZ_NONE)
 			fz_visits_add(&of[FZ_FAMILY_SELF][entity].visits, at, count);
 		at += count;
+		if (!(s->status[row] & FZ_STATUS_ON_CPU))
+			f.slice = at;
 	}
 	end_collection(&f, &c);
 	go_to(&f, FZ_NONE, at);
@@ -771,7 +798,7 @@ static struct fz_ratio_run evidence_of(const struct fz_walk *w, uint32_t run,
 		.square = visits.square / effect,
 		.longest = visits.longest,
 		.unseen = g->sum[UNSEEN].cost,
-		.by_chance = chance_variance(w, run, visits.samples, g->collected) / effect,
+		.by_chance = chance_variance(w, run, visits.samples, g->by_chance) / effect,
 		.doubt = g->sum[DOUBTED].cost,
 		.on = g->sum[ON_CPU].cost,
 		.variance = variance_of_blocks(g),

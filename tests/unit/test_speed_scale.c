@@ -43,27 +43,36 @@ static struct made made(void)
 
 enum doing { COMPUTES, WAITS, SLEEPS };
 
-/* A function does that for a number of samples, on a machine with that cost of the piece of work.
- */
-static void add(struct made *m, const char *name, enum doing what, int samples, uint32_t piece)
+static uint32_t stack_of(const struct made *m, uint32_t caller, const char *name)
 {
+	return fz_profile_stack(
+		m->p, caller,
+		fz_profile_frame_named(m->p, fz_str_of(name), FZ_STR("app.py"), 1, FZ_KIND_PYTHON));
+}
+
+/* A stack does that for a number of samples, on a machine with that cost of the piece of work. */
+static void add_stack(struct made *m, uint32_t stack, enum doing what, int samples, uint32_t piece)
+{
+	int64_t interval = m->p->recording.interval_ns;
 	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
 	struct fz_sample s = {
 		.thread = fz_profile_thread(m->p, &thread),
-		.stack = fz_profile_stack(m->p, FZ_NONE,
-					  fz_profile_frame_named(m->p, fz_str_of(name),
-								 FZ_STR("app.py"), 1,
-								 FZ_KIND_PYTHON)),
+		.stack = stack,
 		.status = what == COMPUTES ? FZ_STATUS_ON_CPU : 0,
 	};
-	int64_t weights[] = { MS, what == WAITS ? MS : 0 };
+	int64_t weights[] = { interval, what == WAITS ? interval : 0 };
 
 	for (int i = 0; i < samples; i++) {
 		fz_speed_add(&m->p->speed,
 			     &(struct fz_speed_probe){ .time = m->time, .cost = piece });
-		s.time = m->time += MS;
+		s.time = m->time += interval;
 		fz_profile_add_sample(m->p, &s, weights);
 	}
+}
+
+static void add(struct made *m, const char *name, enum doing what, int samples, uint32_t piece)
+{
+	add_stack(m, stack_of(m, FZ_NONE, name), what, samples, piece);
 }
 
 /* Both sides' costs of a function, or of the run, in samples. */
@@ -269,6 +278,56 @@ static void a_slice_is_one_observation(void **state)
 	}
 }
 
+/* A module that is imported, or not, in the thread's first slice, sampled every 0.1 ms. */
+static struct made imported(int samples, int rest)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
+	struct made m = made();
+	uint32_t module;
+
+	m.p->recording.interval_ns = MS / 10;
+	module = stack_of(&m, FZ_NONE, "<module>");
+	add(&m, "start", COMPUTES, 5, 8000);
+	for (int i = 0; i < samples; i++)
+		add_stack(&m, stack_of(&m, module, names[i % 8]), COMPUTES, 1, 8000);
+	add_stack(&m, stack_of(&m, module, "a"), WAITS, 100, 8000);
+	if (rest)
+		add_stack(&m, stack_of(&m, module, "a"), COMPUTES, rest, 8000);
+	add(&m, "work", COMPUTES, 3000, 8000);
+	return m;
+}
+
+static enum fz_verdict verdict_on_module(struct made base, struct made head)
+{
+	struct fz_diff_options options = { .scale = FZ_SCALE_TIME, .match = FZ_MATCH_NAMES };
+	struct fz_diff *d = NULL;
+	struct fz_error err;
+	enum fz_verdict found = FZ_VERDICT_UNKNOWN;
+
+	if (fz_diff_new(base.p, head.p, &options, &d, &err) < 0)
+		fail_msg("%s", err.message);
+	struct fz_judgement *j = fz_judge(d, &FZ_JUDGE_DEFAULTS);
+	for (uint32_t i = 0; i < d->function_count; i++)
+		if (fz_str_eq(d->functions[i].name, FZ_STR("<module>")))
+			found = j->total[i].verdict;
+	fz_judgement_free(j);
+	fz_diff_free(d);
+	release(&base, &head);
+	return found;
+}
+
+/* What the thread used before it entered the module may count for the module's first slice. */
+static void the_first_slice_of_a_total_is_uncertain(void **state)
+{
+	(void)state;
+	assert_int_not_equal(verdict_on_module(imported(90, 0), imported(1, 0)),
+			     FZ_VERDICT_CHANGED);
+	assert_int_not_equal(verdict_on_module(imported(1, 0), imported(90, 0)),
+			     FZ_VERDICT_CHANGED);
+	/* It goes on after the wait. */
+	assert_int_equal(verdict_on_module(imported(90, 900), imported(1, 0)), FZ_VERDICT_CHANGED);
+}
+
 /* A late sampler repeated a sample of the slice. */
 static void a_repetition_in_a_slice_keeps_its_cost(void **state)
 {
@@ -323,6 +382,7 @@ int main(void)
 		cmocka_unit_test(one_long_wait_does_not_set_the_price),
 		cmocka_unit_test(recorded_waits_are_shown_as_measured),
 		cmocka_unit_test(a_slice_is_one_observation),
+		cmocka_unit_test(the_first_slice_of_a_total_is_uncertain),
 		cmocka_unit_test(a_repetition_in_a_slice_keeps_its_cost),
 		cmocka_unit_test(a_late_sampler_is_known_by_its_weights),
 	};
