@@ -571,7 +571,7 @@ static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 		if (other_thread)
 			end_collection(&f, &c);
 		if (s->ordered)
-			follow_collection(&f, &c, stack, count);
+			follow_collection(&f, &c, stack, pauses ? 0 : count);
 		if (pauses && at > f.slice)
 			end_slice(&f, longest, at);
 		f.slices += other_thread;

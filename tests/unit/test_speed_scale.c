@@ -328,6 +328,33 @@ static void the_first_slice_of_a_total_is_uncertain(void **state)
 	assert_int_equal(verdict_on_module(imported(90, 900), imported(1, 0)), FZ_VERDICT_CHANGED);
 }
 
+/* A module during whose import garbage is collected, mostly waiting for a processor. */
+static struct made collected(int samples)
+{
+	struct made m = made();
+	uint32_t module, garbage;
+
+	m.p->recording.interval_ns = MS / 10;
+	module = stack_of(&m, FZ_NONE, "<module>");
+	garbage = fz_profile_stack(
+		m.p, module,
+		fz_profile_frame_named(m.p, FZ_STR("<GC>"), FZ_STR("~"), 0, FZ_KIND_MARKER));
+	add(&m, "start", COMPUTES, 5, 8000);
+	add_stack(&m, stack_of(&m, module, "a"), COMPUTES, samples, 8000);
+	add_stack(&m, garbage, COMPUTES, 2, 8000);
+	add_stack(&m, garbage, WAITS, 2000, 8000);
+	add_stack(&m, stack_of(&m, module, "a"), COMPUTES, samples, 8000);
+	add(&m, "work", COMPUTES, 3000, 8000);
+	return m;
+}
+
+/* Waits are no part of what a collection costs. */
+static void waits_of_a_collection_do_not_count(void **state)
+{
+	(void)state;
+	assert_int_equal(verdict_on_module(collected(300), collected(900)), FZ_VERDICT_CHANGED);
+}
+
 /* A late sampler repeated a sample of the slice. */
 static void a_repetition_in_a_slice_keeps_its_cost(void **state)
 {
@@ -383,6 +410,7 @@ int main(void)
 		cmocka_unit_test(recorded_waits_are_shown_as_measured),
 		cmocka_unit_test(a_slice_is_one_observation),
 		cmocka_unit_test(the_first_slice_of_a_total_is_uncertain),
+		cmocka_unit_test(waits_of_a_collection_do_not_count),
 		cmocka_unit_test(a_repetition_in_a_slice_keeps_its_cost),
 		cmocka_unit_test(a_late_sampler_is_known_by_its_weights),
 	};
