@@ -2,9 +2,9 @@
 /* Estimates how much a crowded machine may have stretched wall times, for recordings that know
  * which samples were on a CPU but not which waited for one.
  *
- * Sleeping code is hardly ever on a CPU; computing code is, except while others use it. So for
- * functions that are on a CPU at times, the fraction on a CPU is the fraction that the machine gave
- * them:
+ * Sleeping code is hardly ever on a CPU; computing code is, except while others use it, and then it
+ * keeps the GIL. So for functions that are ready at times, the fraction on a CPU is the fraction
+ * that the machine gave them:
  *
  *     f1  on on -- on on          80 %  }  75 % of this side
  *     f2  on -- on on             70 %  }
@@ -20,11 +20,12 @@
 
 #include <math.h>
 
-/* A function computes if it is on a CPU for at least this fraction of its time on both sides. */
+/* A function computes if it is ready to for at least this fraction of its time on both sides. */
 static const double computes = 0.2;
 
+/* ready: on a CPU, or waiting for one with the GIL, which a sleeping thread releases. */
 struct times {
-	double on, all;
+	double on, ready, all;
 };
 
 /* Sums times per function; false if it is unknown which samples were on a CPU. */
@@ -49,6 +50,8 @@ static bool sum_times(const struct fz_inference *c, enum fz_side side, struct ti
 		of[f].all += cost;
 		if (p->samples.status[row] & FZ_STATUS_ON_CPU)
 			of[f].on += cost;
+		if (p->samples.status[row] & (FZ_STATUS_ON_CPU | FZ_STATUS_HAS_GIL))
+			of[f].ready += cost;
 	}
 	return known > 0.9 * all;
 }
@@ -63,7 +66,8 @@ struct fz_cpu_share fz_inference_crowding(const struct fz_inference *c)
 	if (!sum_times(c, FZ_BASE, base) || !sum_times(c, FZ_HEAD, head))
 		return (struct fz_cpu_share){ 0 };
 	for (uint32_t f = 0; f < n; f++) {
-		if (base[f].on < computes * base[f].all || head[f].on < computes * head[f].all)
+		if (base[f].ready < computes * base[f].all ||
+		    head[f].ready < computes * head[f].all)
 			continue;
 		sum[FZ_BASE].on += base[f].on;
 		sum[FZ_BASE].all += base[f].all;

@@ -231,6 +231,52 @@ static void test_neighbours_of_a_side(void **state)
 	assert_int_equal(word_of(false, 2), FZ_RUN_SLOWER);
 }
 
+/* A program of four functions, of which only the state of its thread is known. It is on
+ * a CPU in one of `every` samples. */
+static struct fz_profile *crowded(unsigned every, uint8_t waits)
+{
+	struct fz_profile *p = fz_profile_new();
+	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
+	struct fz_sample s = { .thread = fz_profile_thread(p, &thread) };
+	int64_t weight = MS;
+	char name[8];
+
+	p->recording.interval_ns = MS;
+	p->recording.complete = true;
+	p->recording.mode = FZ_MODE_WALL;
+	p->samples.ordered = p->samples.timed = true;
+	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), MS, true);
+	fz_profile_add_run(p, &(struct fz_run){ 0 });
+	for (unsigned i = 0; i < 1600 * every; i++) {
+		snprintf(name, sizeof(name), "f%u", i / (4 * every) % 4);
+		s.stack = fz_profile_stack(p, FZ_NONE,
+					   fz_profile_frame_named(p, fz_str_of(name),
+								  FZ_STR("app.py"), 1,
+								  FZ_KIND_PYTHON));
+		s.status = i % every == 0 ? FZ_STATUS_ON_CPU | FZ_STATUS_HAS_GIL : waits;
+		s.time += MS;
+		fz_profile_add_sample(p, &s, &weight);
+	}
+	return p;
+}
+
+static enum fz_run_word word_beside(unsigned base, unsigned head, uint8_t waits)
+{
+	judged v = judge(crowded(base, waits), crowded(head, waits));
+
+	return v.j->run.word;
+}
+
+/* A thread that waits for a CPU keeps the GIL, however rarely it gets one; one that sleeps does
+ * not. */
+static void test_crowded_machine(void **state)
+{
+	(void)state;
+	assert_int_equal(word_beside(15, 3, FZ_STATUS_HAS_GIL), FZ_RUN_UNKNOWN);
+	assert_int_equal(word_beside(3, 15, FZ_STATUS_HAS_GIL), FZ_RUN_UNKNOWN);
+	assert_int_equal(word_beside(60, 6, 0), FZ_RUN_FASTER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +285,7 @@ int main(void)
 		cmocka_unit_test(test_cold_beside_others),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_neighbours_of_a_side),
+		cmocka_unit_test(test_crowded_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
