@@ -49,7 +49,7 @@ static const struct fz_opt option_table[] = {
 	       .min = 0, .max = FZ_CI_OTHERS_MAX),
 	FZ_OPT(FLAG, "no-wall", NULL, &options.run.no_wall, "do not confirm changes by wall time"),
 	FZ_OPT(FLAG, "cache", NULL, &options.run.cache,
-	       "also simulate caches: detects layout changes and estimates cycles"),
+	       "also simulate caches, to detect layout changes and estimate cycles"),
 	FZ_OPT_RENAMED("native", "interpreter-frames"),
 	FZ_OPT(FLAG, "interpreter-frames", NULL, &options.run.native,
 	       "count the native frames of the Python and Node interpreters separately instead of "
