@@ -27,15 +27,17 @@
  * x_B are the costs in units of the cost of one sample of the function, m is the value in m1 .. m2
  * nearest to L, R = exp(m) M/N is the expected head cost per base cost,
  *
- *     D = x_B - R x_A,  x = (x_A + x_B)/(1 + R),  z = D/sqrt(g R x (1 + R) + y^2 (own^2 + t^2))
+ *     D = x_B - R x_A,  x = (x_A + x_B)/(1 + R),
+ *     z = D/sqrt(g R x (s_B + R s_A) + y^2 (own^2 + t^2))
  *
  * with y the larger of R x and the logarithmic mean of x_B and R x_A, because noise is relative and
- * x hardly contains a side with few runs; g = (V_A + V_B)/(n_A + n_B). S is the variation of the
- * lengths of visits (with few visits, the dispersion of other functions' visits); l the mean visit,
- * at most twice the longest stall; U the number of visits without a match on the other side; S +
- * l^2 U is at most (o + 1)^2 for o samples not known to be on a CPU; u_A is the base cost at times
- * that the head did not record plus the cost of unknown functions, u_B likewise. |D| is reduced by
- * the margin and by u of the larger side.
+ * x hardly contains a side with few runs; g = (V_A + V_B)/(n_A + n_B); s_A, s_B are the costs of a
+ * sample of each side, in the same units. S is the variation of the lengths of visits (with few
+ * visits, the dispersion of other functions' visits); l the mean visit, at most twice the longest
+ * stall; U the number of visits without a match on the other side; S + l^2 U is at most (o + 1)^2
+ * for o samples not known to be on a CPU; u_A is the base cost at times that the head did not
+ * record plus the cost of unknown functions, u_B likewise. |D| is reduced by the margin and by u of
+ * the larger side.
  */
 #include "ratio.h"
 
@@ -61,6 +63,7 @@ struct sums {
 	double doubt[2];     /* likewise */
 	double by_chance[2]; /* variance in samples */
 	double off[2];       /* samples not known to be on a CPU */
+	double exposure[2];  /* mean */
 	size_t runs[2];
 };
 
@@ -122,6 +125,7 @@ static struct sums sum_up(const struct fz_ratio_setup *s, const struct fz_ratio_
 		int side = side_of(s, r);
 
 		k.cost[side] += runs[r].cost / s->exposure[r] / (double)k.runs[side];
+		k.exposure[side] += s->exposure[r] / (double)k.runs[side];
 		k.unseen[side] += runs[r].unseen / s->exposure[r] / (double)k.runs[side];
 		k.doubt[side] += runs[r].doubt / s->exposure[r] / (double)k.runs[side];
 		k.samples[side] += runs[r].samples;
@@ -429,6 +433,16 @@ static struct sums without_doubt(const struct sums *k)
 	return less;
 }
 
+/* Cost of a sample of one side at the exposure of a base run, relative to the mean of both: a side
+ * that was observed for less time has larger samples. */
+static double sample_size(const struct sums *k, int side)
+{
+	int of = k->samples[side] > 0 ? side : !side;
+	double each = k->cost[of] * (double)k->runs[of] / k->samples[of];
+
+	return each * k->exposure[of] / k->exposure[side] / sample_cost(k);
+}
+
 /* The logarithmic mean: a difference divided by it is the logarithm of the ratio. 0 if one is 0. */
 static double middle_of(double a, double b)
 {
@@ -452,7 +466,8 @@ static void test_score(const struct fz_ratio_setup *s, const struct sums *k, con
 	double expected = ratio * (base + head) / (1 + ratio);
 	double varied = FZ_MAX(expected, middle_of(head, ratio * base));
 	double noise = varied * varied * (v->own + v->drift);
-	double variance = dispersion * expected * (1 + ratio) + noise;
+	double sampled = expected * (sample_size(k, HEAD) + ratio * sample_size(k, BASE));
+	double variance = dispersion * sampled + noise;
 	double difference = head - ratio * base;
 	/* Half of the drift, so that the test treats both sides alike. */
 	double apart = s->margin + s->slack + k->unseen[difference > 0 ? HEAD : BASE];

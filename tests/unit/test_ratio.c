@@ -60,6 +60,35 @@ static void test_by_hand(void **state)
 	assert_true(fabs(c.statistic) < 0.01 && c.p > 0.99 && c.low < 0 && c.high > 200);
 }
 
+/* The head was observed for a 16th of the time: its 125 samples instead of 100 vary as few do,
+ * however many the base has. */
+static void test_short_side(void **state)
+{
+	static const double exposure[2][2] = { { 1, 1.0 / 16 }, { 1.0 / 16, 1 } };
+	struct fz_ratio_setup s = setup(1, 1);
+	struct fz_ratio_run runs[2][2] = {
+		{ { .cost = 1600, .samples = 1600, .visits = 1600 },
+		  { .cost = 125, .samples = 125, .visits = 125 } },
+	};
+
+	(void)state;
+	runs[1][0] = runs[0][1];
+	runs[1][1] = runs[0][0];
+	s.noise.own = 0;
+	for (int head = 0; head < 2; head++) {
+		s.exposure = exposure[head];
+		struct fz_change c = fz_ratio_test(&s, &no_drift, runs[head]);
+
+		/* 191.7 / sqrt(862.5 (0.4792 + 7.6667)) */
+		assert_close(fabs(c.statistic), 2.286648, 1e-5);
+	}
+	/* A function without samples there has as large ones as others. */
+	s.exposure = exposure[0];
+	runs[0][1] = (struct fz_ratio_run){ 0 };
+	struct fz_change gone = fz_ratio_test(&s, &no_drift, runs[0]);
+	assert_close(gone.statistic, -13.719887, 1e-5);
+}
+
 /* Ratios invert. */
 static void test_swap(void **state)
 {
@@ -477,6 +506,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_short_side),
 		cmocka_unit_test(test_swap),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_nothing_on_a_side),
