@@ -535,6 +535,13 @@ static double median_of_variance(size_t freedom)
 	return pow(1 - 2 / (9 * (double)freedom), 3);
 }
 
+/* How precise that median is, compared with the mean of the same variances: 2/pi for many degrees
+ * of freedom, as for a normal distribution, and less for few. */
+static double median_efficiency(size_t freedom)
+{
+	return M_2_PI * (double)freedom / ((double)freedom + 0.7);
+}
+
 /* Such a host is part of one side by chance. So each function may differ between hosts as much as
  * the median of them, even if the few hosts were alike in it. */
 static void learn_hosts(struct fz_inference *c, const struct fz_hypotheses *k)
@@ -560,7 +567,7 @@ static void learn_hosts(struct fz_inference *c, const struct fz_hypotheses *k)
 	if (median <= noise->own * noise->own)
 		return;
 	noise->own = sqrt(median);
-	noise->own_freedom = FZ_MAX(noise->own_freedom, freedom);
+	noise->own_freedom = FZ_MAX(noise->own_freedom, freedom * median_efficiency(c->runs - 2));
 }
 
 void fz_inference_learn(struct fz_inference *c, const struct fz_hypotheses *k)
