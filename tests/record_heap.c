@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	}
 	int rc = fz_process_open(&words.process, atoi(argv[1]), &err);
 	if (rc == 0)
-		rc = fz_py_runtime_find(&words.process, false, NULL, &runtime, &err);
+		rc = fz_py_runtime_find(&words.process, NULL, &runtime, &err);
 	if (rc == 0)
 		rc = record(&runtime, &err);
 	if (rc)

@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	}
 	int rc = fz_process_open(&r.process, atoi(argv[1]), &err);
 	if (rc == 0)
-		rc = fz_py_runtime_find(&r.process, false, NULL, &runtime, &err);
+		rc = fz_py_runtime_find(&r.process, NULL, &runtime, &err);
 	if (rc == 0)
 		rc = walk(&r, &runtime, &err);
 	if (rc == 0)

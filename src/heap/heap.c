@@ -131,7 +131,7 @@ int fz_heap_record(pid_t pid, struct fz_profile *into, struct fz_heap_result *re
 		return rc;
 	rc = fz_process_check_started(&process, err);
 	if (!rc)
-		rc = fz_py_runtime_find(&process, false, &steps, &runtime, err);
+		rc = fz_py_runtime_find(&process, &steps, &runtime, err);
 	memcpy(ret->python, runtime.version, sizeof(ret->python));
 	if (!rc && runtime.layout.free_threaded)
 		rc = fz_fail(err, FZ_EUNSUPPORTED,

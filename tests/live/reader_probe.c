@@ -236,7 +236,7 @@ static bool parse(struct probe *p, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "n:s:i:agqbvSk")) != -1) {
+	while ((c = getopt(argc, argv, "n:s:i:agqvSk")) != -1) {
 		switch (c) {
 		case 'n':
 			p->samples = atol(optarg);
@@ -255,9 +255,6 @@ static bool parse(struct probe *p, int argc, char **argv)
 			break;
 		case 'q':
 			p->quiet = true;
-			break;
-		case 'b':
-			p->options.best_effort = true;
 			break;
 		case 'S':
 			p->options.stopped = true;

@@ -129,7 +129,7 @@ static bool begin(struct world *o)
 	if (!start(&o->target))
 		return false;
 	assert_int_equal(fz_process_open(&o->process, o->target.pid, &err), 0);
-	assert_int_equal(fz_py_runtime_find(&o->process, false, &steps, &o->runtime, &err), 0);
+	assert_int_equal(fz_py_runtime_find(&o->process, &steps, &o->runtime, &err), 0);
 	o->w = (struct fz_heap_walk){ .process = &o->process,
 				      .layout = &o->runtime.layout,
 				      .shape = fz_heap_layout_of(o->runtime.layout.minor),

@@ -209,7 +209,7 @@ static void test_idle_interpreter(void **state)
 	put(runtime, 936, address(idle));
 	pid_t pid = show_world();
 	assert_int_equal(fz_process_open(&process, pid, &err), 0);
-	int rc = fz_py_runtime_find(&process, false, NULL, &r, &err);
+	int rc = fz_py_runtime_find(&process, NULL, &r, &err);
 	end_world(pid);
 	if (rc)
 		fail_msg("%s", err.message);

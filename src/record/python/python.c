@@ -72,8 +72,7 @@ int fz_python_open(pid_t pid, const struct fz_python_options *options, struct fz
 	if (rc == 0)
 		rc = fz_process_check_started(&py->process, err);
 	if (rc == 0)
-		rc = fz_py_runtime_find(&py->process, options->best_effort, &steps, &py->runtime,
-					err);
+		rc = fz_py_runtime_find(&py->process, &steps, &py->runtime, err);
 	if (rc == 0)
 		rc = find_block(py, err);
 	if (rc < 0) {

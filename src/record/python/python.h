@@ -34,8 +34,7 @@ struct fz_python_options {
 	bool segments;    /* report which C frame runs which Python frames */
 	unsigned locals;  /* 0, or read local variables, with values 1: short, 2: longer, 3: long */
 	enum fz_python_tasks tasks;
-	bool task_names;  /* show each task by its own name, not by its kind */
-	bool best_effort; /* try the newest known layout for a newer version */
+	bool task_names; /* show each task by its own name, not by its kind */
 	/* Ids of threads that are not sampled are added here from time to time; may be NULL. */
 	struct fz_map *left_out;
 	/* Called for every step of finding the interpreter, for `fizeau doctor`; may be NULL. */

@@ -282,7 +282,7 @@ static int too_old(unsigned major, unsigned minor, struct fz_error *err)
 
 /* Determine version and layout of the runtime that was found. */
 static int identify(struct fz_process *p, const struct candidate *c, const struct finding *f,
-		    bool best_effort, struct fz_py_runtime *ret, struct fz_error *err)
+		    struct fz_py_runtime *ret, struct fz_error *err)
 {
 	uint64_t table[FZ_PY_DEBUG_OFFSETS_MAX / 8];
 	uint32_t version = 0;
@@ -296,7 +296,7 @@ static int identify(struct fz_process *p, const struct candidate *c, const struc
 		version = (uint32_t)table[1];
 		memcpy(ret->version,
 		       (uint8_t[3]){ version >> 24, version >> 16 & 255, version >> 8 & 255 }, 3);
-		return fz_py_layout_parse(table, sizeof(table), best_effort, &ret->layout, err);
+		return fz_py_layout_parse(table, sizeof(table), false, &ret->layout, err);
 	}
 	if (f->version_at && fz_process_read(p, f->version_at, &version, sizeof(version)) &&
 	    version >> 24 == 3) {
@@ -324,7 +324,6 @@ static int identify(struct fz_process *p, const struct candidate *c, const struc
 
 struct search {
 	struct fz_process *process;
-	bool best_effort;
 	const struct fz_py_steps *steps;
 	struct fz_mappings maps;
 	char exe[4096];
@@ -340,7 +339,7 @@ static int take_finding(struct search *s, const struct candidate *c, struct find
 		f->none = copied;
 	report(s->steps, c->first->path, "_PyRuntime at %#llx, %s", (unsigned long long)f->runtime,
 	       how);
-	int rc = identify(s->process, c, f, s->best_effort, ret, err);
+	int rc = identify(s->process, c, f, ret, err);
 	if (rc < 0)
 		return rc;
 	report(s->steps, "version", "%u.%u.%u%s", ret->version[0], ret->version[1], ret->version[2],
@@ -446,11 +445,10 @@ static int search(struct search *s, struct fz_py_runtime *ret, struct fz_error *
 	return first.code;
 }
 
-int fz_py_runtime_find(struct fz_process *process, bool best_effort,
-		       const struct fz_py_steps *steps, struct fz_py_runtime *ret,
-		       struct fz_error *err)
+int fz_py_runtime_find(struct fz_process *process, const struct fz_py_steps *steps,
+		       struct fz_py_runtime *ret, struct fz_error *err)
 {
-	struct search s = { .process = process, .best_effort = best_effort, .steps = steps };
+	struct search s = { .process = process, .steps = steps };
 	struct fz_py_runtime found = { 0 };
 	struct fz_error local = { 0 };
 	char probe;

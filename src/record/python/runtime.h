@@ -20,9 +20,8 @@ struct fz_py_runtime {
 };
 
 /* FZ_EAGAIN: there is none, or it has not started; FZ_EUNSUPPORTED: it cannot be read. */
-int fz_py_runtime_find(struct fz_process *process, bool best_effort,
-		       const struct fz_py_steps *steps, struct fz_py_runtime *ret,
-		       struct fz_error *err);
+int fz_py_runtime_find(struct fz_process *process, const struct fz_py_steps *steps,
+		       struct fz_py_runtime *ret, struct fz_error *err);
 /* Find a section in one of the mapped files whose base name contains `base`, or in the
  * interpreter's file. */
 bool fz_py_runtime_section(struct fz_process *process, const struct fz_py_runtime *r,
