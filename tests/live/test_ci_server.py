@@ -62,7 +62,7 @@ def path():
         head, base = r.git("rev-parse", "HEAD"), r.git("rev-parse", "main")
         assert (now["status"], now["exit"], now["failing"], now["branch"]) == ("failed", 1, 1, "change"), now
         assert (now["head"], now["base"]) == (head, base) and "secret" not in str(now), now
-        assert now["headline"] + "." in done.stdout and now["why"].startswith("first takes 33."), (now, done)
+        assert now["headline"] + " (instructions)." in done.stdout and now["why"].startswith("first takes 33."), (now, done)
         code, page, headers = server.ask("GET", "/report/1/report.html")
         assert code == 200 and b'id="fz-header"' in page and headers["Content-Security-Policy"].startswith("sandbox "), code
         badge = server.ask("GET", f"/badge.svg?repository={name}&pull=7")
