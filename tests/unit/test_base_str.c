@@ -275,6 +275,7 @@ static void test_matches(void **state)
 
 static void test_find_outside(void **state)
 {
+	(void)state;
 	static const struct {
 		const char *s, *text;
 		size_t at;
