@@ -374,6 +374,18 @@ static void set_exposures(struct fz_inference *c)
 	}
 }
 
+/* The mean cost of a sample at the exposure of a base run. */
+static double sample_size(const struct fz_inference *c, enum fz_side side)
+{
+	const struct fz_walk *w = &c->walk[side];
+	uint32_t first = side == FZ_BASE ? 0 : c->walk[FZ_BASE].run_count;
+	double weight = 0;
+
+	for (uint32_t run = 0; run < w->run_count; run++)
+		weight += w->run_weight[run] / c->exposure[first + run];
+	return weight / w->samples;
+}
+
 static void prepare_samples(struct fz_inference *c)
 {
 	const struct fz_walk *base = &c->walk[FZ_BASE], *head = &c->walk[FZ_HEAD];
@@ -384,8 +396,7 @@ static void prepare_samples(struct fz_inference *c)
 		.base_runs = base->run_count,
 		.head_runs = head->run_count,
 		.exposure = c->exposure,
-		.weight = (base->weight + head->weight / c->exposure[c->runs - 1]) /
-			  (base->samples + head->samples),
+		.size = { sample_size(c, FZ_BASE), sample_size(c, FZ_HEAD) },
 		.noise = noise_of(c, &pairing),
 		.paired = pairing.paired,
 	};

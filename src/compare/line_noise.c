@@ -168,7 +168,8 @@ void fz_inference_find_clumping(struct fz_inference *c, const struct fz_entities
 	double factor = find_clumping(c, functions);
 
 	for (enum fz_side side = 0; side < FZ_SIDES; side++)
-		if (!c->walk[side].profile->samples.ordered)
+		if (!c->walk[side].profile->samples.ordered) {
 			c->walk[side].clumping = factor;
-	c->ratio.weight *= factor;
+			c->ratio.size[side] *= factor;
+		}
 }

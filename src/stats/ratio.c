@@ -31,13 +31,13 @@
  *     z = D/sqrt(g R x (s_B + R s_A) + y^2 (own^2 + t^2))
  *
  * with y the larger of R x and the logarithmic mean of x_B and R x_A, because noise is relative and
- * x hardly contains a side with few runs; g = (V_A + V_B)/(n_A + n_B); s_A, s_B are the costs of a
- * sample of each side, in the same units. S is the variation of the lengths of visits (with few
- * visits, the dispersion of other functions' visits); l the mean visit, at most twice the longest
- * stall; U the number of visits without a match on the other side; S + l^2 U is at most (o + 1)^2
- * for o samples not known to be on a CPU; u_A is the base cost at times that the head did not
- * record plus the cost of unknown functions, u_B likewise. |D| is reduced by the margin and by u of
- * the larger side.
+ * x hardly contains a side with few runs; g = (V_A + V_B)/(n_A + n_B); s_A, s_B are the sizes of a
+ * sample of each side, relative to the mean of these samples. S is the variation of the lengths of
+ * visits (with few visits, the dispersion of other functions' visits); l the mean visit, at most
+ * twice the longest stall; U the number of visits without a match on the other side; S + l^2 U is
+ * at most (o + 1)^2 for o samples not known to be on a CPU; u_A is the base cost at times that the
+ * head did not record plus the cost of unknown functions, u_B likewise. |D| is reduced by the
+ * margin and by u of the larger side.
  */
 #include "ratio.h"
 
@@ -63,7 +63,6 @@ struct sums {
 	double doubt[2];     /* likewise */
 	double by_chance[2]; /* variance in samples */
 	double off[2];       /* samples not known to be on a CPU */
-	double exposure[2];  /* mean */
 	size_t runs[2];
 };
 
@@ -102,7 +101,7 @@ static double lateness_of(const struct fz_ratio_setup *s, const struct sums *k, 
 	if (s->late[side] <= 0)
 		return 0;
 	double share = FZ_MIN(1, (k->cost[BASE] + k->cost[HEAD]) / (2 * s->whole));
-	double each = k->samples[side] > 0 ? k->cost[side] / k->samples[side] : s->weight;
+	double each = k->samples[side] > 0 ? k->cost[side] / k->samples[side] : s->size[side];
 
 	fz_assert(k->runs[side] == 1 && s->whole > 0);
 	return s->late[side] * share * (1 - share) / (each * each);
@@ -125,7 +124,6 @@ static struct sums sum_up(const struct fz_ratio_setup *s, const struct fz_ratio_
 		int side = side_of(s, r);
 
 		k.cost[side] += runs[r].cost / s->exposure[r] / (double)k.runs[side];
-		k.exposure[side] += s->exposure[r] / (double)k.runs[side];
 		k.unseen[side] += runs[r].unseen / s->exposure[r] / (double)k.runs[side];
 		k.doubt[side] += runs[r].doubt / s->exposure[r] / (double)k.runs[side];
 		k.samples[side] += runs[r].samples;
@@ -149,19 +147,21 @@ static double sampling_variance(double samples, double variance, double clumping
 	return (variance + 0.5 * clumping) / ((samples + 0.5) * (samples + 0.5));
 }
 
-static double log_cost(const struct fz_ratio_setup *s, double cost, size_t runs)
+/* Adds half a sample. */
+static double log_cost(const struct fz_ratio_setup *s, int side, double cost, size_t runs)
 {
-	return log(cost + s->weight / (2 * (double)runs));
+	return log(cost + s->size[side] / (2 * (double)runs));
 }
 
 static double log_ratio(const struct fz_ratio_setup *s, const struct sums *k)
 {
-	return log_cost(s, k->cost[HEAD], s->head_runs) - log_cost(s, k->cost[BASE], s->base_runs);
+	return log_cost(s, HEAD, k->cost[HEAD], s->head_runs) -
+	       log_cost(s, BASE, k->cost[BASE], s->base_runs);
 }
 
 static double log_of_run(const struct fz_ratio_setup *s, const struct fz_ratio_run *run, size_t r)
 {
-	return log_cost(s, run->cost / s->exposure[r], 1);
+	return log_cost(s, side_of(s, r), run->cost / s->exposure[r], 1);
 }
 
 static double between(const struct fz_ratio_setup *s)
@@ -358,7 +358,7 @@ static struct reach reach_of(const struct fz_ratio_setup *s, const struct sums *
 	double d = n > 0 ? k->variance[side] / n : s->noise.clumping + s->stalls.dispersion;
 	double middle = critical * critical * d / 2;
 	double half = critical * sqrt(n * d + critical * critical * d * d / 4);
-	double each = n > 0 ? cost / n : s->weight / (double)k->runs[side];
+	double each = n > 0 ? cost / n : s->size[side] / (double)k->runs[side];
 	double other = critical * sqrt(noise) * cost;
 
 	return (struct reach){ FZ_MIN(hypot((half - middle) * each, other), cost),
@@ -394,8 +394,8 @@ static void set_interval(const struct fz_ratio_setup *s, const struct sums *k,
 			FZ_MIN(critical * sqrt(v->sampling + v->own + v->drift), LARGEST_HALF);
 		/* The lower end adds half a sample to the base, the upper end to the head, so that
 		 * swapping the sides inverts the interval. */
-		double least = log(k->cost[HEAD]) - log_cost(s, k->cost[BASE], s->base_runs);
-		double most = log_cost(s, k->cost[HEAD], s->head_runs) - log(k->cost[BASE]);
+		double least = log(k->cost[HEAD]) - log_cost(s, BASE, k->cost[BASE], s->base_runs);
+		double most = log_cost(s, HEAD, k->cost[HEAD], s->head_runs) - log(k->cost[BASE]);
 
 		least -= drift->high + half + log1p(base_more / k->cost[BASE]);
 		most += half - drift->low + log1p(head_more / k->cost[HEAD]);
@@ -433,14 +433,13 @@ static struct sums without_doubt(const struct sums *k)
 	return less;
 }
 
-/* Cost of a sample of one side at the exposure of a base run, relative to the mean of both: a side
- * that was observed for less time has larger samples. */
-static double sample_size(const struct sums *k, int side)
+/* Size of a side's samples, relative to the mean of those that show the function: a side that was
+ * observed for less time, or less often, has larger ones. */
+static double sample_size(const struct fz_ratio_setup *s, const struct sums *k, int side)
 {
-	int of = k->samples[side] > 0 ? side : !side;
-	double each = k->cost[of] * (double)k->runs[of] / k->samples[of];
+	const double *n = k->samples, *size = s->size;
 
-	return each * k->exposure[of] / k->exposure[side] / sample_cost(k);
+	return size[side] * (n[BASE] + n[HEAD]) / (size[BASE] * n[BASE] + size[HEAD] * n[HEAD]);
 }
 
 /* The logarithmic mean: a difference divided by it is the logarithm of the ratio. 0 if one is 0. */
@@ -466,7 +465,7 @@ static void test_score(const struct fz_ratio_setup *s, const struct sums *k, con
 	double expected = ratio * (base + head) / (1 + ratio);
 	double varied = FZ_MAX(expected, middle_of(head, ratio * base));
 	double noise = varied * varied * (v->own + v->drift);
-	double sampled = expected * (sample_size(k, HEAD) + ratio * sample_size(k, BASE));
+	double sampled = expected * (sample_size(s, k, HEAD) + ratio * sample_size(s, k, BASE));
 	double variance = dispersion * sampled + noise;
 	double difference = head - ratio * base;
 	/* Half of the drift, so that the test treats both sides alike. */

@@ -71,9 +71,9 @@ struct fz_ratio_setup {
 	 * base_runs == head_runs. */
 	bool paired;
 	const double *exposure; /* relative cost of each run if nothing changed, base runs first */
-	double weight;          /* cost of a typical sample */
-	double margin;          /* smaller changes do not count; in mean cost of a base run */
-	double slack;           /* cost that could belong to any function; same unit */
+	double size[2]; /* cost of a typical sample of each side, at a base run's exposure */
+	double margin;  /* smaller changes do not count; in mean cost of a base run */
+	double slack;   /* cost that could belong to any function; same unit */
 	/* With one run per side: sums of the squared costs for which a late sampler did not see
 	 * what ran, at the exposure of a base run, and the mean cost of both runs; or 0. */
 	double late[2], whole;

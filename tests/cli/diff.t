@@ -1,44 +1,44 @@
 # $DATA/tachyon-diff holds recordings that CPython 3.15 made of program.py.
 $ cp $DATA/tachyon-diff/*.bin . && fizeau diff base.bin head.bin
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
-  [-51.7 %, +108.2 %]).
+  [-51.6 %, +108.2 %]).
 
 Self: 0 slower, 0 faster, 1 gone or no longer recorded.
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<…>.<genexpr>:21
+  69.0 ms       0 s    -69.0 ms  ±61.3 ms      to 0   dropped.<…>.<genexpr>:21
 
 Only with callees: 0 slower, 0 faster, 1 gone or no longer recorded.
    before     after      change  interval         %   function
-   140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
+   140 ms       0 s     -140 ms  ±59.2 ms      to 0   dropped (program.py:21)
 
 Unsure: parse +164 ms ±919 ms, helper -35.5 ms ±70.8 ms, dropped -31.5 ms
-  ±61.4 ms; 4 more (--table).
+  ±62.7 ms; 4 more (--table).
 
 Measured: one run per side, by the wall clock; smallest detectable change:
-  82.8 %.
+  82.7 %.
 Limits: more than 5 % of the base's samples could not be read; 2 more warnings
   (--verbose).
 Next: fizeau diff BASE... :: HEAD...  # several files per side
 
 $ fizeau diff base.bin head.bin --table
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
-  [-51.7 %, +108.2 %]).
+  [-51.6 %, +108.2 %]).
 
 Self: 0 slower, 0 faster, 1 gone or no longer recorded, 0 same within ±0.2 % of
   the run, 7 unsure (?).
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<…>.<genexpr>:21
+  69.0 ms       0 s    -69.0 ms  ±61.3 ms      to 0   dropped.<…>.<genexpr>:21
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
-  31.5 ms       0 s    -31.5 ms  ±61.4 ms      to 0 ? dropped (program.py:21)
+  31.5 ms       0 s    -31.5 ms  ±62.7 ms      to 0 ? dropped (program.py:21)
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
   2.50 ms   4.50 ms    +2.00 ms  ±74.5 ms   +80.0 % ? request (program.py:37)
 
 Total, with callees: 0 slower, 0 faster, 2 gone or no longer recorded, 0 same
   within ±0.2 % of the run, 10 unsure (?).
    before     after      change  interval         %   function
-   140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
-  69.0 ms       0 s    -69.0 ms  ±53.5 ms      to 0   dropped.<…>.<genexpr>:21
+   140 ms       0 s     -140 ms  ±59.2 ms      to 0   dropped (program.py:21)
+  69.0 ms       0 s    -69.0 ms  ±54.4 ms      to 0   dropped.<…>.<genexpr>:21
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
       0 s   30.0 ms    +30.0 ms  ±46.6 ms    from 0 ? added (program.py:25)
@@ -57,17 +57,17 @@ Removed or no longer recorded (not in the head's recording): 2 functions, self 1
 Removed call paths: 3, self 140 ms
 
 Measured: one run per side, by the wall clock; smallest detectable change:
-  82.8 %.
+  82.7 %.
 Limits: more than 5 % of the base's samples could not be read; 2 more warnings
   (--verbose).
 Next: fizeau diff BASE... :: HEAD...  # several files per side
 
 $ fizeau diff base.bin head.bin --verbose
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
-  [-51.7 %, +108.2 %]).
+  [-51.6 %, +108.2 %]).
 For a clear answer, record several runs of each version:
   fizeau diff BASE... :: HEAD...  # several files per side
-Smallest detectable change: 82.8 %.
+Smallest detectable change: 82.7 %.
 Warning: more than 5 % of the base's samples could not be read.
 Warning: more than 5 % of the head's samples could not be read.
 Warning: both are assumed to be whole runs; for parts of a running program use
@@ -76,18 +76,18 @@ Warning: both are assumed to be whole runs; for parts of a running program use
 Self: 0 slower, 0 faster, 1 gone or no longer recorded, 0 same within ±0.2 % of
   the run, 7 unsure (?).
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   dropped.<…>.<genexpr>:21
+  69.0 ms       0 s    -69.0 ms  ±61.3 ms      to 0   dropped.<…>.<genexpr>:21
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
-  31.5 ms       0 s    -31.5 ms  ±61.4 ms      to 0 ? dropped (program.py:21)
+  31.5 ms       0 s    -31.5 ms  ±62.7 ms      to 0 ? dropped (program.py:21)
   46.5 ms   18.5 ms    -28.0 ms  ±34.5 ms   -60.2 % ? fib (program.py:17)
   2.50 ms   4.50 ms    +2.00 ms  ±74.5 ms   +80.0 % ? request (program.py:37)
 
 Total, with callees: 0 slower, 0 faster, 2 gone or no longer recorded, 0 same
   within ±0.2 % of the run, 10 unsure (?).
    before     after      change  interval         %   function
-   140 ms       0 s     -140 ms  ±58.6 ms      to 0   dropped (program.py:21)
-  69.0 ms       0 s    -69.0 ms  ±53.5 ms      to 0   dropped.<…>.<genexpr>:21
+   140 ms       0 s     -140 ms  ±59.2 ms      to 0   dropped (program.py:21)
+  69.0 ms       0 s    -69.0 ms  ±54.4 ms      to 0   dropped.<…>.<genexpr>:21
    368 ms    532 ms     +164 ms   ±919 ms   +44.6 % ? parse (program.py:11)
   82.5 ms   47.0 ms    -35.5 ms  ±70.8 ms   -43.0 % ? helper (program.py:31)
       0 s   30.0 ms    +30.0 ms  ±46.6 ms    from 0 ? added (program.py:25)
@@ -157,15 +157,15 @@ Judged: nothing differs.
 # Signs and words say what colours say.
 $ fizeau diff --table --color always base.bin head.bin | head -n 15 | sed 's/\x1b/ESC/g'
 ESC[1mUnsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
-  [-51.7 %, +108.2 %]).ESC[0m
+  [-51.6 %, +108.2 %]).ESC[0m
 
 ESC[1mSelf: 0 slower, 0 faster, 1 gone or no longer recorded, 0 same within ±0.2 % of
   the run, 7 unsure (?).ESC[0m
 ESC[2m   before     after      change  interval         %   functionESC[0m
-  69.0 ms       0 s  ESC[35m  -69.0 ms  ±60.2 ms      to 0ESC[0m   dropped.<…>.<genexpr>:21
+  69.0 ms       0 s  ESC[35m  -69.0 ms  ±61.3 ms      to 0ESC[0m   dropped.<…>.<genexpr>:21
    368 ms    532 ms  ESC[2m   +164 ms   ±919 ms   +44.6 %ESC[0m ? parse (program.py:11)
   82.5 ms   47.0 ms  ESC[2m  -35.5 ms  ±70.8 ms   -43.0 %ESC[0m ? helper (program.py:31)
-  31.5 ms       0 s  ESC[2m  -31.5 ms  ±61.4 ms      to 0ESC[0m ? dropped (program.py:21)
+  31.5 ms       0 s  ESC[2m  -31.5 ms  ±62.7 ms      to 0ESC[0m ? dropped (program.py:21)
   46.5 ms   18.5 ms  ESC[2m  -28.0 ms  ±34.5 ms   -60.2 %ESC[0m ? fib (program.py:17)
   2.50 ms   4.50 ms  ESC[2m  +2.00 ms  ±74.5 ms   +80.0 %ESC[0m ? request (program.py:37)
 
@@ -203,13 +203,13 @@ $ fizeau diff --format json base.bin head.bin | head -n 54 | cut -c 1-220
     "text": "Unsure whether slower or faster",
     "reason": "noise",
     "change_pct": 0.3325020781379884,
-    "low": -51.65119626504462,
-    "high": 108.20741447878413,
-    "p": 0.999991889840006,
-    "smallest_visible_pct": 82.75529814604369,
+    "low": -51.648761846141625,
+    "high": 108.20650830050431,
+    "p": 0.9998890917628582,
+    "smallest_visible_pct": 82.74919676169837,
     "visible_share_pct": 100,
     "more_runs": 273,
-    "power": "Smallest detectable change: 82.8 %.",
+    "power": "Smallest detectable change: 82.7 %.",
     "method": "visits",
     "delta_pct": 0.2,
     "notes": [],
@@ -312,20 +312,20 @@ fizeau: api@1.4: no such file, recording or git revision; use 'fizeau diff --ser
 [2]
 
 $ fizeau diff base.bin head.bin -o x.html && head -c 15 x.html
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.6 %, +108.2 %]).
 fizeau: wrote x.html
 <!doctype html>
 
 # The name of a written file is printed below the verdict, except for other outputs.
 $ fizeau diff base.bin head.bin -o x.md; fizeau diff base.bin head.bin -o - --format folded | head -n 1; fizeau diff base.bin head.bin --format html -o /dev/null
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.6 %, +108.2 %]).
 fizeau: wrote x.md
 fizeau: wrote x.md.svg
-# Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
+# Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.6 %, +108.2 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.6 %, +108.2 %]).
 
 $ fizeau diff base.bin head.bin -o x.svg && head -c 5 x.svg
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.6 %, +108.2 %]).
 fizeau: wrote x.svg
 <svg 
 
@@ -361,8 +361,8 @@ Warning: no function has 20 samples, so none can serve as reference; the totals
 Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
    before  expected     after    by share  interval         %   function
         3       0.4         3        +2.6     ±21.9  +666.7 % ? b
-       14       1.8         0        -1.8      ±4.6      to 0 ? c
-        6       0.8         0        -0.8      ±4.5      to 0 ? gone
+       14       1.8         0        -1.8     ±19.2      to 0 ? c
+        6       0.8         0        -0.8     ±19.2      to 0 ? gone
 
 $ fizeau diff --help | head -n 3
 fizeau diff: compare two recordings and report what became slower or faster
@@ -373,12 +373,12 @@ Usage: fizeau diff [options] [BASE HEAD | BASE... :: HEAD... | RECORDING]
 $ COLUMNS=40 fizeau diff base.bin head.bin | head -n 11
 Unsure whether slower or faster: 602 ms
   -> 604 ms of wall time, +2.00 ms
-  (+0.3 % [-51.7 %, +108.2 %]).
+  (+0.3 % [-51.6 %, +108.2 %]).
 
 Self: 0 slower, 0 faster, 1 gone or no
   longer recorded.
    before     after      change  interval         %   function
-  69.0 ms       0 s    -69.0 ms  ±60.2 ms      to 0   …<genexpr>:21
+  69.0 ms       0 s    -69.0 ms  ±61.3 ms      to 0   …<genexpr>:21
 
 Only with callees: 0 slower, 0 faster, 1
   gone or no longer recorded.
@@ -554,7 +554,7 @@ $ fizeau diff c.folded d.folded --format markdown | head -n 3
 # A part of both sides: totals and verdicts are of that part.
 $ fizeau diff base.bin head.bin --filter fib --scale time | head -n 3
 Unsure whether slower or faster: 46.5 ms -> 18.5 ms of wall time, -28.0 ms
-  (-60.2 % [-88.0 %, +34.5 %]).
+  (-60.2 % [-88.1 %, +33.8 %]).
 
 $ fizeau diff base.bin head.bin --filter 'fib$' --invert --format folded | grep -v '^#' | tail -n 2
 fib;fib;fib;request;serve;main;<module>;_run_code;_run_module_as_main 1500000 6000000
@@ -603,7 +603,7 @@ Smallest detectable change of a function with 10.0 % of the run: 9.4 % of the
 
 Self: 1 slower, 0 faster, 0 same within ±0.2 % of the run, 3 unsure (?).
    before  expected     after    by share  interval         %   function
-    3,000     6,007    18,000     +11,993   ±11,506  +199.7 %   parse
+    3,000     6,007    18,000     +11,993   ±11,507  +199.7 %   parse
     2,000     4,004     4,100       +95.5    ±2,287    +2.4 % ? load
     1,000     2,002     1,950       -52.2    ±1,127    -2.6 % ? save
     1,500     3,003     3,000        -3.4    ±1,691    -0.1 % ? wait
@@ -627,7 +627,7 @@ $ fizeau diff g.folded h.folded --format json | grep -A 5 '"scale"' && fizeau di
 $ fizeau diff g.folded h.folded --format markdown | grep '^|' | head -n 3
 | function | by share | before → after | where |
 |:--|--:|--:|:--|
-| ▲ <code>parse</code> | +11,993<br><sub>±11,506<br>+199.7&nbsp;%</sub> | <sub>3,000 → 18,000<br>expected 6,007</sub> |  |
+| ▲ <code>parse</code> | +11,993<br><sub>±11,507<br>+199.7&nbsp;%</sub> | <sub>3,000 → 18,000<br>expected 6,007</sub> |  |
 
 # A function is a link if its file is here and the report lies beside it.
 $ printf 'main (k.py:1);parse (k.py:12) 3000\n' > k.folded && printf 'main (k.py:1);parse (k.py:12) 12000\n' > l.folded
@@ -635,8 +635,8 @@ $ printf 'main (k.py:1);parse (k.py:12) 3000\n' > k.folded && printf 'main (k.py
 fizeau: No overall verdict, because only shares are compared: 3,000 samples -> 12,000 samples.
 fizeau: wrote k.md
 fizeau: wrote k.md.svg
-| ? <code>parse</code> | 0<br><sub>±91,135<br>0.0&nbsp;%</sub> | <sub>3,000 → 12,000<br>expected 12,000</sub> | <sub>[<code>k.py&#58;12</code>](k.py#L12)</sub> |
-| ? <code>parse</code> | 0<br><sub>±91,135<br>0.0&nbsp;%</sub> | <sub>3,000 → 12,000<br>expected 12,000</sub> | <sub><code>k.py&#58;12</code></sub> |
+| ? <code>parse</code> | 0<br><sub>±91,133<br>0.0&nbsp;%</sub> | <sub>3,000 → 12,000<br>expected 12,000</sub> | <sub>[<code>k.py&#58;12</code>](k.py#L12)</sub> |
+| ? <code>parse</code> | 0<br><sub>±91,133<br>0.0&nbsp;%</sub> | <sub>3,000 → 12,000<br>expected 12,000</sub> | <sub><code>k.py&#58;12</code></sub> |
 
 # A cell of a notebook that is run again has another name, in a terminal and in a kernel; its functions are the same.
 $ printf '<module> (<ipython-input-2-15dedc3fbfe1>:1);work (/t/ipykernel_41/2213.py:2) 300\n' > m.folded && printf '<module> (<ipython-input-3-b88fca1b7004>:1);work (/t/ipykernel_977/99.py:2) 300\n' > n.folded
@@ -679,9 +679,9 @@ Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 2 unsure (?).
 # Asked for: both totals made equal.
 $ fizeau diff g.folded h.folded --verbose --scale share | grep -E '^ *before|parse|^Scaling'
    before  expected     after    by share  interval         %   function
-    3,000    10,820    18,000      +7,180     ≥+968   +66.4 %   parse
+    3,000    10,820    18,000      +7,180     ≥+967   +66.4 %   parse
    before  expected     after    by share  interval         %   function
-    3,000    10,820    18,000      +7,180   ±13,284   +66.4 % ? parse
+    3,000    10,820    18,000      +7,180   ±13,283   +66.4 % ? parse
 Scaling: share; expected is before times 3.6067, to make the totals equal.
 
 $ fizeau diff g.folded h.folded --scale window
@@ -693,11 +693,11 @@ $ fizeau diff base.bin head.bin --verbose --scale window | sed -n "1,2p;/^ *befo
 No overall verdict, because only parts of running programs were recorded: 602 ms
   -> 604 ms of wall time.
    before  expected     after      change  interval         %   function
-  69.0 ms   70.2 ms       0 s    -70.2 ms  ±60.8 ms      to 0   …<genexpr>:21
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±61.5 ms      to 0   …<genexpr>:21
    368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse:11
    before  expected     after      change  interval         %   function
-   140 ms    142 ms       0 s     -142 ms  ±76.7 ms      to 0   dropped:21
-  69.0 ms   70.2 ms       0 s    -70.2 ms  ±69.4 ms      to 0   …<genexpr>:21
+   140 ms    142 ms       0 s     -142 ms  ±77.4 ms      to 0   dropped:21
+  69.0 ms   70.2 ms       0 s    -70.2 ms  ±70.2 ms      to 0   …<genexpr>:21
    368 ms    374 ms    532 ms     +157 ms   ±897 ms   +42.1 % ? parse:11
 Scaling: window; expected is before times 1.0180, for 652 ms recorded instead of
   641 ms.
@@ -716,7 +716,7 @@ Self: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 8 unsure (?).
 Total, with callees: 0 slower, 0 faster, 0 same within ±0.2 % of the run, 11
   unsure (?).
    before     after      change  interval         %   function
-  74.5 ms   60.0 ms    -14.5 ms  ±90.9 ms   -19.5 % ? dropped (program.py:21)
+  74.5 ms   60.0 ms    -14.5 ms  ±91.0 ms   -19.5 % ? dropped (program.py:21)
   16.0 ms   30.5 ms    +14.5 ms  ±49.1 ms   +90.6 % ? fib (program.py:17)
 
 Ignored when comparing names: prefixes and versions of libraries (2 and 2

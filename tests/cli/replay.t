@@ -95,13 +95,13 @@ fizeau: wrote x.svg
 
 # A comparison may have any format of a diff.
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin && ls diff*
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.6 %, +108.2 %]).
 fizeau: wrote diff_flamegraph_18612.html
 diff_flamegraph_18612.html
 
 $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --format text | head -n 5
 Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 %
-  [-51.7 %, +108.2 %]).
+  [-51.6 %, +108.2 %]).
 
 Self: 0 slower, 0 faster, 1 gone or no longer recorded.
    before     after      change  interval         %   function
@@ -359,7 +359,7 @@ $ fizeau replay $DATA/tachyon-diff/head.bin --diff-flamegraph base.bin --heatmap
 1
 
 $ fizeau diff base.bin $DATA/tachyon-diff/head.bin --heatmap && ls diff_heatmap_18612
-fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.7 %, +108.2 %]).
+fizeau: Unsure whether slower or faster: 602 ms -> 604 ms of wall time, +2.00 ms (+0.3 % [-51.6 %, +108.2 %]).
 fizeau: wrote diff_heatmap_18612/index.html
 index.html
 

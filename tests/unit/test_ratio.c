@@ -23,7 +23,7 @@ static struct fz_ratio_setup setup(size_t base_runs, size_t head_runs)
 		.base_runs = base_runs,
 		.head_runs = head_runs,
 		.exposure = even_exposure,
-		.weight = 1,
+		.size = { 1, 1 },
 		.noise = { .run = 0.1,
 			   .own = 0.05,
 			   .run_freedom = 30,
@@ -77,16 +77,32 @@ static void test_short_side(void **state)
 	s.noise.own = 0;
 	for (int head = 0; head < 2; head++) {
 		s.exposure = exposure[head];
+		s.size[!head] = 16;
+		s.size[head] = 1;
 		struct fz_change c = fz_ratio_test(&s, &no_drift, runs[head]);
 
 		/* 191.7 / sqrt(862.5 (0.4792 + 7.6667)) */
 		assert_close(fabs(c.statistic), 2.286648, 1e-5);
 	}
-	/* A function without samples there has as large ones as others. */
-	s.exposure = exposure[0];
-	runs[0][1] = (struct fz_ratio_run){ 0 };
-	struct fz_change gone = fz_ratio_test(&s, &no_drift, runs[0]);
-	assert_close(gone.statistic, -13.719887, 1e-5);
+}
+
+/* Ten samples of 1 against none: if the head was sampled a tenth as often, it missed one sample. */
+static void test_coarse_side(void **state)
+{
+	struct fz_ratio_setup s = setup(1, 1);
+	struct fz_ratio_run runs[] = { { .cost = 10, .samples = 10, .visits = 10 }, { 0 } };
+
+	(void)state;
+	s.noise.own = 0;
+	assert_close(fz_ratio_test(&s, &no_drift, runs).statistic, -10 / sqrt(5 * (1 + 1)), 1e-5);
+	s.size[1] = 10;
+	struct fz_change c = fz_ratio_test(&s, &no_drift, runs);
+	assert_close(c.statistic, -10 / sqrt(5 * (10 + 1)), 1e-5);
+	assert_true(c.high > 0);
+	/* A single small sample does not make the others small. */
+	s.size[1] = 1;
+	runs[1] = (struct fz_ratio_run){ .cost = 0.01, .samples = 1, .visits = 1 };
+	assert_true(fz_ratio_test(&s, &no_drift, runs).p > 0.0005);
 }
 
 /* Ratios invert. */
@@ -507,6 +523,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_short_side),
+		cmocka_unit_test(test_coarse_side),
 		cmocka_unit_test(test_swap),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_nothing_on_a_side),
