@@ -453,7 +453,7 @@ struct follower {
 	const struct step *steps;
 	struct gathered *total;
 	uint32_t at;     /* current stack that counts, or FZ_NONE */
-	uint32_t slices; /* number of slices on a CPU that ended in a wait for one */
+	uint32_t slices; /* number of the current slice on a CPU; a change of thread leaves a gap */
 	uint64_t slice;  /* position at which the current one began */
 };
 
@@ -572,7 +572,7 @@ static void follow_run(const struct fz_walk *w, enum fz_side side, uint32_t run,
 			end_collection(&f, &c);
 		if (s->ordered)
 			follow_collection(&f, &c, stack, pauses ? 0 : count);
-		if (pauses && at > f.slice)
+		if (pauses && !other_thread && at > f.slice)
 			end_slice(&f, longest, at);
 		f.slices += other_thread;
 		/* A visit ends with its thread, and at a pause. */

@@ -23,6 +23,7 @@
 struct made {
 	struct fz_profile *p;
 	int64_t time;
+	uint64_t tid; /* of the thread whose samples are added */
 };
 
 static struct made made(void)
@@ -38,7 +39,7 @@ static struct made made(void)
 	fz_profile_add_metric(p, FZ_STR("wall"), FZ_STR("ns"), 0, true);
 	fz_profile_add_metric(p, FZ_STR("wait"), FZ_STR("ns"), 0, true);
 	fz_profile_add_run(p, &(struct fz_run){ 0 });
-	return (struct made){ .p = p };
+	return (struct made){ .p = p, .tid = 1 };
 }
 
 enum doing { COMPUTES, WAITS, SLEEPS };
@@ -54,7 +55,7 @@ static uint32_t stack_of(const struct made *m, uint32_t caller, const char *name
 static void add_stack(struct made *m, uint32_t stack, enum doing what, int samples, uint32_t piece)
 {
 	int64_t interval = m->p->recording.interval_ns;
-	struct fz_thread thread = { .pid = 1, .tid = 1, .is_main = true };
+	struct fz_thread thread = { .pid = 1, .tid = m->tid, .is_main = m->tid == 1 };
 	struct fz_sample s = {
 		.thread = fz_profile_thread(m->p, &thread),
 		.stack = stack,
@@ -328,6 +329,33 @@ static void the_first_slice_of_a_total_is_uncertain(void **state)
 	assert_int_equal(verdict_on_module(imported(90, 900), imported(1, 0)), FZ_VERDICT_CHANGED);
 }
 
+/* A module that runs at the end of a thread, before another thread, which may begin with a wait. */
+static struct made imported_last(int samples, bool waits)
+{
+	struct made m = made();
+	uint32_t module;
+
+	m.p->recording.interval_ns = MS / 10;
+	module = stack_of(&m, FZ_NONE, "<module>");
+	add(&m, "start", COMPUTES, 3000, 8000);
+	add(&m, "start", WAITS, 1, 8000);
+	add(&m, "start", COMPUTES, 5, 8000);
+	add_stack(&m, stack_of(&m, module, "a"), COMPUTES, samples, 8000);
+	m.tid++;
+	add(&m, "other", waits ? WAITS : COMPUTES, 1, 8000);
+	add(&m, "other", COMPUTES, 300, 8000);
+	return m;
+}
+
+static void a_wait_ends_no_slice_of_another_thread(void **state)
+{
+	(void)state;
+	for (int waits = 0; waits < 2; waits++)
+		assert_int_equal(
+			verdict_on_module(imported_last(90, waits), imported_last(1, waits)),
+			FZ_VERDICT_CHANGED);
+}
+
 /* A module during whose import garbage is collected, mostly waiting for a processor. */
 static struct made collected(int samples)
 {
@@ -410,6 +438,7 @@ int main(void)
 		cmocka_unit_test(recorded_waits_are_shown_as_measured),
 		cmocka_unit_test(a_slice_is_one_observation),
 		cmocka_unit_test(the_first_slice_of_a_total_is_uncertain),
+		cmocka_unit_test(a_wait_ends_no_slice_of_another_thread),
 		cmocka_unit_test(waits_of_a_collection_do_not_count),
 		cmocka_unit_test(a_repetition_in_a_slice_keeps_its_cost),
 		cmocka_unit_test(a_late_sampler_is_known_by_its_weights),
