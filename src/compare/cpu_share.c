@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-/* A function computes if it is ready to for at least this fraction of its time on both sides. */
+/* A function computes if it is ready for at least this fraction of its time on both sides. */
 static const double computes = 0.2;
 
 /* ready: on a CPU, or waiting for one with the GIL, which a sleeping thread releases. */

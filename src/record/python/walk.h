@@ -88,8 +88,8 @@ struct fz_py_walk {
 	struct fz_py_chain now, last, certain;
 	uint64_t *addresses; /* of the frames of `now`, if wanted */
 	uint32_t address_cap;
-	uint64_t claim;        /* hash of the heap frames in the last two equal copies */
-	unsigned claims;       /* reads in a row that found it */
+	uint64_t claim;        /* hash of the heap frames in the last equal copies */
+	unsigned claims;       /* equal copies that found it */
 	uint32_t *last_stacks; /* stack of each prefix of `last` */
 	uint32_t last_stacks_cap;
 	uint32_t seen_epoch, last_epoch, last_changes; /* of the code cache */
@@ -116,7 +116,7 @@ struct fz_py_walk {
 enum fz_py_outcome {
 	FZ_PY_WALK_OK,
 	FZ_PY_WALK_CHANGED, /* the copies differ */
-	FZ_PY_WALK_UNSURE,  /* heap frames: a second read must confirm them */
+	FZ_PY_WALK_UNSURE,  /* heap frames: more reads must confirm them */
 	FZ_PY_WALK_MISSING, /* a frame was outside the regions, now extended: read again */
 	FZ_PY_WALK_ROOT,    /* did not end at the root */
 	FZ_PY_WALK_CORRUPT,
