@@ -134,6 +134,12 @@ static void choose_parts(struct splitter *k, struct fz_sample_labels *ret)
 	}
 }
 
+/* Samples of a row that a push counts: those with a stack (fleet/batch.c). */
+static uint32_t pushed_count(const struct fz_profile *p, size_t row)
+{
+	return p->samples.stack[row] == FZ_NONE ? 0 : fz_sample_count(p, row);
+}
+
 void fz_sample_labels_of(const struct fz_profile *p, const char *push_labels,
 			 struct fz_sample_labels *ret)
 {
@@ -147,16 +153,16 @@ void fz_sample_labels_of(const struct fz_profile *p, const char *push_labels,
 	place_sets(&k);
 	for (size_t row = 0; row < s->n; row++)
 		if (text_of_row(&k, row) != FZ_NONE)
-			k.samples[text_of_row(&k, row)] += fz_sample_count(p, row);
+			k.samples[text_of_row(&k, row)] += pushed_count(p, row);
 	choose_parts(&k, ret);
 	ret->part_of = fz_calloc(FZ_MAX(s->n, 1), sizeof(*ret->part_of));
 	for (size_t row = 0; row < s->n; row++) {
 		uint32_t text = text_of_row(&k, row);
 		uint32_t part = text == FZ_NONE ? FZ_NONE : k.part_of[text];
 
-		ret->lost += part == FZ_NONE ? fz_sample_count(p, row) : 0;
+		ret->lost += part == FZ_NONE ? pushed_count(p, row) : 0;
 		ret->part_of[row] = part == FZ_NONE ? 0 : part;
-		ret->samples[ret->part_of[row]] += fz_sample_count(p, row);
+		ret->samples[ret->part_of[row]] += pushed_count(p, row);
 	}
 }
 
