@@ -45,14 +45,6 @@ static const struct fz_opt option_table[] = {
 	{ .kind = FZ_OPT_END },
 };
 
-/* Fails before anything is counted if the file could not be written. */
-static int check_file(struct fz_error *err)
-{
-	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
-
-	return options.output ? fz_output_open(options.output, &out, err) : 0;
-}
-
 static int write_file(const struct fz_history_run *r, struct fz_error *err)
 {
 	fz_auto(fz_free_ptr) char *title = fz_asprintf(
@@ -92,7 +84,7 @@ static int print(const struct fz_history_run *r, struct fz_error *err)
 
 static int history(struct fz_history_run *r, struct fz_error *err)
 {
-	int rc = check_file(err);
+	int rc = options.output ? fz_cli_output_try(options.output, err) : 0;
 
 	if (!rc)
 		rc = fz_history_run_make(r, &options.run, &fz_cli_notify, err);

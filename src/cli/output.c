@@ -306,8 +306,18 @@ static int choose_format(struct fz_cli_output *o, bool diff, struct fz_error *er
 	return 0;
 }
 
-/* Check an output by opening it; leaves nothing behind. For a default name, the folder is tried
- * with a similar name. */
+int fz_cli_output_try(const char *path, struct fz_error *err)
+{
+	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
+	struct stat st;
+
+	/* Opening and closing a pipe would give its reader an end of file. */
+	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+		return access(path, W_OK) ? fz_fail_errno(err, "%s: cannot be written", path) : 0;
+	return fz_output_open(path, &out, err);
+}
+
+/* For a default name, the folder is tried with a similar name. */
 static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_error *err)
 {
 	fz_auto(fz_output_abortp) struct fz_output *out = NULL;
@@ -334,10 +344,7 @@ static int try_to_write(const struct fz_cli_output *o, bool diff, struct fz_erro
 		return fz_fail(err, FZ_EUSAGE,
 			       "%s: not a folder; %s writes index.html in a folder, or FILE.html",
 			       path, o->chosen->name);
-	/* Opening and closing a pipe would give its reader an end of file. */
-	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
-		return access(path, W_OK) ? fz_fail_errno(err, "%s: cannot be written", path) : 0;
-	return fz_output_open(path, &out, err);
+	return fz_cli_output_try(path, err);
 }
 
 static int load_baseline(struct fz_cli_output *o, const struct fz_recording *planned,

@@ -288,6 +288,8 @@ extern const char *const fz_cli_color_names[];
 		       "(default 0.2%)",                                                        \
 		       .call = fz_cli_output_set_delta)
 
+/* Fails if the file could not be written; leaves nothing behind. */
+int fz_cli_output_try(const char *path, struct fz_error *err);
 /* Check the output. diff: the command always writes a diff. planned: the settings of the new
  * recording, to compare with the baseline's; NULL: unknown. */
 int fz_cli_output_check(struct fz_cli_output *o, bool diff, const struct fz_recording *planned,
