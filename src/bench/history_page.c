@@ -213,7 +213,8 @@ static void add_chart(struct chart *c)
 	fz_buf_str(c->out, "</div>\n");
 	if (differs)
 		fz_buf_str(c->out, "<p class=\"quiet\">Dotted lines: the environment "
-				   "changed. Only counts of the latest are compared.</p>\n");
+				   "changed. Counts of different ones are not compared; the first "
+				   "and the last are of the latest.</p>\n");
 }
 
 static void add_turn(const struct chart *c, const struct fz_history_turn *turn)
