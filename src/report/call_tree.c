@@ -301,7 +301,6 @@ void fz_call_tree_sum(struct fz_call_tree *t)
 {
 	for (uint32_t i = t->n; i-- > 0;) {
 		struct fz_call *c = &t->calls[i];
-		fz_assert(c->parent == FZ_NONE || c->parent < i);
 		for (int side = 0; side < FZ_SIDES; side++) {
 			c->total[side] += c->self[side];
 			if (c->parent != FZ_NONE)

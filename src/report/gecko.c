@@ -224,8 +224,8 @@ static void fill_times(const struct fz_gecko_writer *w, const size_t *rows, size
 		       int64_t *times)
 {
 	const struct fz_samples *s = &w->p->samples;
-	int64_t step = w->p->recording.interval_ns ? w->p->recording.interval_ns : 1000000;
-	int64_t at = 0;
+	int64_t step = w->p->recording.interval_ns > 0 ? w->p->recording.interval_ns : 1000000;
+	int64_t at = 0, lasts;
 
 	for (size_t i = 0; i < n; i++) {
 		size_t row = rows[i];
@@ -233,8 +233,10 @@ static void fill_times(const struct fz_gecko_writer *w, const size_t *rows, size
 			at = FZ_MAX(at, w->offset[s->run ? s->run[row] : 0] + s->time[row]);
 		times[i] = at;
 		fz_assert(i == 0 || times[i - 1] <= at);
-		if (!s->timed)
-			at += step * fz_sample_count(w->p, row);
+		if (!s->timed &&
+		    (__builtin_mul_overflow(step, fz_sample_count(w->p, row), &lasts) ||
+		     __builtin_add_overflow(at, lasts, &at)))
+			at = INT64_MAX;
 	}
 }
 

@@ -316,7 +316,7 @@ static void build_chart(struct fz_page_time *time, const struct fz_tree *t, cons
 	}
 	if (!sorted)
 		qsort(list, n, sizeof(*list), compare_pieces);
-	n = join_pieces(list, n, p->samples.spans ? 0 : p->recording.interval_ns / 2);
+	n = join_pieces(list, n, p->samples.spans ? 0 : FZ_MAX(p->recording.interval_ns, 0) / 2);
 	fz_chart_build(&time->chart, t, list, n, time->end, FZ_PAGE_RUNS);
 }
 
