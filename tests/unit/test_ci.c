@@ -314,7 +314,7 @@ static void expect_skipped(const struct fz_ci_result *r)
 }
 
 /* An accepted change applies to one name, even if that looks like a pattern. */
-static void test_acknowledged(void **state)
+static void test_accepted(void **state)
 {
 	static const struct {
 		const char *name;
@@ -701,7 +701,7 @@ int main(void)
 		cmocka_unit_test(test_collect),          cmocka_unit_test(test_unmarked),
 		cmocka_unit_test(test_failed_benchmark), cmocka_unit_test(test_floors),
 		cmocka_unit_test(test_locate),           cmocka_unit_test(test_locate_most),
-		cmocka_unit_test(test_environment),      cmocka_unit_test(test_acknowledged),
+		cmocka_unit_test(test_environment),      cmocka_unit_test(test_accepted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
