@@ -287,6 +287,9 @@ static void find_task(struct fz_python *py, struct fz_py_thread *t, const struct
 static bool is_midway(const struct fz_py_walk *w, const struct fz_python *py,
 		      const struct fz_py_plan *plan, enum fz_py_outcome rc, struct tries *t)
 {
+	/* An interrupted read says nothing about the thread. */
+	if (rc == FZ_PY_WALK_MISSING && plan->interrupted)
+		return false;
 	bool possible = rc != FZ_PY_WALK_ROOT && rc != FZ_PY_WALK_CORRUPT;
 	uint64_t state = possible ? 0 : fz_py_walk_state(w, py->layout, plan);
 
