@@ -332,7 +332,7 @@ static void test_begin(void **state)
 	(void)state;
 	atomic_store(&phase, 0);
 	pthread_create(&thread, NULL, knock, NULL);
-	for (int i = 0; i < TIMES; i++) {
+	for (int i = 0; i < TIMES || !atomic_load(&connected); i++) {
 		atomic_store(&phase, 2 * i + 1);
 		struct fz_lineserver *s = start();
 		atomic_store(&phase, 2 * i + 2);
@@ -341,7 +341,6 @@ static void test_begin(void **state)
 	atomic_store(&phase, -1);
 	pthread_join(thread, NULL);
 	assert_int_equal(turned_away, 0);
-	assert_true(connected > 0);
 }
 
 int main(void)
